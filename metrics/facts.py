@@ -117,8 +117,8 @@ def _text(reason: Reason) -> FactCheck:
 
 
 def _texts(fact: object) -> Reason | None:
-    is_said = isinstance(fact, Sequence) and any(not is_blank(str(text)) for text in fact)
-    return None if is_said else Reason.EXPECTED_MISSING
+    is_given = isinstance(fact, Sequence) and any(not is_blank(str(text)) for text in fact)
+    return None if is_given else Reason.EXPECTED_MISSING
 
 
 def _figure(fact: object) -> Reason | None:

@@ -141,11 +141,11 @@ def models_in_use(store: Store, run_id: int) -> tuple[ModelInUse, ...]:
     return tuple(
         ModelInUse(
             role,
-            str(said["model"]),
-            tuple(said["metrics"]),
-            said["from"] == "server",
-            said.get("licence"),
-            is_absent=said["from"] != "server" and "sha256" not in said,
+            str(entry["model"]),
+            tuple(entry["metrics"]),
+            entry["from"] == "server",
+            entry.get("licence"),
+            is_absent=entry["from"] != "server" and "sha256" not in entry,
         )
-        for role, said in models.items()
+        for role, entry in models.items()
     )

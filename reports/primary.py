@@ -82,12 +82,12 @@ def primary_metric(
 
 
 def _why(chosen: str, order: Sequence[str]) -> str:
-    said = f"{chosen} was chosen as the primary metric"
+    beginning = f"{chosen} was chosen as the primary metric"
     if len(order) == 1:
-        return f"{said}: no other metric of quality has a value."
+        return f"{beginning}: no other metric of quality has a value."
     if chosen not in RIGHTNESS:
-        return f"{said}: it is the first with values, and none with values says whether an answer is right."
-    reason = f"{said}: of {len(order)} with values it says most directly whether an answer is right."
+        return f"{beginning}: it is the first with values, and none with values says whether an answer is right."
+    reason = f"{beginning}: of {len(order)} with values it says most directly whether an answer is right."
     passed = [name for name in RIGHTNESS[: RIGHTNESS.index(chosen)] if name in order]
     if passed:
         verb = "says" if len(passed) == 1 else "say"

@@ -214,7 +214,7 @@ FETCH: Final = (
     " and the same command again: only what has no value is worked out."
 )
 BROKEN: Final = "Mend the option or the metric's own code that the message names, and run the same command again."
-_MOST_SAID: Final = 300  # characters of an error that a problem repeats
+_LONGEST_ERROR: Final = 300  # characters of an error that a problem repeats
 _FETCHED_BY: Final = re.compile(r"proctor models fetch (\w+)")
 
 
@@ -233,7 +233,7 @@ def unmeasured(run: ReportedRun) -> Iterator[Problem]:
             yield from _unreadable(run, evaluator, bot, failed)
             yield from _raised(run, evaluator, bot, failed)
     for bot in run.bots:
-        for lack in _lacking(run, bot):
+        for lack in _missing_models(run, bot):
             yield _unavailable(run, bot, lack)
 
 
@@ -265,53 +265,53 @@ def _raised(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metrics:
             return
 
 
-class _Lack(NamedTuple):
+class _Missing(NamedTuple):
     """A model or judge that could not be had, or some that one evaluator misses.
 
     Attributes:
         role: of the local model that is not on the machine; empty for any other trouble.
-        said: what the first of its metrics said.
+        error: message of the first of its metrics.
         evaluator: the first evaluator that misses it.
-        metrics: all metrics that lack it, of whatever evaluator.
+        metrics: all metrics that miss it, of whatever evaluator.
     """
 
     role: str
-    said: str
+    error: str
     evaluator: str
     metrics: list[str]
 
 
-def _lacking(run: ReportedRun, bot: BotSummary) -> Sequence[_Lack]:
+def _missing_models(run: ReportedRun, bot: BotSummary) -> Sequence[_Missing]:
     """What a bot's metrics are missing, each once: a model that several evaluators want is reported once.
 
     Messages of a judge or server may differ from row to row, so of these an evaluator has one at most.
     """
-    lacks: dict[str, _Lack] = {}
+    missing: dict[str, _Missing] = {}
     troubles: dict[str, str] = {}  # by evaluator the message of the first metric that misses something else
     for evaluator, metric in metrics_once(run):
         if metric not in bot.metrics or not set(NO_MODEL) & set(bot.metrics[metric].reasons):
             continue
-        said = first_error(run, bot.name, metric)
-        found = _FETCHED_BY.search(said)
+        error = first_error(run, bot.name, metric)
+        found = _FETCHED_BY.search(error)
         role = found[1] if found else ""
-        key = role or troubles.setdefault(evaluator.id, said or evaluator.id)
-        lacks.setdefault(key, _Lack(role, said, evaluator.id, [])).metrics.append(metric)
-    return list(lacks.values())
+        key = role or troubles.setdefault(evaluator.id, error or evaluator.id)
+        missing.setdefault(key, _Missing(role, error, evaluator.id, [])).metrics.append(metric)
+    return list(missing.values())
 
 
-def _unavailable(run: ReportedRun, bot: BotSummary, lack: _Lack) -> Problem:
-    rows = rows_without_value(run, bot.name, lack.metrics, NO_MODEL)
+def _unavailable(run: ReportedRun, bot: BotSummary, missing: _Missing) -> Problem:
+    rows = rows_without_value(run, bot.name, missing.metrics, NO_MODEL)
     return problem_in(
-        "high", "evaluation", f"{bot.name}: no model or judge for {listed(lack.metrics)} on"
-        f" {number_of_rows(rows.total)}{_quoted(lack.said)}.",
-        FETCH.format(role=lack.role) if lack.role else UNAVAILABLE, rows, bot=bot.name, evaluator=lack.evaluator,
-        metric=lack.metrics[0],
+        "high", "evaluation", f"{bot.name}: no model or judge for {listed(missing.metrics)} on"
+        f" {number_of_rows(rows.total)}{_quoted(missing.error)}.",
+        FETCH.format(role=missing.role) if missing.role else UNAVAILABLE, rows, bot=bot.name,
+        evaluator=missing.evaluator, metric=missing.metrics[0],
     )  # fmt: skip
 
 
-def _quoted(said: str) -> str:
+def _quoted(error: str) -> str:
     """A metric's message after a colon, without its full stop."""
-    return f": {said[:_MOST_SAID].rstrip('.')}" if said else ""
+    return f": {error[:_LONGEST_ERROR].rstrip('.')}" if error else ""
 
 
 ACTION: Final = (

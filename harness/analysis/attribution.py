@@ -91,9 +91,9 @@ def candidates(
         return tuple(read)
     among = set(read)
     words = {document.id: _words(document.text) for document in documents if document.id in among}
-    said = token_set(answer.text)
-    counts = {word: sum(word in held for held in words.values()) for word in said}
-    shared = {id: sum(1 / counts[word] for word in said & words.get(id, frozenset())) for id in read}
+    answer_words = token_set(answer.text)
+    counts = {word: sum(word in held for held in words.values()) for word in answer_words}
+    shared = {id: sum(1 / counts[word] for word in answer_words & words.get(id, frozenset())) for id in read}
     ranked = sorted(read, key=lambda id: -shared[id])
     first = [id for id in ranked if id in gold][:MOST_GOLD]
     return (*first, *[id for id in ranked if id not in gold][: CANDIDATES - len(first)])
@@ -106,9 +106,9 @@ def held_words(answer: Answer, question: Question) -> Mapping[str, float]:
     none is left, all but those of the question. An answer without any says nothing of where it comes from: then the
     mapping is empty.
     """
-    said = token_set(answer.text) - token_set(question.text)
+    answer_words = token_set(answer.text) - token_set(question.text)
     expected = frozenset[str]().union(*(token_set(each) for each in question.expected))
-    telling = said - expected or said
+    telling = answer_words - expected or answer_words
     if not telling or answer.abstained:
         return {}
     read: dict[str, frozenset[str]] = {}

@@ -560,13 +560,13 @@ def find_contradictions(
         foreign: ids of documents that are not in English, of which figures alone are compared.
         notify: told a sentence before what takes long.
     """
-    said = [one for document in documents for one in statements(document)]
+    every = [one for document in documents for one in statements(document)]
     matter = matter or SameMatter(documents)
-    faced = facing(said)
+    faced = facing(every)
     found: list[Paired] = []
     doubtful: list[Paired] = []
     for pair in faced.pairs:
-        first, second = said[pair.first], said[pair.second]
+        first, second = every[pair.first], every[pair.second]
         if (first.columns is None) != (second.columns is None) or not matter.may_be_one(first, second):
             continue
         is_foreign = first.document in foreign or second.document in foreign
@@ -659,9 +659,9 @@ def _asked(asked: Sequence[Paired], entailment: Entailment, notify: Callable[[st
         notify(f"Asking the entailment model about {len(asked):,} pairs of sentences")
     texts = [(one.first.text, one.second.text) for _, one in asked]
     both = [*texts, *((second, first) for first, second in texts)]
-    said = asyncio.run(_probabilities(entailment, both))
+    probabilities = asyncio.run(_probabilities(entailment, both))
     kept = []
-    for (pair, one), there, back in zip(asked, said[: len(texts)], said[len(texts) :], strict=True):
+    for (pair, one), there, back in zip(asked, probabilities[: len(texts)], probabilities[len(texts) :], strict=True):
         mean = (there + back) / 2
         # Where figures or names differ in the same words, it is enough that the model rather says so.
         if mean >= (_EITHER_WAY if one.found else CONTRADICTED) and (one.found or min(there, back) >= _EITHER_WAY):

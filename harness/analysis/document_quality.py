@@ -241,8 +241,8 @@ def _common_words(documents: Sequence[Document], found: Mapping[str, str]) -> Ma
 
 
 def _is_in(text: str, words: frozenset[str]) -> bool:
-    said = words_of(text)
-    return sum(word in words for word in said) >= _SPOKEN * len(said)
+    text_words = words_of(text)
+    return sum(word in words for word in text_words) >= _SPOKEN * len(text_words)
 
 
 def _foreign(document: Document, own: str, common: Mapping[str, frozenset[str]]) -> Iterator[Foreign]:
@@ -305,7 +305,7 @@ def _differences(one: Contradiction) -> str:
 
 def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
     """Which one is older, by what, and what it says otherwise; of each fact the older one's side is the first."""
-    dated = f" ({one.dates[0].said} against {one.dates[1].said})" if one.dates else ""
+    dated = f" ({one.dates[0].written} against {one.dates[1].written})" if one.dates else ""
     what = f"{one.older} looks like an older version of {one.newer}{dated}"
     what += f": {_percent(one.alike)} of the shorter one stands in both"
     if facts:
@@ -348,7 +348,7 @@ def overlap_what(pairs: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def stolen_said(stolen: Stolen, ranks: StolenRanks) -> str:
+def describe_stolen(stolen: Stolen, ranks: StolenRanks) -> str:
     """What the copies cost; blank where that is nothing."""
     if not stolen.places:
         return ""
@@ -440,7 +440,7 @@ class PairFindings:
                     "why": because,
                     "older": one.older,
                     "newer": one.newer,
-                    "dates": [date.said for date in one.dates] if one.dates else [],
+                    "dates": [date.written for date in one.dates] if one.dates else [],
                     "alike": round(one.alike, 4),
                     "differences": [_pair_of(fact) for fact in facts],
                     "answers": hit.answers,
@@ -499,7 +499,7 @@ class PairFindings:
         return Finding(
             kind="near_duplicate",
             severity=severity,
-            what=what + stolen_said(stolen, self._stolen),
+            what=what + describe_stolen(stolen, self._stolen),
             action=action,
             locations=places,
             questions=tuple(stolen.questions),
@@ -600,7 +600,7 @@ def _date_places(one: Versions, texts: Mapping[str, str]) -> Iterator[Excerpt]:
     dates: Sequence[Dated | None] = one.dates or (None, None)
     for name, date in zip((one.older, one.newer), dates, strict=True):
         if date is None or date.start is None or date.end is None:
-            yield Excerpt(name, text=date.said if date else "")
+            yield Excerpt(name, text=date.written if date else "")
         else:
             yield Excerpt(name, date.start, date.end, texts[name][date.start : date.end])
 
@@ -673,7 +673,7 @@ class TextFindings:
             yield Finding(
                 kind="unreadable",
                 severity=severity,
-                what=f"{document} " + ", and it ".join(_said(one) for one in ones) + ".",
+                what=f"{document} " + ", and it ".join(_defect(one) for one in ones) + ".",
                 action=" ".join(_SAID[one.defect][1].format(document=document) for one in ones),
                 locations=tuple(self._excerpts(document, (span for one in ones for span in one.spans))),
                 questions=hit.questions,
@@ -783,9 +783,9 @@ class TextFindings:
             yield Excerpt(document, start, end, self._texts[document][start:end])
 
 
-def _said(one: Illegible) -> str:
-    said = _SAID[one.defect][0].format(sample=f"“{' '.join(one.sample.split())[:40]}”")
-    return f"{said} ({one.count} times)" if one.defect in _BY_COUNT else said
+def _defect(one: Illegible) -> str:
+    sentence = _SAID[one.defect][0].format(sample=f"“{' '.join(one.sample.split())[:40]}”")
+    return f"{sentence} ({one.count} times)" if one.defect in _BY_COUNT else sentence
 
 
 def _text_severity(hit: Hit, share: float, ones: Sequence[Illegible]) -> tuple[Severity, str]:

@@ -240,7 +240,7 @@ async def _relate(pair: AnswerPair, embedder: Embedder) -> Relation:
     )  # fmt: skip
     compared = await compare(call, embedder)
     covered = [_says(one) for one in compared.covering]
-    carried = [_says(said) or _says(other) for said, other in zip(compared.supporting, compared.carrying, strict=True)]
+    carried = [_says(back) or _says(forth) for back, forth in zip(compared.supporting, compared.carrying, strict=True)]
     against = [one for one in (*compared.covering, *compared.supporting) if one is not None and _contradicts(one)]
     if against and not (all(covered) and all(carried)):
         return "contradicts"

@@ -166,8 +166,8 @@ def _names(groups: Sequence[Sequence[str]]) -> list[str]:
         for text in texts:
             words = {wording(word).words[0].key: word.lower() for word in _WORD.findall(text) if _tells(word)}
             count.update(words.keys())
-            for key, said in words.items():
-                written.setdefault(key, Counter())[said] += 1
+            for key, form in words.items():
+                written.setdefault(key, Counter())[form] += 1
         counts.append(count)
     total = sum(counts, Counter[str]())
     mean = total.total() / max(1, len(groups))
@@ -451,7 +451,8 @@ def _finding(
     evidence, change = piece.evidence, _change(piece, near, renamed, supported)
     one = len(piece.questions) == 1
     who = f"Question {piece.questions[0]} rests" if one else f"{len(piece.questions)} questions rest"
-    unread = piece.document is None and any(f"{evidence.document} was skipped" in said for said in corpus.warnings)
+    skipped = f"{evidence.document} was skipped"
+    unread = piece.document is None and any(skipped in warning for warning in corpus.warnings)
     there = "it can't be read" if unread else "there is no such document"
     gone = f"which stood in {evidence.document}: {there}"
     lost = gone if piece.document is None else f"which {evidence.document} does not hold any more"
@@ -686,12 +687,12 @@ def _answered_finding(
         else f"{len(given)} of {len(asked)} bots ({', '.join(row.bot for row in given)})"
     )
     first = given[0]
-    said = " ".join(first.text.split())
+    quote = " ".join(first.text.split())
     return Finding(
         kind="answered_anyway",
         severity="high" if marked else "medium",
         what=f"Question {key} {why}, and {who} answered it. {first.bot} said "
-        f'"{said[:_SHOWN_ANSWERED]}{"..." if len(said) > _SHOWN_ANSWERED else ""}"{_sources(first, places[0])}.',
+        f'"{quote[:_SHOWN_ANSWERED]}{"..." if len(quote) > _SHOWN_ANSWERED else ""}"{_sources(first, places[0])}.',
         action="Tell the bots to say that they don't know where the documents are silent, or add the answer."
         if marked
         else "Add the answer to the documents, or tell the bots to say that they don't know.",
@@ -713,11 +714,11 @@ def _sentences(text: str) -> Sentences:
 
 def _read_most(row: Answer, sentences: Callable[[str], Sentences]) -> Excerpt | None:
     """The sentence of what a bot read that shares most words with its answer; the first of equal ones."""
-    said = wording(row.text).content
+    content = wording(row.text).content
     best: tuple[int, Excerpt | None] = (-1, None)
     for context in row.contexts or ():
         for start, end, words in sentences(context.text) if context.document else ():
-            shared = len(said & words)
+            shared = len(content & words)
             if shared > best[0]:
                 best = (shared, _excerpt(context, start, end))
     return best[1]

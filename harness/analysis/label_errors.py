@@ -201,21 +201,21 @@ _YES_OR_NO: Final = frozenset({"yes", "no", "nothing", "none", "nobody", "nowher
 _FIGURES: Final = frozenset({"number", "date"})
 
 
-def is_said(asked: Wording, said: Wording, text: Wording) -> bool:
+def is_stated(asked: Wording, stated: Wording, text: Wording) -> bool:
     """Whether a sentence has a claim word for word, or all that it adds to the question and neither denies anything."""
-    wanted, words = [word.key for word in said.words], [word.key for word in text.words]
+    wanted, words = [word.key for word in stated.words], [word.key for word in text.words]
     if any(words[place : place + len(wanted)] == wanted for place in range(len(words) - len(wanted) + 1)):
         return True
-    own = said.content - asked.content
-    return bool(own) and own <= text.content and not text.negations and not said.negations
+    own = stated.content - asked.content
+    return bool(own) and own <= text.content and not text.negations and not stated.negations
 
 
-def shared_matter(asked: Wording, said: Wording, text: Wording) -> float:
+def shared_matter(asked: Wording, stated: Wording, text: Wording) -> float:
     """Share of the content words of question and claim, figures aside, that a sentence has; at most of the claim's.
 
     A sentence on the same subject may share the question's words and still be about another matter than the claim.
     """
-    own = {word.key for word in said.of_kind("word", "name")} - asked.content
+    own = {word.key for word in stated.of_kind("word", "name")} - asked.content
     wanted = own | {word.key for word in asked.of_kind("word", "name")}
     if not wanted:
         return 0.0
@@ -223,33 +223,33 @@ def shared_matter(asked: Wording, said: Wording, text: Wording) -> float:
     return min(whole, len(own & text.content) / len(own)) if len(own) >= _ALIGNED else whole
 
 
-def conflicts(asked: Wording, said: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
+def conflicts(asked: Wording, stated: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
     """What a sentence says otherwise than a claim, of the kinds that can be told for sure."""
-    yield from _other_figures(asked, said, text, shared)
-    if len(said.content) < _ALIGNED:
+    yield from _other_figures(asked, stated, text, shared)
+    if len(stated.content) < _ALIGNED:
         return
-    found = evidence(said, [text])
-    if len(found.missing) <= max(1, len(said.content) // 4):
+    found = evidence(stated, [text])
+    if len(found.missing) <= max(1, len(stated.content) // 4):
         lower = _lower(asked)
         yield from (one for one in found.conflicts if one.kind == "name" and one.claimed.casefold() not in lower)
     if not found.missing and not asked.negations:
-        yield from _denied(said, text)
+        yield from _denied(stated, text)
 
 
-def _denied(said: Wording, text: Wording) -> Iterator[Conflict]:
+def _denied(stated: Wording, text: Wording) -> Iterator[Conflict]:
     """A plain not on one side only, where the sentence has all words of the claim close together."""
-    if any(word.text.lower() in _YES_OR_NO for word in said.words):
+    if any(word.text.lower() in _YES_OR_NO for word in stated.words):
         return
-    places = {word.key: place for place, word in enumerate(text.words) if word.key in said.content}
+    places = {word.key: place for place, word in enumerate(text.words) if word.key in stated.content}
     first, last = min(places.values()), max(places.values())
-    if last - first > _CLOSE * len(said.words):
+    if last - first > _CLOSE * len(stated.words):
         return
     theirs = [text.words[place] for place in text.negations if first - _BEFORE <= place <= last + 1]
-    ours = [said.words[place] for place in said.negations]
+    ours = [stated.words[place] for place in stated.negations]
     if len(ours) == 1 and not text.negations and _is_not(ours[0]):
         yield Conflict("negation", ours[0].text, "")
     elif len(theirs) == 1 and not ours and _is_not(theirs[0]) and first <= text.negations[0] <= last:
-        yield Conflict("negation", " ".join(word.text for word in said.words[:_QUOTED]), theirs[0].text)
+        yield Conflict("negation", " ".join(word.text for word in stated.words[:_QUOTED]), theirs[0].text)
 
 
 def _is_not(word: Word) -> bool:
@@ -261,12 +261,12 @@ def _lower(text: Wording) -> frozenset[str]:
     return frozenset(word.text.casefold() for word in text.words)
 
 
-def _other_figures(asked: Wording, said: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
+def _other_figures(asked: Wording, stated: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
     """A figure of the claim in whose place the sentence has another one with the same unit, or the only one there."""
     given = {word.key for word in asked.words if word.kind in _FIGURES}
-    ours, every = _measured(said), _measured(text)
+    ours, every = _measured(stated), _measured(text)
     kept = {word.key for word, _ in every}
-    theirs = [(word, unit) for word, unit in every if word.key not in said.content | given]
+    theirs = [(word, unit) for word, unit in every if word.key not in stated.content | given]
     counted = _counted(asked)
     for word, unit in ours:
         if word.key in given or word.key in kept:
@@ -309,14 +309,14 @@ def _is_like(first: Word, second: Word) -> bool:
     return first.kind == second.kind and first.key[:1].isdigit() == second.key[:1].isdigit()
 
 
-def held_elsewhere(conflict: Conflict, said: Wording, whole: Sequence[str]) -> bool:
+def held_elsewhere(conflict: Conflict, stated: Wording, whole: Sequence[str]) -> bool:
     """Whether the documents of the evidence say it as the claim does somewhere: a figure with its unit, a name."""
     if conflict.kind not in {*_FIGURES, "name"}:
         return False
     if conflict.kind == "name":
-        keys = {word.key for word in said.words if word.text == conflict.claimed}
+        keys = {word.key for word in stated.words if word.text == conflict.claimed}
         return any(keys & wording(line).content for text in whole for line in _lines(text))
-    wanted = {(word.key, unit) for word, unit in _measured(said) if word.text == conflict.claimed}
+    wanted = {(word.key, unit) for word, unit in _measured(stated) if word.text == conflict.claimed}
     return any(
         (word.key, unit) in wanted for text in whole for line in _lines(text) for word, unit in _measured(wording(line))
     )
@@ -400,18 +400,18 @@ def _contradiction(
     question: Question, claim: str, near: Sequence[_Sentence], whole: Sequence[str], least: float
 ) -> _Contradiction | None:
     """The sentence that says otherwise than a claim, where no sentence says it."""
-    asked, said = wording(question.text[:2_000]), wording(claim[:2_000])
-    if not said.words:
+    asked, stated = wording(question.text[:2_000]), wording(claim[:2_000])
+    if not stated.words:
         return None
     best: _Contradiction | None = None
     for sentence in near:
         text = wording(sentence.text)
-        if is_said(asked, said, text):
+        if is_stated(asked, stated, text):
             return None
-        shared = shared_matter(asked, said, text)
+        shared = shared_matter(asked, stated, text)
         if shared < least or (best is not None and shared <= best.shared):
             continue
-        found = (one for one in conflicts(asked, said, text, shared) if not held_elsewhere(one, said, whole))
+        found = (one for one in conflicts(asked, stated, text, shared) if not held_elsewhere(one, stated, whole))
         if (conflict := next(found, None)) is not None:
             best = _Contradiction(claim, sentence, conflict, round(shared, 4))
     return best
@@ -513,12 +513,14 @@ async def find_label_errors(corpus: CorpusIndex, answers: Answers, marks: Marks,
         if question is not None and question.answerable is not False and question.expected and row.text.strip():
             by_question.setdefault(row.question, []).append(row)
     missed = {
-        key: said for key, rows in by_question.items()
-        if len(said := [row for row in rows if not row.abstained]) > 1 and all(row.right is False for row in rows)
+        key: given for key, rows in by_question.items()
+        if len(given := [row for row in rows if not row.abstained]) > 1 and all(row.right is False for row in rows)
     }  # fmt: skip
-    pairs = [pair for key, said in missed.items() for pair in _among(corpus, key, said)]
+    pairs = [pair for key, given in missed.items() for pair in _among(corpus, key, given)]
     related = dict(zip(pairs, await relate(pairs, corpus.embedder), strict=True))
-    thought = [one for key, said in missed.items() if (one := _of_missed(corpus, key, said, related, kin)) is not None]
+    thought = [
+        one for key, given in missed.items() if (one := _of_missed(corpus, key, given, related, kin)) is not None
+    ]
     found = await _unless_expected(corpus, thought, missed)
     reported = {finding.questions[0] for finding in found}
     order = {key: place for place, key in enumerate(marks.keys)}
@@ -538,40 +540,40 @@ async def _unless_expected(
     return [one for one in found if all(related[pair] != "same" for pair in pairs[one.questions[0]])]
 
 
-def _among(corpus: CorpusIndex, key: str, said: Sequence[Answer]) -> list[AnswerPair]:
+def _among(corpus: CorpusIndex, key: str, rows: Sequence[Answer]) -> list[AnswerPair]:
     text = corpus.by_key[key].text
-    return [AnswerPair(text, one.text, other.text) for one, other in itertools.combinations(said, 2)]
+    return [AnswerPair(text, one.text, other.text) for one, other in itertools.combinations(rows, 2)]
 
 
-def _to_expected(corpus: CorpusIndex, key: str, said: Sequence[Answer]) -> list[AnswerPair]:
+def _to_expected(corpus: CorpusIndex, key: str, rows: Sequence[Answer]) -> list[AnswerPair]:
     question = corpus.by_key[key]
-    return [AnswerPair(question.text, wanted, one.text) for wanted in question.expected for one in said]
+    return [AnswerPair(question.text, wanted, one.text) for wanted in question.expected for one in rows]
 
 
-def _of_missed(corpus: CorpusIndex, key: str, said: Sequence[Answer], related: Related, kin: Kinship) -> Finding | None:
+def _of_missed(corpus: CorpusIndex, key: str, rows: Sequence[Answer], related: Related, kin: Kinship) -> Finding | None:
     """What to think of a question that no bot answers rightly."""
     alike = {
         (one.bot, other.bot)
-        for (one, other), pair in zip(itertools.combinations(said, 2), _among(corpus, key, said), strict=True)
+        for (one, other), pair in zip(itertools.combinations(rows, 2), _among(corpus, key, rows), strict=True)
         if related[pair] == "same"
     }
-    party = max((_party(one, said, alike) for one in said), key=len)
-    if len(party) > 1 and len(party) >= _LEAST_AGREED * len(said):
+    party = max((_party(one, rows, alike) for one in rows), key=len)
+    if len(party) > 1 and len(party) >= _LEAST_AGREED * len(rows):
         models = sorted({kin.get(one.bot, one.bot) for one in party})
         if len(models) < 2 and _has_place(corpus, key):
             return None
-        return _agreed(corpus, key, party, said, models, _is_documented(corpus, key))
+        return _agreed(corpus, key, party, rows, models, _is_documented(corpus, key))
     if _has_place(corpus, key):
         return None
-    if not alike and len(said) >= LEAST_BOTS and len({kin.get(one.bot, one.bot) for one in said}) > 1:
-        return _differing(corpus, key, said)
+    if not alike and len(rows) >= LEAST_BOTS and len({kin.get(one.bot, one.bot) for one in rows}) > 1:
+        return _differing(corpus, key, rows)
     return None
 
 
-def _party(one: Answer, said: Sequence[Answer], alike: set[tuple[str, str]]) -> list[Answer]:
+def _party(one: Answer, rows: Sequence[Answer], alike: set[tuple[str, str]]) -> list[Answer]:
     """The bots that say what one says."""
     return [
-        other for other in said if other is one or (one.bot, other.bot) in alike or (other.bot, one.bot) in alike
+        other for other in rows if other is one or (one.bot, other.bot) in alike or (other.bot, one.bot) in alike
     ]  # fmt: skip
 
 
@@ -596,7 +598,7 @@ def _is_documented(corpus: CorpusIndex, key: str) -> bool:
 
 
 def _agreed(
-    corpus: CorpusIndex, key: str, party: Sequence[Answer], said: Sequence[Answer], models: Sequence[str], held: bool
+    corpus: CorpusIndex, key: str, party: Sequence[Answer], rows: Sequence[Answer], models: Sequence[str], held: bool
 ) -> Finding:
     """The finding that bots agree on another answer; ``held``: the documents hold the expected one."""
     expected = corpus.by_key[key].expected[0]
@@ -606,31 +608,31 @@ def _agreed(
         kind="label_error",
         severity="high" if sure else "medium" if len(models) > 1 and not held else "low",
         what=(
-            f"No bot answers question {key} as expected, and {len(party)} of {len(said)} agree on another answer, "
+            f"No bot answers question {key} as expected, and {len(party)} of {len(rows)} agree on another answer, "
             f'{whose}: "{shortened(party[0].text)}". Expected is "{shortened(expected)}".'
         ),
         action=f"Look at {key}: correct the expected answer, accept this one as well, or name another metric.",
         questions=(key,),
-        score=round(len(party) / len(said), 4),
+        score=round(len(party) / len(rows), 4),
         details={
             "reading": "agree_otherwise", "bots": [one.bot for one in party], "models": list(models),
-            "documented": held, "answers": {one.bot: one.text for one in said}, "expected": expected,
+            "documented": held, "answers": {one.bot: one.text for one in rows}, "expected": expected,
         },
     )  # fmt: skip
 
 
-def _differing(corpus: CorpusIndex, key: str, said: Sequence[Answer]) -> Finding:
+def _differing(corpus: CorpusIndex, key: str, rows: Sequence[Answer]) -> Finding:
     return Finding(
         kind="label_error",
         severity="low",
         what=(
-            f"No bot answers question {key} as expected, and no two of {len(said)} say the same, so that it may be "
+            f"No bot answers question {key} as expected, and no two of {len(rows)} say the same, so that it may be "
             f'ambiguous: "{shortened(corpus.by_key[key].text)}"'
         ),
         action=f"Look whether {key} can be understood in several ways, or whether the documents leave it open.",
         questions=(key,),
         details={
-            "reading": "all_differ", "bots": [one.bot for one in said], "answers": {one.bot: one.text for one in said},
+            "reading": "all_differ", "bots": [one.bot for one in rows], "answers": {one.bot: one.text for one in rows},
             "expected": corpus.by_key[key].expected[0],
         },
     )  # fmt: skip

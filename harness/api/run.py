@@ -275,9 +275,9 @@ class Run:
     def _below(self) -> list[str]:
         problems = self.problems()
         with self._opened() as run:
-            said = [counted(findings_of(run).problems)] if problems else []
+            notes = [counted(findings_of(run).problems)] if problems else []
         first = f"; the first: {printable(str(problems[0]['what']))}" if problems else ""
-        return [*(f"{each}{first}" for each in said), *(printable_lines(each) for each in self.warnings)]
+        return [*(f"{each}{first}" for each in notes), *(printable_lines(each) for each in self.warnings)]
 
     def _side(self, operand: str) -> str:
         return f"{self.name}:{operand}" if operand in self.bots else operand

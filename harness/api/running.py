@@ -54,9 +54,9 @@ def twins(
     signature = inspect.signature(prepare)
     made = str(signature.return_annotation).removeprefix("Job[").removesuffix("]")
     verbs: tuple[tuple[Any, str, str | None], ...] = ((waiting, name, prepare.__doc__), (awaited, f"a{name}", note))
-    for verb, called, said in verbs:
+    for verb, called, docstring in verbs:
         verb.__name__ = verb.__qualname__ = called
-        verb.__doc__, verb.__module__ = said, prepare.__module__
+        verb.__doc__, verb.__module__ = docstring, prepare.__module__
         verb.__signature__ = signature.replace(return_annotation=made)
     return waiting, awaited
 
@@ -182,7 +182,7 @@ class _Notes:
         self._bots: dict[str, str] = {}
         self._done: dict[str, int] = {}
         self._judge = ""
-        self._said = ""
+        self._sentence = ""
         self._began = time.monotonic()
         self._shown = ""
         self._handle: Any = None
@@ -198,13 +198,13 @@ class _Notes:
         spent = "" if cost is None else f", cost {cost:.4f}"
         self._judge = f"judge {calls} calls{spent}"
 
-    def said(self, sentence: str) -> None:
+    def message(self, sentence: str) -> None:
         """Keep the latest sentence."""
-        self._said = sentence
+        self._sentence = sentence
 
     def show(self) -> None:
         """Write the line anew where it changed."""
-        done = [*self._bots.values(), *filter(None, [self._judge])] or [self._said]
+        done = [*self._bots.values(), *filter(None, [self._judge])] or [self._sentence]
         line = f"{' · '.join(done)} · {time.monotonic() - self._began:.0f} s"
         if line == self._shown:
             return

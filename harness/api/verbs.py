@@ -348,7 +348,7 @@ def _gate(
     def work(watcher: Watcher) -> Gate:
         from ..gate.gate import gate_suite
 
-        held = gate_suite(loaded, config, options, os.environ, watcher, watcher.said, early_stop)
+        held = gate_suite(loaded, config, options, os.environ, watcher, watcher.message, early_stop)
         return Gate(held.result, _warnings(held.outcome))
 
     return Job(work, progress)
@@ -417,7 +417,7 @@ def _knowledge(
 
         with contextlib.closing(Store.open(Path(db))) as store:
             made = analyse_suite(
-                loaded, options, store, os.environ, lambda: contextlib.nullcontext(watcher), watcher.said
+                loaded, options, store, os.environ, lambda: contextlib.nullcontext(watcher), watcher.message
             )
         return KnowledgeReport(Path(db).absolute(), made.analysis)
 
@@ -494,14 +494,14 @@ def _work(
     """
 
     def work(watcher: Watcher) -> Run:
-        evaluation = _without_command(make(watcher.said), verb)
+        evaluation = _without_command(make(watcher.message), verb)
         perturbed = again()  # what it wants and can't have is told before anything is asked
         with contextlib.closing(Store.open(Path(db))) as store:
             outcome = run_evaluation(evaluation, store, watcher)
             second = None
             if perturbed is not None and not outcome.judge_problem and len(outcome.unable) < len(outcome.summary.bots):
                 second = run_evaluation(
-                    _without_command(perturbed.evaluation(os.environ, watcher.said, store), verb), store, watcher
+                    _without_command(perturbed.evaluation(os.environ, watcher.message, store), verb), store, watcher
                 )
         path = Path(db).absolute()
         second_run = None if second is None else Run(path, second.summary.run, _warnings(second))

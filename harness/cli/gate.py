@@ -224,7 +224,7 @@ def _gate_suite(suite: Path, options: GateOptions, asking: Asking) -> GateResult
     _check_attribution(asking)
     loaded = load_suite(suite)
     with watching() as watcher:
-        notify = say if isinstance(watcher, Silent) else watcher.said
+        notify = say if isinstance(watcher, Silent) else watcher.message
         try:
             finished = gate_suite(loaded, run, options, os.environ, watcher, notify, asking.early_stop)
         except JudgeUnfit as unfit:  # 1 would say that a bot regressed

@@ -122,18 +122,18 @@ def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") 
 
 def analysis_table(analysis: KnowledgeAnalysis, where: str = "") -> RenderableType:
     """The tables part by part, then the conclusions, which end up next to the prompt."""
-    parts: list[RenderableType] = [_said(f"{analysis.suite}: {words.about(analysis)}", "bold")]
+    parts: list[RenderableType] = [_paragraph(f"{analysis.suite}: {words.about(analysis)}", "bold")]
     if by := words.marked_by(analysis):
-        parts.append(_said(f"{by[0].upper()}{by[1:]}.", "dim"))
+        parts.append(_paragraph(f"{by[0].upper()}{by[1:]}.", "dim"))
     shown = list(_parts(analysis))
     for name, lines in shown:
-        parts += [Text(), _said(words.TITLES[name], "bold"), *lines]
+        parts += [Text(), _paragraph(words.TITLES[name], "bold"), *lines]
     if not shown:
-        parts += [Text(), _said("The analysed parts have no findings.")]
+        parts += [Text(), _paragraph("The analysed parts have no findings.")]
     concluded = list(conclusions(analysis))
     if concluded:
-        parts += [Text(), _said("In short", "bold"), *(_item(sentence) for sentence in concluded)]
-    return Group(*parts, *([Text(), _said(where, "dim")] if where else []))
+        parts += [Text(), _paragraph("In short", "bold"), *(_item(sentence) for sentence in concluded)]
+    return Group(*parts, *([Text(), _paragraph(where, "dim")] if where else []))
 
 
 def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[RenderableType]]]:
@@ -157,7 +157,7 @@ def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[RenderableTy
 
 
 def _grid(grid: Grid, metric: str) -> Iterator[RenderableType]:
-    yield _said(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
+    yield _paragraph(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
     table = plain_table("", "mean", "vs. current", "tokens", "ms", first=_name_width(44))
     for place, result in words.best_configurations(grid, SETTINGS):
         table.add_row(_name(grid, place), *_figures(grid, result))
@@ -168,7 +168,7 @@ def _grid(grid: Grid, metric: str) -> Iterator[RenderableType]:
     if beyond := beyond_budget(grid):
         yield _item(beyond)
     if grid.bot and any(result.answers for result in grid.configurations):
-        yield _said(f"Answers of {grid.bot} with the best configurations", "dim")
+        yield _paragraph(f"Answers of {grid.bot} with the best configurations", "dim")
         yield _answers(grid, metric)
 
 
@@ -183,7 +183,7 @@ def _legend(grid: Grid) -> str:
     chosen = "" if found is None or found.verdict == "current" else words.MARKS.get(found.verdict, "")
     says = {"take": "recommended", "no gain shown": "best, but no gain is shown", "worse": "best here, but worse"}
     signs = f"= the current configuration{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
-    meaning = f"; {grid.metric}: {said}" if (said := words.RETRIEVAL_METRICS.get(grid.metric)) else ""
+    meaning = f"; {grid.metric}: {definition}" if (definition := words.RETRIEVAL_METRICS.get(grid.metric)) else ""
     return f"{signs}{meaning}; tokens: retrieved text; ms: retrieval time."
 
 
@@ -262,7 +262,7 @@ def _legend_of_cards(is_read: bool, asked: bool) -> str:
         *(words.OF_ATTRIBUTION.items() if is_read and asked else ()),
         *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip
-    return f"{'; '.join(f'{name}: {said}' for name, said in columns if name not in ('effect', 'tried'))}."
+    return f"{'; '.join(f'{name}: {text}' for name, text in columns if name not in ('effect', 'tried'))}."
 
 
 def _known(value: int | None) -> str:
@@ -270,7 +270,7 @@ def _known(value: int | None) -> str:
 
 
 def _attribution(attribution: Ablations) -> Iterator[RenderableType]:
-    yield _said(words.about_attribution(attribution), "dim")
+    yield _paragraph(words.about_attribution(attribution), "dim")
     for cause, number in words.causes(attribution):
         yield _item(f"{number}: {words.CAUSES[cause]}")
     if moved := words.moved(attribution):
@@ -310,12 +310,12 @@ def _dataset_quality(dataset_quality: DatasetQuality, asked: Mapping[str, str]) 
             yield _item(sentence)
 
 
-def _said(text: str, style: str = "") -> Text:
+def _paragraph(text: str, style: str = "") -> Text:
     return Text(printable(text), style=style, overflow="fold")
 
 
 def _item(text: str, style: str = "") -> Padding:
-    return Padding(_said(text, style), (0, 0, 0, 2))
+    return Padding(_paragraph(text, style), (0, 0, 0, 2))
 
 
 Suite = Annotated[Path | None, typer.Argument(metavar="SUITE.yaml", help="The suite; by default the packaged sample.")]

@@ -494,12 +494,12 @@ def _evaluator_page(evaluator: Evaluator, catalog: Catalog) -> Page:
 
 def _of_members(metrics: Sequence[str], catalog: Catalog) -> str:
     """What an evaluator's metrics say of themselves, each behind its name; what several say stands once."""
-    said: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for metric in metrics:
         summary, *paragraphs = catalog.metrics[metric].documentation.split("\n\n")
-        said[f"{metric}: {summary}"] = None
-        said |= dict.fromkeys(part for part in paragraphs if not part.startswith(_CODE))
-    return "\n\n".join(said)
+        lines[f"{metric}: {summary}"] = None
+        lines |= dict.fromkeys(part for part in paragraphs if not part.startswith(_CODE))
+    return "\n\n".join(lines)
 
 
 def _group_page(name: str) -> Page:
@@ -582,11 +582,11 @@ def _lines(page: Page, width: int) -> Iterator[Text]:
         is_code = paragraph.startswith(_CODE)
         yield from (Text(line) for line in _wrapped(paragraph.splitlines() if is_code else [paragraph], width))
         yield Text("")
-    for label, said in page.facts:
-        yield from _labelled(label, said, width)
+    for label, text in page.facts:
+        yield from _labelled(label, text, width)
     for number, option in enumerate(page.options):
-        said = f"{option.name}: {as_yaml(option.default)} ({option.allowed}{_owned(option, page.id)})"
-        yield from _labelled("" if number else "options", said, width)
+        text = f"{option.name}: {as_yaml(option.default)} ({option.allowed}{_owned(option, page.id)})"
+        yield from _labelled("" if number else "options", text, width)
     if page.example:
         yield from _labelled("in a suite", page.example[0], width)
         yield from (Text(" " * (_LABEL + 2) + line) for line in page.example[1:])
@@ -607,10 +607,10 @@ def _wrapped(paragraphs: Iterable[str], width: int) -> Iterator[str]:
         yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _labelled(label: str, said: str, width: int) -> Iterator[Text]:
+def _labelled(label: str, value: str, width: int) -> Iterator[Text]:
     indent = " " * (_LABEL + 2)
     lines = textwrap.wrap(
-        said, width, initial_indent=f"  {label:<{_LABEL}}", subsequent_indent=indent, break_on_hyphens=False
+        value, width, initial_indent=f"  {label:<{_LABEL}}", subsequent_indent=indent, break_on_hyphens=False
     )
     for line in lines:
         text = Text(line)

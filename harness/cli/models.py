@@ -67,8 +67,8 @@ def _show(console: Console, model: ListedModel, name: str, room: int, width: int
     row.stylize("bold", 0, len(model.role))
     row.stylize(style, len(row) - len(here))
     console.print(row)
-    said = [(f"for {', '.join(folded(model.metrics))}", "dim")] if model.metrics else []
-    for sentence, style in [*said, *([(printable(model.trouble), "red")] if model.trouble else [])]:
+    notes = [(f"for {', '.join(folded(model.metrics))}", "dim")] if model.metrics else []
+    for sentence, style in [*notes, *([(printable(model.trouble), "red")] if model.trouble else [])]:
         console.print(Text(textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="  "), style=style))
 
 

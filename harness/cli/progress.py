@@ -29,7 +29,7 @@ class Silent:
     def judged(self, calls: int, cost: float | None) -> None:
         """Say nothing."""
 
-    def said(self, sentence: str) -> None:
+    def message(self, sentence: str) -> None:
         """Say nothing."""
 
 
@@ -172,7 +172,7 @@ class ProgressBars:
         spent = "" if cost is None else f", cost {cost:.4f}"
         self._progress.update(self._judge, completed=calls, note=f"calls{spent}")
 
-    def said(self, sentence: str) -> None:
+    def message(self, sentence: str) -> None:
         """A line above the bars."""
         self._progress.console.print(printable(sentence), style="dim", markup=False, highlight=False)
 

@@ -72,8 +72,8 @@ def _planned(made: Drafted) -> Iterator[str]:
         yield "No call is made: without a language model as judge, rules draft the questions."
         return
     calls = "1 call" if made.calls == 1 else f"{made.calls:,} calls"
-    said = f"{made.by}: {calls} at most, about {made.tokens[0]:,} tokens in and {made.tokens[1]:,} out."
-    yield from _filled(f"{said} Cached calls are not made again. Nothing was asked.")
+    estimated = f"{made.by}: {calls} at most, about {made.tokens[0]:,} tokens in and {made.tokens[1]:,} out."
+    yield from _filled(f"{estimated} Cached calls are not made again. Nothing was asked.")
 
 
 def _notify(made: Drafted) -> Iterator[str]:
@@ -161,29 +161,29 @@ def review_drafts(review: Review) -> None:
         if shown != review.number:
             typer.echo(screen(draft, review.number, review.waiting))
         shown = review.number
-        said = _line(_KEYS)
-        if said is None or said.strip().lower() in ("q", "quit", "exit"):
+        reply = _line(_KEYS)
+        if reply is None or reply.strip().lower() in ("q", "quit", "exit"):
             break
         try:
-            shown = -1 if _do(review, said.strip().lower()) else shown
+            shown = -1 if _do(review, reply.strip().lower()) else shown
         except InputError as error:
             complain(str(error))
     _end(review)
 
 
-def _do(review: Review, said: str) -> bool:
+def _do(review: Review, reply: str) -> bool:
     """Do it; whether the draft that is to be decided on is to be shown again."""
     steps: dict[str, Callable[[], None]] = {"a": review.accept, "r": review.reject, "s": review.skip}
-    if said[:1] in steps and said in (said[:1], "accept", "reject", "skip"):
-        steps[said[:1]]()
+    if reply[:1] in steps and reply in (reply[:1], "accept", "reject", "skip"):
+        steps[reply[:1]]()
         return True
-    if said in ("b", "back"):
+    if reply in ("b", "back"):
         if not review.back():
             typer.echo("This is the first step; there is nothing to undo.")
         return True
-    if said in ("e", "question", "w", "answer"):
-        return _edit(review, of_question=said in ("e", "question"))
-    typer.echo(_HELP if said in ("", "h", "help", "?") else f"There is no key {printable(said)[:20]!r}. {_HELP}")
+    if reply in ("e", "question", "w", "answer"):
+        return _edit(review, of_question=reply in ("e", "question"))
+    typer.echo(_HELP if reply in ("", "h", "help", "?") else f"There is no key {printable(reply)[:20]!r}. {_HELP}")
     return False
 
 
@@ -230,8 +230,8 @@ def _typed(prompt: str, given: str) -> str | None:
 def _end(review: Review) -> None:
     done = review.tally
     where = f" in {review.into}" if review.into is not None and done.accepted else ""
-    said = f"{done.accepted:,} accepted{where}, {done.rejected:,} rejected, {review.left:,} still to decide on"
-    typer.echo(printable(f"{said} in {review.path}."))
+    summary = f"{done.accepted:,} accepted{where}, {done.rejected:,} rejected, {review.left:,} still to decide on"
+    typer.echo(printable(f"{summary} in {review.path}."))
     if done.accepted and review.into is None:
         typer.echo(f"The accepted ones are questions of {shlex.quote(printable(str(review.path)))} from now on.")
 

@@ -416,7 +416,7 @@ def repeat_run(
     if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
         return None, ""
     with watching() as watcher:
-        evaluation: Evaluation = run.evaluation(environ, say if isinstance(watcher, Silent) else watcher.said, store)
+        evaluation: Evaluation = run.evaluation(environ, say if isinstance(watcher, Silent) else watcher.message, store)
         return run_evaluation(evaluation, store, watcher), run.written.problem
 
 
@@ -596,7 +596,7 @@ def _run_and_show(
         check_file(rows, "--rows", {database.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
-            evaluation = make(say if isinstance(watcher, Silent) else watcher.said)
+            evaluation = make(say if isinstance(watcher, Silent) else watcher.message)
             perturbed = again()  # mistakes are reported before anything is asked
             store = opened.enter_context(contextlib.closing(Store.open(database)))
             outcome = run_evaluation(evaluation, store, watcher)

@@ -54,7 +54,7 @@ class _Quiet:
     def judged(self, calls: int, cost: float | None) -> None:
         """Nothing is drawn."""
 
-    def said(self, sentence: str) -> None:
+    def message(self, sentence: str) -> None:
         """Ignores messages: the first run has shown them."""
 
 

@@ -102,10 +102,10 @@ class EarlyResult:
     def sentence(self) -> str:
         """What happened, for people."""
         if not self.stopped:
-            said = f"all {self.of:,} questions have their answers"
+            reason = f"all {self.of:,} questions have their answers"
             if self.rows_left:
-                said = f"{self.rows_left:,} answers are missing"
-            return " ".join([f"No verdict was certain early: {said}, and the ordinary rule holds.", *self.reasons])
+                reason = f"{self.rows_left:,} answers are missing"
+            return " ".join([f"No verdict was certain early: {reason}, and the ordinary rule holds.", *self.reasons])
         saved = [f"{self.rows_left:,} answers"]
         if self.saved_seconds is not None:
             saved.append(f"about {_duration(self.saved_seconds)}")
@@ -530,38 +530,38 @@ def asked_in_full(run: RunTables) -> RunTables:
 
 def early_verdict(result: EarlyResult, found: BotVerdict) -> BotVerdict:
     """A bot's verdict with the sequential tests' results for intervals and p values, which allow one look only."""
-    said = {each.metric: each for each in result.verdicts if each.bot == found.bot}
-    return replace(found, metrics=tuple(_early(each, said.get(each.metric)) for each in found.metrics))
+    early = {each.metric: each for each in result.verdicts if each.bot == found.bot}
+    return replace(found, metrics=tuple(_early(each, early.get(each.metric)) for each in found.metrics))
 
 
-def _early(found: MetricVerdict, said: EarlyVerdict | None) -> MetricVerdict:
-    if said is None or found.gain is None or said.mean is None:
+def _early(found: MetricVerdict, early: EarlyVerdict | None) -> MetricVerdict:
+    if early is None or found.gain is None or early.mean is None:
         return found
     gain: Difference = replace(
         found.gain,
-        mean=said.mean,
-        low=said.low,
-        high=said.high,
+        mean=early.mean,
+        low=early.low,
+        high=early.high,
         standard_error=None,
-        questions=said.questions,
-        clusters=said.clusters,
-        wins=said.wins,
-        ties=said.questions - said.wins - said.losses,
-        losses=said.losses,
+        questions=early.questions,
+        clusters=early.clusters,
+        wins=early.wins,
+        ties=early.questions - early.wins - early.losses,
+        losses=early.losses,
         effect=None,
         p_value=None,
         test=TEST,
         few_changes=False,
         cautious_p_value=None,
     )
-    after = f"after {count(said.questions, 'question')}, at any time of looking"
+    after = f"after {count(early.questions, 'question')}, at any time of looking"
     sentence = {
         "regressed": f"a loss is certain {after}",
         "not worse": f"a loss of {found.margin:g} is ruled out {after}",
         "undecided": f"nothing is certain {after}",
-    }[said.word]
+    }[early.word]
     return replace(
-        found, outcome=said.word, baseline_mean=said.baseline_mean, candidate_mean=said.candidate_mean, gain=gain,
+        found, outcome=early.word, baseline_mean=early.baseline_mean, candidate_mean=early.candidate_mean, gain=gain,
         adjusted_p=None,
         further=None, sentence=sentence,
     )  # fmt: skip

@@ -590,7 +590,7 @@ def gate_suite(
                 found = judged(candidate, baseline, gated, rule, says, states=operand.states)
             else:
                 with contextlib.closing(Store.open(options.database)) as store:
-                    asking = Confirmation(loaded, run, environ, store, baseline, notify or watcher.said)
+                    asking = Confirmation(loaded, run, environ, store, baseline, notify or watcher.message)
                     found = judged(candidate, baseline, gated, rule, asking=asking, states=operand.states)
             notes = (*_same_run(candidate, baseline), *found.notes)
     return FinishedGate(GateResult(took, replace(found, notes=notes), saved, result), outcome)

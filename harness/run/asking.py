@@ -43,8 +43,8 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
     except BaseException as error:  # a bot is foreign code: whatever it raises is an outcome
         if _ends_us(error):
             raise
-        said = exception_text(error) if isinstance(error, EndedEarly) else exception_line(error)
-        _fail(row, start, RowStatus.RAISED, error, redact(said))
+        text = exception_text(error) if isinstance(error, EndedEarly) else exception_line(error)
+        _fail(row, start, RowStatus.RAISED, error, redact(text))
         _count_unreachable(bot_queue, error, redact)
     else:
         bot_queue.unreachable = 0
@@ -85,7 +85,7 @@ def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
 
     Addresses are left as they are in what is read as a text: a document may explain them. Not so in names and traces.
     """
-    answer, reasoning = (None if said is None else redact(said) for said in (reply.answer, reply.reasoning))
+    answer, reasoning = (None if text is None else redact(text) for text in (reply.answer, reply.reasoning))
     contexts = reply.contexts and tuple(
         replace(each, text=redact(each.text), document=redact(without_url_secrets(each.document)))
         for each in reply.contexts
@@ -127,9 +127,9 @@ def _count_unreachable(bot_queue: BotQueue, error: BaseException, redact: Callab
         return
     bot_queue.unreachable += 1
     if bot_queue.unreachable >= max(UNREACHABLE_LIMIT, 2 * bot_queue.concurrency) and not bot_queue.problem:
-        said = redact(without_url_secrets(exception_text(error))).rstrip(".")
+        reason = redact(without_url_secrets(exception_text(error))).rstrip(".")
         bot_queue.problem = (
-            f"{bot_queue.unreachable} questions in a row got no answer, the last because: {said}. "
+            f"{bot_queue.unreachable} questions in a row got no answer, the last because: {reason}. "
             "The bot was stopped; run the same command again to go on."
         )
 

@@ -39,7 +39,7 @@ class Watcher(Protocol):
         """The judge was asked so often so far, at that cost where prices are known."""
         ...
 
-    def said(self, sentence: str) -> None:
+    def message(self, sentence: str) -> None:
         """Something takes long or needs saying."""
         ...
 
@@ -190,14 +190,14 @@ class Engine:
         prepare = getattr(bot_queue.bot, "prepare", None)
         try:
             if prepare is not None:
-                self.watcher.said(f"{bot_queue.name}: getting ready")
+                self.watcher.message(f"{bot_queue.name}: getting ready")
                 await apart(prepare())
             await self.scorer.prepare()
         except InputError as error:
             bot_queue.problem = self.redact(str(error))
         except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
-            said = str(error) if isinstance(error, EndedEarly) else exception_line(error)
-            bot_queue.problem = self.redact(f"it could not get ready: {said}")
+            reason = str(error) if isinstance(error, EndedEarly) else exception_line(error)
+            bot_queue.problem = self.redact(f"it could not get ready: {reason}")
         settle()
         bot_queue.prepared = True
 

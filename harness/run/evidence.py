@@ -98,8 +98,8 @@ def gold_evidence(plan: Plan, questions: Questions, knowledge: Callable[[], Know
     if not questions.has_evidence:
         return GoldEvidence(Places())
     if knowledge is None:
-        said = "has evidence, but the suite names no knowledge in which its quotes could be located"
-        return GoldEvidence(Places(), "", (f"{questions.path} {said}; retrieval is measured without them.",))
+        problem = "has evidence, but the suite names no knowledge in which its quotes could be located"
+        return GoldEvidence(Places(), "", (f"{questions.path} {problem}; retrieval is measured without them.",))
     from ...knowledge import EvidenceFinder
 
     finder = EvidenceFinder(knowledge().documents)

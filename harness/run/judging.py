@@ -242,20 +242,20 @@ class Judging:
             return ()
         if "judge" not in plan.needs:
             return (f"No metric of the run asks the judge {self.name}; name some, such as faithfulness.",)
-        return tuple(said for model in self._models if (said := model.warning(self.settings.votes)))
+        return tuple(warning for model in self._models if (warning := model.warning(self.settings.votes)))
 
     def described(self, plan: Plan) -> dict[str, object]:
         """All that the manifest says of the judge, and of what it grades of a plan."""
         judged = judged_metrics(plan)
-        said: dict[str, object] = {
+        described: dict[str, object] = {
             "name": self.name,
             "model_id": self.model_id if judged["metrics"] else "",
             "embedded": not self._models,
             **judged,
         }
         if not self._models:
-            return said | {"entailment": self.settings.entailment}
-        return said | {
+            return described | {"entailment": self.settings.entailment}
+        return described | {
             "models": [{"name": model.name, "settings": dict(model.settings)} for model in self._models],
             "votes": self.settings.votes,
             "combine": self.settings.combine,

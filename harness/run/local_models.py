@@ -174,16 +174,16 @@ class RunModels:
         """For the manifest: by role which model it is, by id and content, and which metrics want it."""
         wanting = dict(_wanting(plan))
         found = self._pool.described() if wanting and not self._only_planned else {}
-        said: dict[str, dict[str, object]] = {}
+        described: dict[str, dict[str, object]] = {}
         for role, metrics in wanting.items():
             if server := self._served.get(role.name):
-                said[role.name] = {"model": server.model_id, "from": "server", "metrics": list(metrics)}
+                described[role.name] = {"model": server.model_id, "from": "server", "metrics": list(metrics)}
                 continue
             there = self._pool.presence(role.name)
             origin = "folder" if Path(there.settings.model).expanduser().is_dir() else "hub"
             known = found.get(role.name, {"model": there.model_id})
-            said[role.name] = {**known, "from": origin, "licence": there.licence or None, "metrics": list(metrics)}
-        return said
+            described[role.name] = {**known, "from": origin, "licence": there.licence or None, "metrics": list(metrics)}
+        return described
 
     def _listed(self, role: str, metrics: tuple[str, ...]) -> ListedModel:
         if server := self._served.get(role):

@@ -133,7 +133,7 @@ def silent_metrics(summary: Summary) -> Iterator[str]:
     for column in summary.metrics:
         cells = [bot.metrics[column.name] for bot in summary.bots]
         reasons = sum((_reasons(cell) for cell in cells), Counter[str]())
-        if not reasons or any(_has_said(cell) for cell in cells) or column.name.endswith(f".{UNREADABLE}"):
+        if not reasons or any(_is_explained(cell) for cell in cells) or column.name.endswith(f".{UNREADABLE}"):
             continue
         if Reason.CONTEXTS_NOT_CHECKED in reasons:
             continue  # as its evaluator has it
@@ -154,7 +154,7 @@ def _reasons(cell: MetricSummary) -> Counter[str]:
     return Counter({reason: count for reason, count in cell.reasons.items() if reason != "bot_raised"})
 
 
-def _has_said(cell: MetricSummary) -> bool:
+def _is_explained(cell: MetricSummary) -> bool:
     """Whether there is a value, or a failure of the metric itself; a row on which the bot failed is neither."""
     return cell.n_ok > 0 or cell.n_failed > cell.reasons.get("bot_raised", 0)
 
@@ -412,7 +412,7 @@ class _Sitting:
                     self._watcher.said(self.doubt)
             evaluation.models.lower_priority()
             for lack in evaluation.models.warnings(evaluation.plan):
-                self._watcher.said(lack)
+                self._watcher.message(lack)
             if evaluation.judging.is_language_model:
                 evaluation.embedder.lower_priority()
                 if "embedder" in evaluation.plan.needs:
@@ -521,7 +521,7 @@ class _Sitting:
             return {**self._evaluation.header.manifest, **left_out}
         ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
         earlier: dict[str, dict[str, object]] = orjson.loads(kept)
-        made = {**{name: said for name, said in earlier.items() if name != EARLY_STOP}, **left_out}
+        made = {**{name: value for name, value in earlier.items() if name != EARLY_STOP}, **left_out}
         models = self._evaluation.models.described(self._evaluation.plan)
         if models and any(bot_queue.scored for bot_queue in self.bot_queues):
             made["settings"] = {**earlier.get("settings", {}), "local_models": models}

@@ -181,7 +181,7 @@ class _Together:
         for variant in variants:
             self._totals[variant.of] += len(variant.questions) * repeats
         self._bot_queues: dict[str, BotQueue] = {}
-        self._said: set[str] = set()
+        self._passed_on: set[str] = set()
 
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
         """Move the bot queue of the bot."""
@@ -202,10 +202,10 @@ class _Together:
         """Pass it on."""
         self._watcher.judged(calls, cost)
 
-    def said(self, sentence: str) -> None:
+    def message(self, sentence: str) -> None:
         """Pass it on, under the name of the bot and once."""
         name = next((name for name in self._of if sentence.startswith(f"{name}: ")), None)
         message = sentence if name is None else self._of[name] + sentence.removeprefix(name)
-        if message not in self._said:
-            self._said.add(message)
-            self._watcher.said(message)
+        if message not in self._passed_on:
+            self._passed_on.add(message)
+            self._watcher.message(message)

@@ -251,8 +251,8 @@ def _fitting(name: str, key: str, value: object, path: KeyPath) -> Any:  # noqa:
         case "all_metrics" | "save_rows" if isinstance(value, bool):
             return value
     wanted = {"metric_threshold": "a number", "min_test_cases": "a whole number of at least 0"}
-    said = f"{key} of '{name}' is {given((), value)}; {wanted.get(key, 'true or false')} is wanted."
-    raise EntryError((*path, key), said)
+    sentence = f"{key} of '{name}' is {given((), value)}; {wanted.get(key, 'true or false')} is wanted."
+    raise EntryError((*path, key), sentence)
 
 
 def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
@@ -269,9 +269,9 @@ def settled_options(entries: Sequence[Wanted]) -> dict[str, dict[str, object]]:
             for owner in wanted.owners[option]:
                 before = settled.setdefault(owner, {}).setdefault(option, value)
                 if before != value:
-                    said = f"'{wanted.evaluator.id}' and another entry share the option '{option}'"
+                    clash = f"'{wanted.evaluator.id}' and another entry share the option '{option}'"
                     raise EntryError(
-                        (*wanted.path, option), f"{said}, and give it {given((), value)} and {given((), before)}."
+                        (*wanted.path, option), f"{clash}, and give it {given((), value)} and {given((), before)}."
                     )
     for wanted in entries:
         for option, owners in wanted.owners.items():
@@ -529,8 +529,8 @@ def _check_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catal
         if name not in ids:
             near = difflib.get_close_matches(name, ids, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            said = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
-            raise EntryError(("thresholds", name), said)
+            sentence = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
+            raise EntryError(("thresholds", name), sentence)
         if outside := outside_range(name, threshold, catalog):
             raise EntryError(("thresholds", name), outside)
 
@@ -541,8 +541,8 @@ def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:
     for each in chosen:
         threshold = each.parameters.metric_threshold
         if threshold is not None and settled.setdefault(each.primary, threshold) != threshold:
-            said = f"'{each.evaluator.id}' gives the metric '{each.primary}' the threshold {threshold:g}"
-            raise EntryError(each.path, f"{said}, and another evaluator {settled[each.primary]:g}.")
+            clash = f"'{each.evaluator.id}' gives the metric '{each.primary}' the threshold {threshold:g}"
+            raise EntryError(each.path, f"{clash}, and another evaluator {settled[each.primary]:g}.")
     return settled
 
 
@@ -630,11 +630,11 @@ def choose_judge(
 
 
 def _named(suite: JudgeSettings, spec: str) -> JudgeSettings:
-    said = suite.model_dump(include={"check"} if suite.check else set())
+    given = suite.model_dump(include={"check"} if suite.check else set())
     if spec == EMBEDDED:
-        return JudgeSettings(model=spec, entailment=suite.entailment, **said)
+        return JudgeSettings(model=spec, entailment=suite.entailment, **given)
     voting = suite.model_dump(include={"combine", "votes", "vote_temperature"} & suite.model_fields_set)
-    return JudgeSettings(model=spec, **voting, **said)
+    return JudgeSettings(model=spec, **voting, **given)
 
 
 def _model(name: str, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings:

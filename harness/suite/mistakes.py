@@ -285,8 +285,8 @@ def _inner(node: Schema, key: str | int) -> Schema | None:
 
 def wanted(nodes: Sequence[Schema]) -> str:
     """What the schemas admit, in words: ``a number from 0 to 1``, ``text or a list of text``."""
-    said = dict.fromkeys(_words(node) for node in nodes if node.get("type") != "null")
-    return " or ".join(said) or "something else"
+    expected = dict.fromkeys(_words(node) for node in nodes if node.get("type") != "null")
+    return " or ".join(expected) or "something else"
 
 
 def _words(node: Schema) -> str:

@@ -660,8 +660,8 @@ def overridden(settings: LocalModelsSettings, entries: Iterable[str]) -> LocalMo
         return LocalModelsSettings(**settings.model_dump(exclude_unset=True) | changed)
     except ValidationError as error:
         first = error.errors()[0]
-        said = first.get("ctx", {}).get("error", first["msg"])
-        raise InputError(f"--local-model {first['loc'][0]}: {said}.") from None
+        reason = first.get("ctx", {}).get("error", first["msg"])
+        raise InputError(f"--local-model {first['loc'][0]}: {reason}.") from None
 
 
 def _as_prompt(given: object) -> object:

@@ -58,8 +58,8 @@ class Dated:
 
     Attributes:
         kind: a date or the number of a version; only two of one kind can be compared.
-        value: year, month and day, zeros where they are not said, or the parts of the version.
-        said: how it was written.
+        value: year, month and day, zeros where they are not given, or the parts of the version.
+        written: how it was written.
         where: in the name, the title or the first lines.
         start: where in the text; None in a name or title.
         end: its end.
@@ -67,7 +67,7 @@ class Dated:
 
     kind: Literal["date", "version"]
     value: tuple[int, ...]
-    said: str
+    written: str
     where: Where
     start: int | None = None
     end: int | None = None
@@ -81,7 +81,7 @@ def dates_of(document: Document) -> tuple[Dated, ...]:
     found: list[Dated] = []
     stem = document.id.rsplit("/", maxsplit=1)[-1].rpartition(".")[0] or document.id
     for where, text in (("name", stem.replace("_", " ")), ("name", document.id), ("title", document.title)):
-        found += _said(text, "name" if where == "name" else "title")
+        found += _written_dates(text, "name" if where == "name" else "title")
     found += _behind_cues(document.text[:_HEAD])
     return tuple({(one.kind, one.where): one for one in reversed(found)}.values())[::-1]
 
@@ -126,7 +126,7 @@ def is_marked_old(name: str) -> bool:
     return _STALE_MARKS.search(name.casefold().replace("_", " ")) is not None
 
 
-def _said(text: str, where: Where) -> Iterator[Dated]:
+def _written_dates(text: str, where: Where) -> Iterator[Dated]:
     for found in _DATE.finditer(text):
         yield Dated("date", _value(found), found[0], where)
     for found in _VERSION.finditer(text):

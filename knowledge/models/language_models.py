@@ -211,7 +211,7 @@ class CausalModel:
         prefixes = self._tokens([completion.prefix for completion in completions])
         read = [self._stretches(*each) for each in zip(completions, texts, prefixes, strict=True)]
         sums = iter(self._sums([stretch for stretches, _ in read for stretch in stretches]))
-        return [_said(stretches, [next(sums) for _ in stretches], truncated) for stretches, truncated in read]
+        return [_output(stretches, [next(sums) for _ in stretches], truncated) for stretches, truncated in read]
 
     def _stretches(self, completion: Completion, text: list[int], prefix: list[int]) -> tuple[list[Stretch], bool]:
         """What has to be read to score a completion, and whether something was cut."""
@@ -302,7 +302,7 @@ def _reads_onwards(model: Any) -> bool:  # noqa: ANN401 - untyped library
     return bool(torch.allclose(whole[:-1], beginning, rtol=1e-3, atol=1e-3))
 
 
-def _said(stretches: Sequence[Stretch], sums: Sequence[float], truncated: bool) -> ModelOutput:
+def _output(stretches: Sequence[Stretch], sums: Sequence[float], truncated: bool) -> ModelOutput:
     count = sum(max(0, len(stretch.tokens) - stretch.scored) for stretch in stretches)
     return ModelOutput(np.array([sum(sums) / max(1, count), count], dtype=np.float32), truncated)
 

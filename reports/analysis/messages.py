@@ -110,14 +110,14 @@ def about(analysis: KnowledgeAnalysis) -> str:
     '0 documents, 0 questions'
     """
     kinds = Counter(question.gold for question in analysis.questions)
-    said = {
+    phrases = {
         "evidence": "with gold evidence",
         "support": "placed by the support of their expected answer",
         "unsupported": "whose expected answer is in no document",
         "stale": "with stale gold alone",
         "none": "with no answer to look for",
     }
-    parts = [f"{kinds[kind]} {words}" for kind, words in said.items() if kinds[kind]]  # type: ignore[index]
+    parts = [f"{kinds[kind]} {words}" for kind, words in phrases.items() if kinds[kind]]  # type: ignore[index]
     documents = len(analysis.documents) or _documents(analysis)
     whole = f"{count(documents, 'document')}, {count(len(analysis.questions), 'question')}"
     return whole + (f": {', '.join(parts)}" if parts else "")
@@ -190,11 +190,11 @@ def gold_of_grid(grid: Grid) -> str:
         (by_support, "by the support of their expected answer"),
     ]
     nonzero = [(number, says) for number, says in kinds if number]
-    said = (
+    gold = (
         f" {nonzero[0][1]}" if len(nonzero) == 1 else ": " + ", ".join(f"{number} {says}" for number, says in nonzero)
     )
     configurations = count(len(grid.configurations), "configuration")
-    return f"{configurations}, {count(len(grid.questions), 'question')}{said.rstrip(': ')}"
+    return f"{configurations}, {count(len(grid.questions), 'question')}{gold.rstrip(': ')}"
 
 
 def about_means(grid: Grid) -> str:
@@ -265,16 +265,16 @@ def about_subset(dataset_quality: DatasetQuality) -> str:
         return ""
     kept = "the ranking of the bots" if found.agreement == 1 else "the order of the bots that are told apart"
     kept = "what bots score" if found.firm_pairs == 0 else kept
-    said = (
+    sentence = (
         f"{len(found.questions)} of {count(found.of, 'question')} keep {kept} by {dataset_quality.metric}; the "
         f"mean of a bot moves by {found.error:.3f} at most"
     )
     if found.error_unseen is not None:
         drawn = "" if found.error_random is None else f", as many drawn by chance by {found.error_random:.3f}"
-        return f"{said}. Of a bot that they were not chosen with it moves by {found.error_unseen:.3f}{drawn}."
+        return f"{sentence}. Of a bot that they were not chosen with it moves by {found.error_unseen:.3f}{drawn}."
     if found.error_elsewhere is not None:
-        return f"{said}, and by {found.error_elsewhere:.3f} where they were not chosen."
-    return f"{said}."
+        return f"{sentence}, and by {found.error_elsewhere:.3f} where they were not chosen."
+    return f"{sentence}."
 
 
 def about_informative(dataset_quality: DatasetQuality) -> str:
@@ -399,9 +399,9 @@ def _attributed(attribution: Ablations) -> Iterator[str]:
         _then(causes["bot"], "stay", "wrong even from the gold document alone, which is up to the bot"),
         f"{causes['unknown']} can't be told" if causes["unknown"] else "",
     ]
-    if said := [part for part in parts if part]:
+    if outcomes := [part for part in parts if part]:
         asked = f"{count(len(attribution.answers), 'wrong answer')} that {_were(len(attribution.answers))} asked again"
-        yield f"Of {asked}, {_listed(said)}."
+        yield f"Of {asked}, {_listed(outcomes)}."
     if worst := [one for one in moved(attribution) if one.failures]:
         first = worst[0]
         others = f", and {count(len(worst) - 1, 'other document')} at least one" if worst[1:] else ""

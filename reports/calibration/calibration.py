@@ -69,7 +69,7 @@ def calibrate(
     """
     measure = measure_of(labels, scale)
     judged = {row: _judged(row.value, measure, scale) for row in rows}
-    people = [_said(label, measure) for label in labels]
+    people = [_grade(label, measure) for label in labels]
     verdicts = [judged[label.row] for label in labels]
     strata = _by_bot(judged, labels, people)
     others = sum(len(each.others) for each in strata.values())
@@ -122,7 +122,7 @@ def _judged(value: float, measure: Measure, scale: Scale) -> float:
     return value if measure == "mean" else float(bool(scale.passes(value)))
 
 
-def _said(label: Label, measure: Measure) -> float:
+def _grade(label: Label, measure: Measure) -> float:
     verdict = label.verdict
     return float(verdict.value or 0.0) if measure == "mean" else float(bool(verdict.passes))
 

@@ -320,5 +320,5 @@ def _same_answers(
 
 def _same_words(baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places) -> bool:
     """Whether every question was answered by both, in the same words in each repeat."""
-    said = baseline.said[baseline_places]
-    return bool(len(said) and said.all() and np.array_equal(said, candidate.said[candidate_places]))
+    hashes = baseline.said[baseline_places]
+    return bool(len(hashes) and hashes.all() and np.array_equal(hashes, candidate.said[candidate_places]))

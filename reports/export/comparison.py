@@ -41,11 +41,11 @@ def comparison_annotations(found: Compared) -> Iterator[str]:
 
     Warnings and no errors: a comparison stops no build, which is for the gate.
     """
-    said = [each for comparison in found.comparisons for each in _worse(comparison)]
+    annotations = [each for comparison in found.comparisons for each in _worse(comparison)]
     for comparison in found.comparisons:
         title = f"proctor report: {comparison.candidate.suite}: {comparison.candidate.bot}"
-        said.append(Annotation("notice", title, words.headline(comparison)))
-    return commands(said, "proctor report")
+        annotations.append(Annotation("notice", title, words.headline(comparison)))
+    return commands(annotations, "proctor report")
 
 
 def _worse(comparison: Comparison) -> Iterator[Annotation]:

@@ -122,15 +122,15 @@ def _text(text: str) -> str:
 CHUNK: Final = 400  # keys read at once: SQLite's oldest limit on bound values is 999
 
 
-class SaidRow(NamedTuple):
+class AnsweredRow(NamedTuple):
     """A question with its answer, or with the error where there is none."""
 
     question: str
-    said: str
+    answer: str
     is_answer: bool
 
 
-SAID = """
+ANSWERED_ROWS = """
 SELECT questions.key, run_rows.repeat, substr(questions.text, 1, ?),
     substr(IFNULL(CASE replies.status WHEN 'answered' THEN replies.answer ELSE replies.error END, ''), 1, ?),
     replies.status = 'answered'
@@ -140,15 +140,17 @@ JOIN replies ON replies.id = run_rows.reply_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND questions.key IN ({keys})"""
 
 
-def said_rows(run: ReportedRun, bot: str, keys: Collection[RowKey], longest: int) -> dict[RowKey, SaidRow]:
-    """What was asked and said in the rows of a bot; each text cut to ``longest`` characters and one more."""
+def answered_rows(run: ReportedRun, bot: str, keys: Collection[RowKey], longest: int) -> dict[RowKey, AnsweredRow]:
+    """What was asked and answered in the rows of a bot; each text cut to ``longest`` characters and one more."""
     questions = sorted({key.question_id for key in keys})
-    found: dict[RowKey, SaidRow] = {}
+    found: dict[RowKey, AnsweredRow] = {}
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
         arguments = [longest + 1, longest + 1, run.id, run.bot_ids[bot], *chunk]
-        for key, repeat, question, said, is_answer in run.store.query(SAID.format(keys=marks(chunk)), arguments):
-            found[RowKey(key, repeat)] = SaidRow(question, said, bool(is_answer))
+        for key, repeat, question, answer, is_answer in run.store.query(
+            ANSWERED_ROWS.format(keys=marks(chunk)), arguments
+        ):
+            found[RowKey(key, repeat)] = AnsweredRow(question, answer, bool(is_answer))
     return found
 
 
@@ -180,30 +182,30 @@ def run_junit(report: Report) -> str:
 def _bot_suite(report: Report, bot: BotSummary) -> CaseSuite:
     found = [_answers(report, bot), *_metrics(report, bot)]
     keys = {row.key for each in found for row in each.rows.rows[:MOST_ROWS]}
-    said = said_rows(report.run, bot.name, keys, LONGEST)
+    answered = answered_rows(report.run, bot.name, keys, LONGEST)
     summary = report.run.summary
     properties = {
         "run": summary.run, "status": summary.status, "kind": bot.kind, "model": bot.model or "",
         "embedded": "true" if bot.embedded else "false", "rows": str(bot.rows),
     }  # fmt: skip
-    return CaseSuite(bot.name, [_with_rows(each, said) for each in found], properties)
+    return CaseSuite(bot.name, [_with_rows(each, answered) for each in found], properties)
 
 
-def _with_rows(checked: _Checked, said: dict[RowKey, SaidRow]) -> Case:
+def _with_rows(checked: _Checked, answered: dict[RowKey, AnsweredRow]) -> Case:
     case, rows = checked.case, checked.rows
-    lines = [line for row in rows.rows[:MOST_ROWS] for line in _lines(row.key, row.value, said.get(row.key))]
+    lines = [line for row in rows.rows[:MOST_ROWS] for line in _lines(row.key, row.value, answered.get(row.key))]
     if (more := rows.total - min(len(rows.rows), MOST_ROWS)) > 0:
         lines.append(f"and {count(more, 'more row')}")
     return Case(case.name, case.kind, case.message, "\n".join([*filter(None, [case.text]), *lines]), case.type)
 
 
-def _lines(key: RowKey, value: float | None, said: SaidRow | None) -> Iterator[str]:
+def _lines(key: RowKey, value: float | None, row: AnsweredRow | None) -> Iterator[str]:
     repeat = f" (repeat {key.repeat + 1})" if key.repeat else ""
     reached = "" if value is None else f": {value:.4g}"
     yield f"{one_line(key.question_id)}{repeat}{reached}"
-    if said is not None:
-        yield f"  asked: {one_line(said.question, LONGEST)}"
-        yield f"  {'answered' if said.is_answer else 'failed'}: {one_line(said.said, LONGEST)}"
+    if row is not None:
+        yield f"  asked: {one_line(row.question, LONGEST)}"
+        yield f"  {'answered' if row.is_answer else 'failed'}: {one_line(row.answer, LONGEST)}"
 
 
 def _answers(report: Report, bot: BotSummary) -> _Checked:

@@ -59,8 +59,8 @@ def agreement(pairs: PerturbedPairs) -> Agreement:
     """Compare the answers to every question with those to its perturbations, repeat by repeat."""
     shape = len(pairs.perturbations), pairs.repeats
     same, overlap = np.full(shape, np.nan), np.full(shape, np.nan)
-    before = _Said(pairs.base)
-    after = before if pairs.base is pairs.perturbed else _Said(pairs.perturbed)
+    before = _ComparedAnswers(pairs.base)
+    after = before if pairs.base is pairs.perturbed else _ComparedAnswers(pairs.perturbed)
     for place, (source, perturbed) in enumerate(zip(pairs.sources, pairs.places, strict=True)):
         for repeat in range(pairs.repeats):
             first, second = before.at(int(source), repeat), after.at(int(perturbed), repeat)
@@ -73,9 +73,9 @@ def agreement(pairs: PerturbedPairs) -> Agreement:
 def consistency(table: ScoreTable) -> Consistency:
     """Compare the answers to each question of a table with one another."""
     agreeing, majority = np.full(len(table.cases), np.nan), np.full(len(table.cases), np.nan)
-    said = _Said(table)
+    answers_of = _ComparedAnswers(table)
     for place in range(len(table.cases)):
-        answers = [answer for repeat in range(table.repeats) if (answer := said.at(place, repeat)) is not None]
+        answers = [answer for repeat in range(table.repeats) if (answer := answers_of.at(place, repeat)) is not None]
         if len(answers) > 1:
             counts = Counter(answers)
             agreeing[place] = sum(n * (n - 1) for n in counts.values()) / (len(answers) * (len(answers) - 1))
@@ -86,7 +86,7 @@ def consistency(table: ScoreTable) -> Consistency:
 ABSTAINED = "\0declined"  # all answers of a bot that abstains say the same, in whatever words
 
 
-class _Said:
+class _ComparedAnswers:
     """The answers of a table in the form in which they are compared, each read once."""
 
     def __init__(self, table: ScoreTable) -> None:

@@ -213,20 +213,20 @@ def _read(line: bytes) -> CallRecord | Row | None:
 
 
 def _call_line(record: CallRecord) -> str:
-    request, said = record.request, record.completion or Completion(None)
+    request, reply = record.request, record.completion or Completion(None)
     values = (
         record.key.hex(), record.judge, record.asked_at,
         (request.call, request.system, request.prompt, request.schema, request.exchange, request.vote, request.votes),
-        (said.text, (said.usage.tokens_in, said.usage.tokens_out, said.usage.cost), said.reasoning),
+        (reply.text, (reply.usage.tokens_in, reply.usage.tokens_out, reply.usage.cost), reply.reasoning),
         record.stored.finish_reason, record.problem, record.latency_ms, record.queue_ms, record.attempts_ms,
     )  # fmt: skip
     return to_json(values)
 
 
 def _record(line: list[Any]) -> CallRecord:
-    key, judge, asked_at, request, said, finish, problem, latency_ms, queue_ms, attempts_ms = line
+    key, judge, asked_at, request, completion, finish, problem, latency_ms, queue_ms, attempts_ms = line
     call, system, prompt, schema, exchange, vote, votes = request
-    text, usage, reasoning = said
+    text, usage, reasoning = completion
     turns = tuple((answered, question) for answered, question in exchange)
     return CallRecord(
         bytes.fromhex(key),

@@ -182,7 +182,7 @@ class JudgeCache:
 
     def _cleaned(self, completion: Completion) -> Completion:
         text, reasoning = (
-            None if said is None else self._redact(said) for said in (completion.text, completion.reasoning)
+            None if each is None else self._redact(each) for each in (completion.text, completion.reasoning)
         )
         if (text, reasoning) == (completion.text, completion.reasoning):
             return completion

@@ -201,16 +201,16 @@ def _columns(
     connection: sqlite3.Connection, run_id: int | None, record: CallRecord, text: int, prompts: Remembered
 ) -> tuple[object, ...]:
     """The columns after the id."""
-    request, said = record.request, record.completion or Completion(None)
+    request, reply = record.request, record.completion or Completion(None)
     return (
         record.key, run_id, record.judge, request.call, request.vote,
         _text_id(connection, "judge_prompts", (request.call, request.system), prompts), text,
         _text_id(connection, "judge_texts", (to_json(request.schema),), prompts) if request.schema else None,
-        said.usage.tokens_in, said.usage.tokens_out, said.usage.cost, record.latency_ms, record.queue_ms,
+        reply.usage.tokens_in, reply.usage.tokens_out, reply.usage.cost, record.latency_ms, record.queue_ms,
         to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.stored.finish_reason) or None,
         record.asked_at, storable(record.problem) or None, storable(record.stored.error) or None,
-        None if said.text is None else storable(said.text),
-        None if said.reasoning is None else storable(said.reasoning),
+        None if reply.text is None else storable(reply.text),
+        None if reply.reasoning is None else storable(reply.reasoning),
         to_json(request.exchange) if request.exchange else None,
     )  # fmt: skip
 
