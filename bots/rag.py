@@ -120,7 +120,7 @@ class RagBot:
             template: its prompt.
             embedder: for passages and questions.
             settings: how documents are cut, and how much is retrieved.
-            folder: where the index is kept; None keeps it in memory only.
+            folder: where the index is stored; None: in memory only.
             reranker: what puts the passages in order; None leaves them as the retriever has them.
             retriever: the user's own, where the settings name one.
         """

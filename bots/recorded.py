@@ -43,8 +43,8 @@ class RecordedBot:
         for each in self._recorded:
             if each.bot != self._bot:
                 continue
-            kept = replies.setdefault(_key(each.question.text), reply := _reply(each))
-            passed_over += kept is not reply
+            stored = replies.setdefault(_key(each.question.text), reply := _reply(each))
+            passed_over += stored is not reply
         self._replies = replies
         if passed_over:
             self.warnings = (

@@ -141,7 +141,7 @@ class ModelDrafts:
     Attributes:
         drafts: those whose quotes stand in their passages, and that can stand alone.
         paid: requests that were made.
-        kept: replies that were kept from before.
+        cached: cached replies.
         dropped: how many were dropped, by why.
         unread: passages for which there is no reply that can be read.
         problem: why the model was stopped; blank while it works.
@@ -149,7 +149,7 @@ class ModelDrafts:
 
     drafts: list[Draft] = field(default_factory=list)
     paid: int = 0
-    kept: int = 0
+    cached: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     unread: int = 0
     problem: str = ""
@@ -192,14 +192,14 @@ def calls_for(documents: Sequence[Document], passages: Sequence[Passage]) -> lis
 def model_drafts(
     judging: Judging, documents: Sequence[Document], passages: Sequence[Passage], store: Store, *, fresh: bool = False
 ) -> ModelDrafts:
-    """Have a model write questions of passages; what it replies is kept at once, and not asked again.
+    """Have a model write questions of passages; what it replies is cached at once, and not asked again.
 
     Args:
         judging: a language model; it is closed.
         documents: those of the passages, at least.
         passages: of which questions are wanted.
-        store: where replies are kept and found again.
-        fresh: take no reply that was kept before.
+        store: where replies are cached.
+        fresh: take no cached reply.
     """
     writer = RowWriter(store.path, None, {})
     try:
@@ -210,7 +210,7 @@ def model_drafts(
     finally:
         writer.close()
         judging.judge_cache.close()
-    made = ModelDrafts(paid=judging.judge_cache.paid, kept=judging.judge_cache.cached, problem=judging.problem)
+    made = ModelDrafts(paid=judging.judge_cache.paid, cached=judging.judge_cache.cached, problem=judging.problem)
     finder = EvidenceFinder(documents)
     by_id = {document.id: document for document in documents}
     for passage, reply in zip(passages, replies, strict=True):
@@ -386,7 +386,7 @@ def _by_model(
         asyncio.run(judging.close())
         return made
     number = f"{_calls(made.calls)}, about {sum(made.tokens):,} tokens"
-    notify(f"{made.by} is asked {number}; what is kept is not asked again.")
+    notify(f"{made.by} is asked {number}; cached answers are not asked again.")
     store = Store.open(options.database)
     try:
         return replace(made, written=model_drafts(judging, documents, passages, store, fresh=options.fresh))
@@ -463,12 +463,12 @@ def _unlike(loaded: LoadedSuite, drafts: list[Draft], texts: Sequence[str]) -> l
     same: dict[tuple[str, ...], list[int]] = {}
     for place, text in enumerate(texts):
         same.setdefault(tuple(_FIGURES.findall(text)), []).append(place)
-    kept = []
+    chosen = []
     for draft, vector in zip(drafts, np.asarray(ours), strict=True):
         near = np.asarray(theirs)[same.get(tuple(_FIGURES.findall(draft.question)), [])]
         if not np.any(near @ vector >= _ALIKE):
-            kept.append(draft)
-    return kept
+            chosen.append(draft)
+    return chosen
 
 
 def _as_questions(drafts: Iterable[Draft], documents: Sequence[Document], taken: set[str]) -> list[Question]:

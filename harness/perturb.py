@@ -116,13 +116,13 @@ class Written:
     Attributes:
         texts: by kind and id of the question; a sentence where there are none.
         paid: requests that were made.
-        kept: replies that were kept from before.
+        cached: cached replies.
         problem: why the judge was stopped; blank while it works.
     """
 
     texts: dict[tuple[str, str], Sequence[str] | str] = field(default_factory=dict)
     paid: int = 0
-    kept: int = 0
+    cached: int = 0
     problem: str = ""
 
 
@@ -135,8 +135,8 @@ def write_questions(
         judging: a language model.
         sources: the questions.
         recipe: kinds, and how many variants are made alike.
-        store: where replies are kept and found again; None to keep none.
-        fresh: take no reply that was kept before.
+        store: where replies are cached; None to cache none.
+        fresh: take no cached reply.
 
     Raises:
         InputError: the judge is no language model.
@@ -223,7 +223,7 @@ class PerturbedRun:
 
     @property
     def to_write(self) -> int:
-        """How many requests a judge needs to write questions, when none is kept."""
+        """How many requests a judge needs to write questions, when none is cached."""
         return len(self.sources) * len(self.recipe.written)
 
     def evaluation(

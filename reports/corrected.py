@@ -113,6 +113,6 @@ def save_check(
 
 
 def stored_check(store: Store, fingerprint: str) -> tuple[float | None, float | None] | None:
-    """Accuracy and accuracy on hostile cases of a kept result; None when there is none."""
+    """Accuracy and accuracy on hostile cases of a stored result; None when there is none."""
     lines = store.query("SELECT accuracy, hostile FROM judge_checks WHERE fingerprint = ?", [fingerprint])
     return (lines[0][0], lines[0][1]) if lines else None

@@ -165,7 +165,7 @@ def _misconfigured(name: str, status: int) -> str:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a value that others made can be kept as JSON."""
+    """Whether a value that others made can be stored as JSON."""
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError):

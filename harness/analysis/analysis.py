@@ -126,7 +126,7 @@ def analysis_estimate(
     Args:
         loaded: the suite.
         options: what the command line says; its ``run`` only plans.
-        database: where kept answers are looked for; it may not be there.
+        database: where cached answers are looked for; it may not be there.
         environ: where keys are looked up.
 
     Raises:
@@ -145,7 +145,7 @@ def analysis_estimate(
 
 
 def _most(corpus: CorpusIndex, options: AnalysisOptions, settings: AnalysisSettings) -> Iterator[tuple[str, int]]:
-    """Most answers of each part that asks for any; those that are kept are not known yet."""
+    """Most answers of each part that asks for any; those that are cached are not known yet."""
     suite = corpus.loaded.suite
     names = chosen_bots(options.run.bots, list(suite.bots))
     rows = len(corpus.questions) * (options.run.repeat or suite.repeat)
@@ -196,12 +196,12 @@ def analyse_suite(
     watching: Watching,
     notify: Notify,
 ) -> Analysed:
-    """Look at a suite's documents and questions, and keep what was found. What is kept is not asked again.
+    """Look at a suite's documents and questions, and store what was found. Cached answers are not asked again.
 
     Args:
         loaded: the suite.
         options: what the command line says.
-        store: where answers and the analysis are kept.
+        store: where answers and the analysis are stored.
         environ: where keys are looked up.
         watching: makes somebody who watches a run.
         notify: told a sentence before whatever takes long or asks bots.
@@ -291,10 +291,10 @@ class _Analysing:
         return grid
 
     def _answers(self, evaluation: Evaluation, questions: int) -> Answers | None:
-        """Hold the suite's run; what of it is kept is not asked again."""
+        """Run the suite; cached answers are not asked again."""
         bots, each = len(evaluation.header.bots), questions * evaluation.header.repeats
         asked = f"{count(bots, 'bot')} {count(each, 'question')} each"
-        self.notify(f"Asking {asked}; what is kept is not asked again")
+        self.notify(f"Asking {asked}; cached answers are not asked again")
         with self.watching() as watcher:
             self.outcome = outcome = run_evaluation(evaluation, self.store, watcher)
         lacks = tuple(broken_parts(outcome))

@@ -142,12 +142,12 @@ class Ablation(NamedTuple):
 class Asked:
     """What came of removals: the answers that could be had, and what it took.
 
-    ``calls`` and ``kept`` count answers, asked for anew or known from before; ``problems`` say, by bot, why it stopped.
+    ``calls`` and ``cached`` count answers, asked for anew or found; ``problems`` say, by bot, why it stopped.
     """
 
     answers: dict[Ablation, Answer] = field(default_factory=dict)
     calls: int = 0
-    kept: int = 0
+    cached: int = 0
     problems: dict[str, str] = field(default_factory=dict)
 
 
@@ -173,7 +173,7 @@ def ask_again(
     corpus: CorpusIndex, ablations: Iterable[Ablation], metric: str, options: RunConfig, store: Store,
     watching: Watching, notify: Callable[[str], None] | None = None,
 ) -> Asked:  # fmt: skip
-    """Ask for the answers, or find them where they are kept.
+    """Ask for the answers, or find them in the cache.
 
     Args:
         corpus: the suite and its documents.
@@ -211,7 +211,7 @@ def ask_again(
 
 
 def to_ask(corpus: CorpusIndex, ablations: Iterable[Ablation], options: RunConfig, store: Store) -> int:
-    """How many answers are not kept yet; with ``fresh`` none counts."""
+    """How many answers are not cached yet; with ``fresh`` none counts."""
     repeats = options.repeat or corpus.loaded.suite.repeat
     wanted = list(dict.fromkeys(ablations))
     if options.fresh:
@@ -695,7 +695,7 @@ class AblationPlan:
         return (len(self.ablations) + self.interplay) * self.repeats
 
     def to_ask(self, store: Store) -> int:
-        """How many are asked for at most beside those that are kept."""
+        """How many are asked for at most beside those that are cached."""
         return to_ask(self.corpus, self.ablations, self.options, store) + self.interplay * self.repeats
 
     def sentence(self, store: Store) -> str:
@@ -832,7 +832,7 @@ def attribution(
 
     Every question is asked without one document at a time, wrong ones from the gold alone, too; where no single
     document fixes a wrong answer, without all but the gold; and where that fixes it, without other sets of them, for
-    Shapley values. All of it is kept, and asked once.
+    Shapley values. All of it is stored, and asked once.
 
     Args:
         plan: what to ask.
@@ -857,7 +857,7 @@ def attribution(
         documents=ranked(plan.looks, answers, asking.found, marks),
         bots=plan.bots,
         calls=asking.calls,
-        cached=asking.kept,
+        cached=asking.cached,
         bound=plan.bound,
         left_out=plan.left_out,
         warnings=(*plan.warnings, *_result_warnings(answers, asking, plan)),
@@ -875,7 +875,7 @@ class _Asking:
     found: dict[Ablation, Answer] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     calls: int = 0
-    kept: int = 0
+    cached: int = 0
     missing: int = 0
 
     def ask(self, what: str, ablations: Iterable[Ablation]) -> None:
@@ -890,7 +890,7 @@ class _Asking:
         self.found |= asked.answers
         self.problems |= asked.problems
         self.calls += asked.calls
-        self.kept += asked.kept
+        self.cached += asked.cached
         self.missing += len(wanted) - len(asked.answers)
 
 

@@ -250,9 +250,9 @@ class Retrieving:
                 f"The retriever {search.retriever} failed on the question {question[:60]!r}: {exception_line(raised)}"
             ) from raised
         least = search.min_score
-        kept = tuple(one for one in contexts if least is None or (one.score is not None and one.score >= least))
+        passages = tuple(one for one in contexts if least is None or (one.score is not None and one.score >= least))
         embedding = self._embedders[search.embedder].ms(question) if search.embedder else 0.0
-        return kept, sum(float(str(ms)) for ms in steps.values()) + embedding
+        return passages, sum(float(str(ms)) for ms in steps.values()) + embedding
 
     async def _retrieval(self, search: Configuration) -> tuple[Retrieval, int | None]:
         """What a rag bot of this configuration retrieves with, and how many passages there are."""
@@ -908,7 +908,7 @@ def answered_questions(grid: Grid, corpus: CorpusIndex) -> tuple[Question, ...]:
 def answers_to_ask(
     grid: Grid, corpus: CorpusIndex, settings: AnalysisSettings, store: Store, options: RunConfig
 ) -> int:  # fmt: skip
-    """How many answers ``answer_best`` would ask for; those that are kept are not among them. Nobody is asked."""
+    """How many answers ``answer_best`` would ask for; those that are cached are not among them. Nobody is asked."""
     asking = _asking(grid, corpus, settings, options)
     if asking is None:
         return 0

@@ -598,8 +598,8 @@ def _decided(
     places = {one[0][:2] for one in apart}
     asked = sorted([one for one in found if one[0][:2] not in places] + list(doubtful), key=_doubt)
     rest = asked[_MOST_ASKED:]
-    kept = _asked(asked[:_MOST_ASKED], entailment, notify)
-    return [*apart, *kept, *(one for one in rest if one[1].found is not None)], len(rest)
+    sure = _asked(asked[:_MOST_ASKED], entailment, notify)
+    return [*apart, *sure, *(one for one in rest if one[1].found is not None)], len(rest)
 
 
 def _may_be_asked(first: Statement, second: Statement, matter: SameMatter) -> bool:
@@ -660,13 +660,13 @@ def _asked(asked: Sequence[Paired], entailment: Entailment, notify: Callable[[st
     texts = [(one.first.text, one.second.text) for _, one in asked]
     both = [*texts, *((second, first) for first, second in texts)]
     probabilities = asyncio.run(_probabilities(entailment, both))
-    kept = []
+    sure = []
     for (pair, one), there, back in zip(asked, probabilities[: len(texts)], probabilities[len(texts) :], strict=True):
         mean = (there + back) / 2
         # Where figures or names differ in the same words, it is enough that the model rather says so.
         if mean >= (_EITHER_WAY if one.found else CONTRADICTED) and (one.found or min(there, back) >= _EITHER_WAY):
-            kept.append((pair, Contradiction(one.first, one.second, one.found, round(mean, 4))))
-    return kept
+            sure.append((pair, Contradiction(one.first, one.second, one.found, round(mean, 4))))
+    return sure
 
 
 async def _probabilities(entailment: Entailment, pairs: Sequence[tuple[str, str]]) -> list[float]:

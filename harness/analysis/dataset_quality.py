@@ -526,8 +526,8 @@ def _size(scores: Scores, order: Places, firm: Places, unseen: Figures) -> int |
     sizes = np.arange(1, len(order) + 1)
     running = np.cumsum(scores.goodness[order], axis=0) / sizes[:, None]
     error = np.abs(running - scores.goodness.mean(axis=0)).max(axis=1)
-    kept = (running[:, firm[:, 0]] > running[:, firm[:, 1]]).all(axis=1)
-    fine = kept & (error <= MOST_ERROR) & (unseen <= MOST_ERROR)
+    ordered = (running[:, firm[:, 0]] > running[:, firm[:, 1]]).all(axis=1)
+    fine = ordered & (error <= MOST_ERROR) & (unseen <= MOST_ERROR)
     for size in range(_LEAST, int(WORTH_WHILE * count) + 1):
         if size > len(order):
             return None

@@ -219,7 +219,7 @@ class AgainstPlan:
         return not self.changes or not self.bots
 
     def questions(self, store: Store) -> int:
-        """How many answers are asked for over the old documents; those that are kept are free."""
+        """How many answers are asked for over the old documents; those that are cached are free."""
         if self.is_idle:
             return 0
         asks = [ask_key(question) for question in self.corpus.questions]
@@ -319,7 +319,7 @@ def plan_document_changes(
 
 
 def missing(store: Store, bot: BuiltBot, asks: Sequence[bytes], repeats: int) -> int:
-    """How many answers of a bot are not kept."""
+    """How many answers of a bot are not cached."""
     return missing_answers(store, bot.name, bot.identity, asks, repeats)
 
 
@@ -360,7 +360,7 @@ def ask_ablated(
     plan: AgainstPlan, wanted: Sequence[tuple[Place, Sequence[DocumentChange]]], metric: str, store: Store,
     watching: Watching, notify: Callable[[str], None],
 ) -> AblatedEdits:  # fmt: skip
-    """Ask each question again for each of its edits, as far as the bound allows; answers that are kept are free.
+    """Ask each question again for each of its edits, as far as the bound allows; answers that are cached are free.
 
     A bot that may say another thing each time is asked once more with nothing taken back, or chance would pass for the
     doing of every edit.
@@ -599,13 +599,13 @@ def compare_documents(
 ) -> DocumentChanges:  # fmt: skip
     """Hold today's documents against those of another folder, over the same questions and bots.
 
-    What is kept is not asked again. Which edit turned an answer is found out by asking again over today's documents
+    Cached answers are not asked again. Which edit turned an answer is found out by asking again over today's documents
     with that one edit taken back; answers that were lost come before those that were gained.
 
     Args:
         corpus: today's documents and the questions.
         folder: the old documents.
-        store: the database, in which all is kept as runs that stand aside.
+        store: the database, in which all is stored as runs of their own.
         watching: makes somebody who watches a run.
         options: as of the run over today's documents.
         metric: the metric that says right or wrong; None for the one that says it most directly.
@@ -683,13 +683,13 @@ class _Comparing:
         if current is not None:
             is_marked = metric in (None, current.metric.name)
             return (current if is_marked else read_answers(self.store, current.run_id, metric)), ()
-        self.notify("Asking the bots over today's documents; what is kept is not asked again")
+        self.notify("Asking the bots over today's documents; cached answers are not asked again")
         run_id, why = self._hold(self.plan.present_suite, "today's documents")
         return read_answers(self.store, run_id, metric), why
 
     def _was(self, metric: str) -> tuple[Answers | None, Sequence[str]]:
         """The answers over the old documents; and why bots could not be asked."""
-        self.notify(f"Asking the bots over the documents of {self.plan.folder}; what is kept is not asked again")
+        self.notify(f"Asking the bots over the documents of {self.plan.folder}; cached answers are not asked again")
         run_id, why = self._hold(self.plan.suite, "the old documents")
         return read_answers(self.store, run_id, metric), why
 

@@ -265,11 +265,11 @@ def _other_figures(asked: Wording, stated: Wording, text: Wording, shared: float
     """A figure of the claim in whose place the sentence has another one with the same unit, or the only one there."""
     given = {word.key for word in asked.words if word.kind in _FIGURES}
     ours, every = _measured(stated), _measured(text)
-    kept = {word.key for word, _ in every}
+    present = {word.key for word, _ in every}
     theirs = [(word, unit) for word, unit in every if word.key not in stated.content | given]
     counted = _counted(asked)
     for word, unit in ours:
-        if word.key in given or word.key in kept:
+        if word.key in given or word.key in present:
             continue
         wanted = unit or counted
         alike = [other for other, its in theirs if wanted and its == wanted and _is_like(word, other)]

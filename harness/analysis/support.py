@@ -325,13 +325,13 @@ def _unfounded(claims: Sequence[str]) -> AnswerSupport:
 def _as_good(rated: Sequence[Place]) -> Iterator[Place]:
     """The best place, and those nearly as good that share no sentence with one before them."""
     taken = set[int]()
-    kept = 0
+    chosen = 0
     for place in rated:
-        if place.log_odds < rated[0].log_odds - _EQUAL or kept == _MOST_PLACES:
+        if place.log_odds < rated[0].log_odds - _EQUAL or chosen == _MOST_PLACES:
             continue
         if taken.isdisjoint(place.stretch.sentences):
             taken.update(place.stretch.sentences)
-            kept += 1
+            chosen += 1
             yield place
 
 

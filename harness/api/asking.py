@@ -1,4 +1,4 @@
-"""Asking: one bot, one question; shown, and not kept."""
+"""Asking: one bot, one question; shown, and not stored."""
 
 from __future__ import annotations
 

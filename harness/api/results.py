@@ -278,7 +278,7 @@ class KnowledgeReport:
 
     @property
     def name(self) -> str:
-        """Under which it is kept."""
+        """Under which it is stored."""
         return self.analysis.analysis
 
     def to_dict(self) -> dict[str, Any]:

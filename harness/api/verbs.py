@@ -98,7 +98,7 @@ def _evaluate(
     Raises:
         InputError: something can't be used; the sentence says what was given and what was wanted.
         JudgeUnfit: the judge failed the check that was asked of it.
-        KeyboardInterrupt: Ctrl-C; what was answered is kept, and the same call goes on from there.
+        KeyboardInterrupt: Ctrl-C; what was answered is stored, and the same call goes on from there.
 
     Example::
 
@@ -181,7 +181,7 @@ def _run(
     Raises:
         InputError: the suite or something that it names can't be used.
         JudgeUnfit: the judge failed the check that the suite wants.
-        KeyboardInterrupt: Ctrl-C; what was answered is kept.
+        KeyboardInterrupt: Ctrl-C; what was answered is stored.
 
     Example::
 
@@ -435,7 +435,7 @@ def _ask(
     knowledge: Files = (),
     models: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Job[Answer]:
-    """Ask one bot one question; nothing is kept.
+    """Ask one bot one question; nothing is stored.
 
     Args:
         bot: as for ``evaluate``; or with ``suite``, the name of one of its bots.

@@ -177,7 +177,7 @@ def check_suite(
 ) -> CheckReport:  # fmt: skip
     """Put a suite's judge, or the one that the command line names, to the cases of the calls that its metrics make.
 
-    A suite whose metrics ask no judge gets the cases of every kind. The result is kept, so that a run that wants the
+    A suite whose metrics ask no judge gets the cases of every kind. The result is stored, so that a run that wants the
     judge checked finds it.
 
     Raises:

@@ -121,7 +121,7 @@ class ProgressLines(Silent):
 
 
 class ProgressBars:
-    """A bar for each bot, with what was kept, what failed, the rate and the cost so far."""
+    """A bar for each bot, with what was cached, what failed, the rate and the cost so far."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
@@ -190,7 +190,7 @@ class ProgressBars:
         if seconds > 1 and bot_queue.asked:
             notes.append(f"{bot_queue.asked / seconds:.0f}/s")
         if bot_queue.cached:
-            notes.append(f"{bot_queue.cached} kept")
+            notes.append(f"{bot_queue.cached} cached")
         if bot_queue.failed:
             notes.append(f"{bot_queue.failed} failed")
         if bot_queue.name in self._cost:

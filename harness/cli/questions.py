@@ -60,7 +60,7 @@ def _as_object(made: Drafted) -> dict[str, object]:
         "tokens_in": made.tokens[0],
         "tokens_out": made.tokens[1],
         "paid": written.paid if written else 0,
-        "kept": written.kept if written else 0,
+        "cached": written.cached if written else 0,
         "dropped": dict(written.dropped) if written else {},
         "unread": written.unread if written else 0,
         "problem": (written.problem or None) if written else None,
@@ -79,8 +79,8 @@ def _planned(made: Drafted) -> Iterator[str]:
 def _notify(made: Drafted) -> Iterator[str]:
     number = len(made.questions)
     if made.written is not None:
-        kept = f", {made.written.kept:,} cached" if made.written.kept else ""
-        yield from _filled(f"{made.by}: {made.written.paid:,} requests{kept}.")
+        cached = f", {made.written.cached:,} cached" if made.written.cached else ""
+        yield from _filled(f"{made.by}: {made.written.paid:,} requests{cached}.")
         for why, times in made.written.dropped.most_common():
             yield from _filled(f"Dropped {times:,} because {why}.")
         if made.written.unread:

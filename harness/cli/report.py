@@ -63,14 +63,14 @@ def _append(page: str, environ: Mapping[str, str]) -> str:
     try:
         taken = path.stat().st_size if path.exists() else 0
         written = f"{page}\n".encode("utf-8", "replace")
-        kept = written if taken + len(written) <= MOST else _cut(written, MOST - taken)
+        part = written if taken + len(written) <= MOST else _cut(written, MOST - taken)
         with path.open("ab") as file:
-            file.write(kept)
+            file.write(part)
     except OSError as error:
         raise InputError(f"{VARIABLE} names {named}, which can't be written: {error.strerror or error}.") from error
-    if kept == written:
+    if part == written:
         return ""
-    return f"The step summary was cut to {len(kept):,} of {len(written):,} bytes: GitHub takes 1 MiB of a step."
+    return f"The step summary was cut to {len(part):,} of {len(written):,} bytes: GitHub takes 1 MiB of a step."
 
 
 def _cut(page: bytes, room: int) -> bytes:

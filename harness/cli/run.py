@@ -167,7 +167,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
     return made | {
         "database": str(outcome.database),
         "asked": outcome.asked,
-        "kept": outcome.cached,
+        "cached": outcome.cached,
         "seconds": round(outcome.seconds, 3),
         "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome),
         "warnings": list(dict.fromkeys(outcome.warnings)),
@@ -220,18 +220,18 @@ def _what_happened(outcome: Outcome) -> Iterator[str]:
         scored = count(outcome.scored, "answer")
         yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Results are in {database}."
         return
-    kept = f", {outcome.cached:,} cached" if outcome.cached else ""
-    yield f"Asked {count(outcome.asked, 'question')}{kept}, in {outcome.seconds:.1f} s. Results are in {database}."
+    cached = f", {outcome.cached:,} cached" if outcome.cached else ""
+    yield f"Asked {count(outcome.asked, 'question')}{cached}, in {outcome.seconds:.1f} s. Results are in {database}."
 
 
 def _what_was_judged(judge: Judging) -> Iterator[str]:
     calls = judge.judge_cache
     if not calls.paid and not calls.cached:
         return
-    kept = f", {calls.cached:,} cached or shared" if calls.cached else ""
+    cached = f", {calls.cached:,} cached or shared" if calls.cached else ""
     cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
     failed = f", {calls.failed:,} of them failed" if calls.failed else ""
-    yield f"The judge {printable(judge.name)} got {count(calls.paid, 'request')}{failed}{kept}{cost}."
+    yield f"The judge {printable(judge.name)} got {count(calls.paid, 'request')}{failed}{cached}{cost}."
 
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
@@ -433,8 +433,8 @@ def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO) ->
     """Print what the second run asked, and the robustness tables."""
     from .robustness import show_robustness
 
-    kept = f", {second.cached:,} cached" if second.cached else ""
-    asked = f"asked {count(second.asked, 'question')}{kept}, in {second.seconds:.1f} s"
+    cached = f", {second.cached:,} cached" if second.cached else ""
+    asked = f"asked {count(second.asked, 'question')}{cached}, in {second.seconds:.1f} s"
     stdout.write(f"\n{printable(second.summary.suite)}, run {printable(second.summary.run)}: {asked}.\n\n")
     show_robustness(compare_robustness(first, second, store), stdout)
 

@@ -546,7 +546,7 @@ def attribute(
 
     Args:
         plan: what is to be held.
-        store: the database in which the configurations are kept, as runs of their own.
+        store: the database in which the configurations are stored, as runs of their own.
         baseline: the bot of the baseline.
         candidate: the bot as it is now.
         watching: makes somebody who watches a run.
@@ -568,18 +568,18 @@ def attribute(
         asked += count
     tables[frozenset(plan.names)] = candidate
     tables.setdefault(frozenset(), baseline)
-    kept = [place for place, key in enumerate(keys) if all(key in table.places for table in tables.values())]
+    places = [place for place, key in enumerate(keys) if all(key in table.places for table in tables.values())]
     found: list[MetricEffects] = []
     for name in pairing.metrics:
         if (metrics is not None and name not in metrics) or any(name not in table.values for table in tables.values()):
             continue
         old, _ = pairing.values(name)
         between = {
-            new: mean_of_repeats(table.values[name][[table.places[keys[place]] for place in kept]])
+            new: mean_of_repeats(table.values[name][[table.places[keys[place]] for place in places]])
             for new, table in tables.items()
         }
         first = "" if plan.around is None else plan.around.name
-        made = effects(pairing.columns[name], old[kept], between, plan.names, pairing.clusters[kept], first, seed)
+        made = effects(pairing.columns[name], old[places], between, plan.names, pairing.clusters[places], first, seed)
         if made is not None:
             found.append(made)
     changes = {factor.name: factor.change for factor in (*plan.factors, *([plan.around] if plan.around else []))}
@@ -650,7 +650,7 @@ def explained(
         report: what the gate found.
         loaded: the suite that was held for it.
         run: what the command line changed about it.
-        database: where its run is, and where the configurations between are kept.
+        database: where its run is, and where the configurations between are stored.
         environ: where keys are looked up.
         watching: makes somebody who watches a run.
         notify: told what is going to be asked, before it is.

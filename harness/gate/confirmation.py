@@ -66,7 +66,7 @@ class Confirmation:
         loaded: the suite whose run was made.
         options: as of that run.
         environ: where keys are looked up.
-        store: where answers are kept; those that were asked again are found there by the next gate.
+        store: where answers are stored; those that were asked again are found there by the next gate.
         baseline: what it is compared with.
         notify: told what is asked, before it is.
     """

@@ -311,13 +311,13 @@ class EarlyStop:
             )
         return self._certain
 
-    def begin(self, bot_queues: Sequence[BotQueue], kept: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
+    def begin(self, bot_queues: Sequence[BotQueue], cached: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
         """Start the tests, and count at once what earlier passes left."""
         self._bot_queues, self._names = bot_queues, {bot_queue.bot_id: bot_queue.name for bot_queue in bot_queues}
         self._start_tests()
         for bot_queue in bot_queues:
             self._known[bot_queue.bot_id] = 0
-            for answer in kept(bot_queue):
+            for answer in cached(bot_queue):
                 self._known[bot_queue.bot_id] += 1
                 for metric, score in answer.scores.items():
                     value = self._value(metric, score.value, score.status)

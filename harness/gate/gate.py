@@ -209,15 +209,15 @@ class Savings:
 
     Attributes:
         asked: answers that were asked for now, by bot.
-        kept: answers that were kept, by bot.
-        seconds: the bots' own time that the kept ones had taken.
+        cached: cached answers, by bot.
+        seconds: the bots' own time that the cached ones had taken.
         cost: what they had cost; None where no backend counts.
         judge_calls: requests that were sent to the judge now.
-        judge_calls_cached: those that were kept or shared.
+        judge_calls_cached: those that were cached or shared.
     """
 
     asked: dict[str, int]
-    kept: dict[str, int]
+    cached: dict[str, int]
     seconds: float
     cost: float | None
     judge_calls: int
@@ -231,7 +231,7 @@ def savings(store: Store, outcome: Outcome, began: str) -> Savings:
     calls = outcome.judge.judge_cache
     return Savings(
         asked={str(name): int(asked) for name, asked, *_ in lines if asked},
-        kept={str(name): int(kept) for name, _, kept, *_ in lines if kept},
+        cached={str(name): int(kept) for name, _, kept, *_ in lines if kept},
         seconds=sum(float(latency) for *_, latency, _ in lines) / 1000,
         cost=sum(costs) if costs else None,
         judge_calls=calls.paid,
@@ -247,7 +247,7 @@ class GateOptions:
     """What the command line says.
 
     Attributes:
-        database: where runs are kept and looked up.
+        database: where runs are stored and looked up.
         baseline: what to compare with; blank for what the suite names.
         bots: those to be gated; blank for what the suite names, else all.
         margins: metric -> margin of harm; they go before those of the suite.
@@ -281,7 +281,7 @@ class GateResult:
     Attributes:
         took: a sentence on what was looked at, or held.
         report: the verdicts.
-        saved: what was kept; None when no run was made.
+        saved: what the cache saved; None when no run was made.
         early: what an early stop said; None where there was none.
         explained: what caused the differences; None where nobody asked.
     """
@@ -373,18 +373,18 @@ def gate_cached(text: str, options: GateOptions) -> GateResult:
         home = find_file(text or LATEST)[0] or options.database
         candidate, named = _whole(operand, home, opened)
         _refuse_stopped(candidate)
-        kept = CachedGate.of(candidate.manifest)
+        stored = CachedGate.of(candidate.manifest)
         if not options.baseline:
-            raise InputError(_no_baseline(kept.settings.baseline))
-        rule = options.changed(kept.rule(options.margins, options.flips))
+            raise InputError(_no_baseline(stored.settings.baseline))
+        rule = options.changed(stored.rule(options.margins, options.flips))
         if named and any(bot != named for bot in options.bots):
             raise InputError(f"{text} names the bot {named}, and --bot {', '.join(options.bots)}. Give one of the two.")
-        wanted = options.bots or ((named,) if named else kept.settings.bots)
+        wanted = options.bots or ((named,) if named else stored.settings.bots)
         baseline = opened.enter_context(open_baseline(options.baseline, candidate, _database(home, options.database)))
         refuse_itself(baseline, candidate.run)
         took = f"Looked at run {candidate.run} of {candidate.origin}; nothing was asked."
         found = judged(candidate, baseline, wanted, rule, states=operand.states)
-        return GateResult(took, replace(found, notes=(*kept.notes, *found.notes)))
+        return GateResult(took, replace(found, notes=(*stored.notes, *found.notes)))
 
 
 def judged(

@@ -184,7 +184,7 @@ class Engine:
         return not bot_queue.stopped and await ask(bot_queue, row, self.redact)
 
     async def _prepare(self, bot_queue: BotQueue) -> None:
-        """Load what the bot needs before the first clock starts; a bot whose answers are all kept loads nothing."""
+        """Load what the bot needs before the first clock starts; a bot whose answers are all cached loads nothing."""
         if bot_queue.prepared:
             return
         prepare = getattr(bot_queue.bot, "prepare", None)

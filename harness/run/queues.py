@@ -168,8 +168,8 @@ def lease_key(row: Row) -> LeaseKey:
 def _looked_up(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Item]
 ) -> Iterator[Todo | None]:
-    kept = _cached(bot_queue, run_results, run, chunk, own_only)
-    done = run_results.scored([each.reply_id for each in kept.values()])
+    cached = _cached(bot_queue, run_results, run, chunk, own_only)
+    done = run_results.scored([each.reply_id for each in cached.values()])
     for place, item in enumerate(chunk):
         row = Row(
             item.question,
@@ -180,7 +180,7 @@ def _looked_up(
             latency_ms=item.latency_ms,
             position=item.position or 0,
         )
-        found = kept.get(place)
+        found = cached.get(place)
         if found is None:
             yield Todo(row, None)
             continue
@@ -197,8 +197,8 @@ def cached_items(
     """What need not be asked for in a bot queue, chunk by chunk: each with the ids of reply and question, if known."""
     items = iter(bot_queue.items())
     while chunk := list(itertools.islice(items, CHUNK)):
-        kept = _cached(bot_queue, run_results, run, chunk, own_only)
-        yield [(chunk[place], found.reply_id, found.question_id) for place, found in kept.items()]
+        cached = _cached(bot_queue, run_results, run, chunk, own_only)
+        yield [(chunk[place], found.reply_id, found.question_id) for place, found in cached.items()]
 
 
 def _cached(
@@ -211,14 +211,14 @@ def _cached(
     fingerprints = [question_fingerprint(item.question) for item in chunk]
     known = run_results.question_ids(fingerprints)
     own = run_results.linked(run, bot_queue.bot_id, list(known.values()))
-    kept = {}
+    cached = {}
     for place, item in enumerate(chunk):
         question_id = known.get(fingerprints[place])
         mine = None if question_id is None else own.get((question_id, item.repeat))
         reply = mine if mine or own_only else replies.get((item.question_hash, item.repeat))
         if reply is not None:
-            kept[place] = _Cached(reply.reply_id, reply.latency_ms, question_id, mine is not None)
-    return kept
+            cached[place] = _Cached(reply.reply_id, reply.latency_ms, question_id, mine is not None)
+    return cached
 
 
 STRETCH = 16  # questions that every bot queue is asked before the next ones, where they are asked one at a time
@@ -242,7 +242,7 @@ class Stopper(Protocol):
         """Whether no further question is needed; those in flight are still waited for."""
         ...
 
-    def begin(self, bot_queues: Sequence[BotQueue], kept: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
+    def begin(self, bot_queues: Sequence[BotQueue], cached: Callable[[BotQueue], Iterable[CachedScores]]) -> None:
         """Before the first question: who is asked, and what is known of each from earlier passes."""
         ...
 

@@ -519,8 +519,8 @@ class _Sitting:
         left_out = {} if self._left_out is None else {EARLY_STOP: self._left_out}
         if any(bot_queue.asked for bot_queue in self.bot_queues):
             return {**self._evaluation.header.manifest, **left_out}
-        ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
-        earlier: dict[str, dict[str, object]] = orjson.loads(kept)
+        ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+        earlier: dict[str, dict[str, object]] = orjson.loads(stored)
         made = {**{name: value for name, value in earlier.items() if name != EARLY_STOP}, **left_out}
         models = self._evaluation.models.described(self._evaluation.plan)
         if models and any(bot_queue.scored for bot_queue in self.bot_queues):

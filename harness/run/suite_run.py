@@ -63,8 +63,8 @@ def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[
         repeats: how often it is asked each.
     """
     ids = store.query("SELECT id FROM bots WHERE fingerprint = ?", [bot_fingerprint(name, identity)])
-    kept = RunResults(store).cached_replies(ids[0][0], list(set(asks))) if ids else {}
-    return sum((ask, repeat) not in kept for ask in asks for repeat in range(repeats))
+    cached = RunResults(store).cached_replies(ids[0][0], list(set(asks))) if ids else {}
+    return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
 
 
 TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit

@@ -81,7 +81,7 @@ def variant_evaluation(
     loaded: LoadedSuite, variants: Sequence[Variant], options: RunConfig, environ: Mapping[str, str],
     metrics: Collection[str], note: Mapping[str, object], notify: Callable[[str], None] | None = None,
 ) -> Evaluation:  # fmt: skip
-    """The run of some variants. Cached answers are found again, and it is kept apart from the suite's runs.
+    """The run of some variants. Cached answers are found again, and it is stored apart from the suite's runs.
 
     Args:
         loaded: the suite.

@@ -322,8 +322,8 @@ def _read(given: str) -> tuple[str, list[str]]:
 
 
 def _example(key: str) -> str:
-    kept: tuple[object, ...] = GridSettings.model_fields[key].default
-    return ",".join(str(one) for one in kept if one) or "MODEL"
+    values: tuple[object, ...] = GridSettings.model_fields[key].default
+    return ",".join(str(one) for one in values if one) or "MODEL"
 
 
 def _sentence(found: Mapping[str, object]) -> str:
@@ -654,8 +654,8 @@ def overridden(settings: LocalModelsSettings, entries: Iterable[str]) -> LocalMo
             raise InputError(f"--local-model names {role} twice: one model takes a role.")
         if Path(model).expanduser().is_dir():
             model = str(Path(model).expanduser().resolve())
-        kept = set(_SERVER_ONLY) if model.startswith(SERVER) else {"device", "threads"}
-        changed[role] = settings.of(role).model_dump(include=kept, exclude_unset=True) | {"model": model}
+        keys = set(_SERVER_ONLY) if model.startswith(SERVER) else {"device", "threads"}
+        changed[role] = settings.of(role).model_dump(include=keys, exclude_unset=True) | {"model": model}
     try:
         return LocalModelsSettings(**settings.model_dump(exclude_unset=True) | changed)
     except ValidationError as error:

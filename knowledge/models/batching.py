@@ -74,7 +74,7 @@ class Runner(Protocol):
 class Request:
     """Some texts of one caller: ``done`` is set when ``packed`` holds what the model says of each.
 
-    Texts without keys are not looked up, shared or kept.
+    Texts without keys are not looked up, shared or cached.
     """
 
     def __init__(self, texts: Sequence[str], keys: Sequence[bytes] | None = None) -> None:
@@ -371,7 +371,7 @@ class _Packing:
 class BatchingEmbedder:
     """Embeds texts for many callers at once, from any event loop, on threads of its own.
 
-    A text is embedded once: its vector is kept in memory (the least recently used go first when ``memory_mb`` is
+    A text is embedded once: its vector is cached in memory (the least recently used go first when ``memory_mb`` is
     full) and in the keeper. A failing encoder fails those who wait for that batch, and nobody else; an encoder that
     can't be opened fails every call with the same exception. Nothing is loaded before the first call.
     """
@@ -388,7 +388,7 @@ class BatchingEmbedder:
 
         Args:
             open_encoder: called once at most, on the embedder's thread.
-            model_id: what ``open_encoder`` will load, known beforehand; vectors are kept under it.
+            model_id: what ``open_encoder`` will load, known beforehand; vectors are cached under it.
             keeper: where vectors outlive the process; called on the embedder's thread only.
             memory_mb: bound of the vectors in memory, in MiB.
             max_batch: most texts handed to the encoder at once.

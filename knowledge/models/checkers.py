@@ -46,12 +46,12 @@ class PromptReader(SequenceReader):
         tokens: list[Tokens] = [{name: read[name][place] for name in taken} for place in range(len(items))]
         truncated = [len(one["input_ids"]) > self.window for one in tokens]
         for place in (place for place, was_cut in enumerate(truncated) if was_cut):
-            kept = self._kept(texts[place], pairs[place][0])
+            kept = self._tokens_left(texts[place], pairs[place][0])
             tokens[place] = {name: [values[token] for token in kept] for name, values in tokens[place].items()}
         return tokens, truncated
 
-    def _kept(self, text: str, source: str) -> list[int]:
-        """Which tokens of too long a prompt are kept."""
+    def _tokens_left(self, text: str, source: str) -> list[int]:
+        """Which tokens of too long a prompt stay."""
         offsets = self._tokenizer(text, verbose=False, return_offsets_mapping=True)["offset_mapping"]
         begins = len(self._prompt.before)
         return cached_tokens([end for _, end in offsets], begins, begins + len(source), self.window)

@@ -113,7 +113,7 @@ def fetch(
         if place.folder is None:
             raise InputError(
                 f"The {called} '{settings.model}' did not arrive: the connection to the Hugging Face hub broke off, or "
-                "could not be made. Run the same again: what has arrived is kept."
+                "could not be made. Run the same again: what has arrived is not downloaded again."
             )
     found = _prepared(place, called, hub, notify, goes_online=True)
     if found.folder is None:

@@ -34,7 +34,7 @@ def content_hash(folder: Path, environ: Mapping[str, str] = os.environ) -> str:
 def file_hashes(folder: Path, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """SHA-256 of each file of the folder, in the order of their names; what is hidden is left out.
 
-    Gigabytes are not read twice: the hashes are kept in the cache folder (see ``cache_folder``) for as long as size,
+    Gigabytes are not read twice: the hashes are stored in the cache folder (see ``cache_folder``) for as long as size,
     time of change and inode of every file stay what they were.
     """
     files = _files(folder)
@@ -42,14 +42,16 @@ def file_hashes(folder: Path, environ: Mapping[str, str] = os.environ) -> dict[s
     state = [[inside, stat.st_size, stat.st_mtime_ns, stat.st_ino] for inside, stat in sizes.items()]
     if sum(stat.st_size for stat in sizes.values()) < _REMEMBERED_BYTES:
         return {inside: _file_hash(path) for inside, path in files.items()}
-    kept = cache_folder(environ) / "model_hashes" / f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()}.json"
-    known = _read(kept, state)
+    stored = (
+        cache_folder(environ) / "model_hashes" / f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()}.json"
+    )
+    known = _read(stored, state)
     if known is not None:
         return known
     now = time.time_ns()
     found = {inside: _file_hash(path) for inside, path in files.items()}
     if all(stat.st_mtime_ns < now - _SETTLED_NS for stat in sizes.values()):
-        _keep(kept, {"files": state, "hashes": found})
+        _write(stored, {"files": state, "hashes": found})
     return found
 
 
@@ -80,9 +82,9 @@ def _file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read(kept: Path, state: list[list[object]]) -> dict[str, str] | None:
+def _read(path: Path, state: list[list[object]]) -> dict[str, str] | None:
     try:
-        found = json.loads(kept.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
         hashes = found["hashes"]
         whole = found["files"] == state and list(hashes) == [inside for inside, *_ in state]
         return dict(hashes) if whole and all(_is_hash(value) for value in hashes.values()) else None
@@ -94,9 +96,9 @@ def _is_hash(value: object) -> bool:
     return isinstance(value, str) and len(value) == hashlib.sha256().digest_size * 2
 
 
-def _keep(kept: Path, found: Mapping[str, object]) -> None:
+def _write(path: Path, found: Mapping[str, object]) -> None:
     with contextlib.suppress(OSError):  # a cache that can't be written costs time only
-        write_atomically(kept, json.dumps(found))
+        write_atomically(path, json.dumps(found))
 
 
 # While it loads, transformers puts functions of its own in the place of others, in the whole process, and afterwards
@@ -145,7 +147,7 @@ class HuggingFaceHub:
     def cached(self, model: str, revision: str | None, files: Sequence[str] = ()) -> Path | None:
         """The newest commit of the model in the cache, if it is complete."""
         # The cache is read as its documentation lays it out: the library takes half a second to be imported.
-        place = self._kept() / f"models--{model.replace('/', '--')}"
+        place = self._hub_cache() / f"models--{model.replace('/', '--')}"
         wanted = revision or "main"
         folder = place / "snapshots" / wanted
         try:
@@ -164,7 +166,7 @@ class HuggingFaceHub:
     def download(self, model: str, revision: str | None, files: Sequence[str] = ()) -> Path | None:
         """Bring the safetensors weights, or the older format where there is nothing else.
 
-        None when the hub can't be reached, or the connection breaks off: what has arrived is kept for the next time.
+        None when the hub can't be reached, or the connection breaks off: what has arrived is used the next time.
         Raises InputError when the hub has no such model, asks for a token, or what it sends can't be written.
         """
         for weights in [tuple(files)] if files else _WEIGHTS:
@@ -184,7 +186,7 @@ class HuggingFaceHub:
                 snapshot_download(
                     model,
                     revision=revision,
-                    cache_dir=self._kept(),
+                    cache_dir=self._hub_cache(),
                     endpoint=self._environ.get("HF_ENDPOINT") or None,
                     token=self._environ.get("HF_TOKEN") or None,
                     allow_patterns=[*_WANTED_FILES, *files],
@@ -198,10 +200,10 @@ class HuggingFaceHub:
                 "(then set HF_TOKEN), or gated (then accept its terms on its page)."
             ) from error
         except Exception as error:  # noqa: BLE001 - a network can fail in many ways, and the caller has another model
-            _raise_if_of_use(error, model, self._kept())
+            _raise_if_of_use(error, model, self._hub_cache())
             return None
 
-    def _kept(self) -> Path:
+    def _hub_cache(self) -> Path:
         if self._cache is not None:
             return self._cache
         own = self._environ.get("HF_HUB_CACHE") or self._environ.get("HUGGINGFACE_HUB_CACHE")
@@ -238,7 +240,7 @@ def _answers(host: str, port: int) -> bool:
     return opened.wait(_PROBE_SECONDS)
 
 
-def _raise_if_of_use(error: Exception, model: str, kept: Path) -> None:
+def _raise_if_of_use(error: Exception, model: str, path: Path) -> None:
     """Raise InputError for what another try would not fix: a token that is refused, a folder that can't be written."""
     for cause in _causes(error):
         status = getattr(getattr(cause, "response", None), "status_code", None)
@@ -251,7 +253,7 @@ def _raise_if_of_use(error: Exception, model: str, kept: Path) -> None:
         if isinstance(cause, OSError) and (cause.filename is not None or cause.errno in _CANNOT_WRITE):
             why = os.strerror(cause.errno or 0)
             raise InputError(
-                f"The model '{model}' can't be written below {kept}: {why}. Make room, or set HF_HOME to another place."
+                f"The model '{model}' can't be written below {path}: {why}. Make room, or set HF_HOME to another place."
             ) from error
 
 

@@ -179,7 +179,7 @@ class PassageIndex:
         """Index the documents, embedding only those that are new or changed since the folder was written.
 
         Args:
-            folder: where the index is kept, one file for each pair of settings and model; None keeps nothing. Losing
+            folder: where the index is stored, one file for each pair of settings and model; None keeps nothing. Losing
                 it costs time only, a damaged file is made again, and processes may share it.
             documents: all that the index is to hold, in the order that decides between equal passages.
             cut: cuts a document into passages; called for new and changed documents only.
@@ -188,16 +188,16 @@ class PassageIndex:
         """
         path = folder and folder / f"passages-{_name(settings_key, embedder.model_id)}.zip"
         warnings: list[str] = []
-        kept = IndexFile(settings_key, embedder.model_id)
+        stored = IndexFile(settings_key, embedder.model_id)
         if path is not None:
             try:
-                kept = read_index_file(path, settings_key, embedder.model_id)
+                stored = read_index_file(path, settings_key, embedder.model_id)
             except FileNotFoundError:
                 pass
             except (OSError, ValueError) as error:
                 warnings.append(f"The index {path.name} can't be read ({error}); it is made again.")
-        parts, embedded_now = _all_parts(documents, kept, cut, embedder)
-        if path is not None and [part.fingerprint for part in parts] != [part.fingerprint for part in kept.documents]:
+        parts, embedded_now = _all_parts(documents, stored, cut, embedder)
+        if path is not None and [part.fingerprint for part in parts] != [part.fingerprint for part in stored.documents]:
             try:
                 write_index_file(path, IndexFile(settings_key, embedder.model_id, parts))
             except OSError as error:
@@ -249,12 +249,12 @@ class PassageIndex:
 
 def _all_parts(
     documents: Sequence[Document],
-    kept: IndexFile,
+    stored: IndexFile,
     cut: Callable[[Document], list[Passage]],
     embedder: BulkEmbedder,
 ) -> tuple[list[Indexed], int]:
     """One part for each document, in their order, and how many passages were embedded for it."""
-    known = {part.fingerprint: part for part in kept.documents}
+    known = {part.fingerprint: part for part in stored.documents}
     fingerprints = [document.fingerprint for document in documents]
     new: dict[str, list[Passage]] = {}
     for document, fingerprint in zip(documents, fingerprints, strict=True):

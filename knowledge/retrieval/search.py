@@ -187,7 +187,7 @@ class PassageSearch:
             documents: all that is to be found, in the order that decides between equal passages.
             splitting: how they are cut.
             embedder: for passages; the same must embed the questions.
-            folder: where their vectors are kept, or None.
+            folder: where their vectors are stored, or None.
         """
         if retriever == "bm25":
             return cls([passage for document in documents for passage in splitting.cut(document)], retriever)

@@ -340,8 +340,8 @@ class Ablations:
         answers: the wrong ones that were looked at.
         documents: ranked: those that cause most failures first, then those that carry most successes.
         bots: whose answers were looked at; bots whose documents can't be taken away are in ``warnings``.
-        calls: how many answers were asked for anew, kept ones left out.
-        kept: how many were known from before.
+        calls: how many answers were asked for anew, cached ones left out.
+        cached: how many were known from before.
         bound: most that may be asked for.
         left_out: answers that were not looked at, because of the bound.
         warnings: sentences for the user.

@@ -174,7 +174,7 @@ def _table(
         statuses={name: np.full(shape, ABSENT, np.int8) for name in columns},
         asked=np.zeros(shape, np.bool_), answered=np.zeros(shape, np.bool_), timed_out=np.zeros(shape, np.bool_),
         latency_ms=np.full(shape, np.nan), cost=np.full(shape, np.nan), abstained=np.full(shape, -1, np.int8),
-        said=np.zeros(shape, np.uint64), answers=answers,
+        answer_hashes=np.zeros(shape, np.uint64), answers=answers,
     )  # fmt: skip
     for at, row in _placed(rows):
         _fill(table, at, row)
@@ -200,7 +200,7 @@ def _fill(table: ScoreTable, at: tuple[int, int], row: Mapping[str, Any]) -> Non
     _set(table.cost, at, row.get("cost"))
     if (abstained := row.get("abstained")) is not None:
         table.abstained[at] = int(abstained)
-    table.said[at] = int(row.get("said", "0"), 16)
+    table.answer_hashes[at] = int(row.get("answer_hash", "0"), 16)
     for name, found in row["scores"].items():
         if isinstance(found, str):
             table.statuses[name][at] = CODES[found]
@@ -366,8 +366,8 @@ def _row(table: ScoreTable, place: int, repeat: int, metrics: Sequence[str], ans
             made[name] = _plain(float(figure))
     if table.abstained[at] >= 0:
         made["abstained"] = bool(table.abstained[at])
-    if table.said[at]:
-        made["said"] = f"{int(table.said[at]):016x}"
+    if table.answer_hashes[at]:
+        made["answer_hash"] = f"{int(table.answer_hashes[at]):016x}"
     made["scores"] = {
         name: _plain(float(table.values[name][at])) if STATUSES[status] == "ok" else STATUSES[status]
         for name in metrics

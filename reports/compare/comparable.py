@@ -126,7 +126,7 @@ class Pairing:
         columns: by metric; the candidate's, whose threshold holds.
         refused: by metric of either side that is not comparable, a sentence that says why.
         dropped: the questions left out.
-        same_answers: whether candidate holds the very answers of baseline, kept and not asked again.
+        same_answers: whether candidate has the very answers of baseline, cached and not asked again.
         same_words: whether both gave the same answers, word for word.
     """
 
@@ -313,12 +313,12 @@ def _same_answers(
         or not len(baseline_places)
     ):
         return False
-    if not np.array_equal(baseline.said[baseline_places], candidate.said[candidate_places]):
+    if not np.array_equal(baseline.answer_hashes[baseline_places], candidate.answer_hashes[candidate_places]):
         return False
     return np.array_equal(baseline.latency_ms[baseline_places], candidate.latency_ms[candidate_places], equal_nan=True)
 
 
 def _same_words(baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places) -> bool:
     """Whether every question was answered by both, in the same words in each repeat."""
-    hashes = baseline.said[baseline_places]
-    return bool(len(hashes) and hashes.all() and np.array_equal(hashes, candidate.said[candidate_places]))
+    hashes = baseline.answer_hashes[baseline_places]
+    return bool(len(hashes) and hashes.all() and np.array_equal(hashes, candidate.answer_hashes[candidate_places]))

@@ -59,7 +59,7 @@ class Case:
 Answers = Callable[[str, int], str | None]  # the answer to a question's key and repeat; None where there is none
 
 
-def said_hash(answer: str | None) -> int:
+def answer_hash(answer: str | None) -> int:
     """A number of 64 bits that stands for an answer, never 0; 0 where there is none."""
     if answer is None:
         return 0
@@ -99,7 +99,7 @@ class ScoreTable:
         latency_ms: the bot's own time; NaN where it is not known.
         cost: as the backend counts; NaN where it does not.
         abstained: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
-        said: the ``said_hash`` of each answer.
+        answer_hashes: the ``answer_hash`` of each answer.
         answers: gives what the bot said, by the question's key and repeat, for whoever wants to read it.
         of_run: figures over all rows of the bot at once, by metric; a run that goes on, or a baseline file, has none.
     """
@@ -120,7 +120,7 @@ class ScoreTable:
     latency_ms: Figures
     cost: Figures
     abstained: NDArray[np.int8]
-    said: NDArray[np.uint64]
+    answer_hashes: NDArray[np.uint64]
     answers: Answers = no_answers
     of_run: Mapping[str, RunFigure] = field(default_factory=dict)
 
@@ -409,7 +409,7 @@ class _Frame:
     def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
         """The table of one bot."""
         lines = self.store.connection.execute(ROWS, [self.run_id, bot_id])
-        rows = [(*line[:6], said_hash(line[6])) for line in lines]  # the texts stay on disk
+        rows = [(*line[:6], answer_hash(line[6])) for line in lines]  # the texts stay on disk
         at = self._at(rows)
         status = [row[2] for row in rows]
         values, statuses = self._scores(bot_id)
@@ -422,7 +422,7 @@ class _Frame:
             latency_ms=self._filled(at, [_figure(row[3]) for row in rows], np.nan, np.float64),
             cost=self._filled(at, [_figure(row[4]) for row in rows], np.nan, np.float64),
             abstained=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
-            said=self._filled(at, [row[6] for row in rows], 0, np.uint64),
+            answer_hashes=self._filled(at, [row[6] for row in rows], 0, np.uint64),
             answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
             of_run={
                 str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)

@@ -153,7 +153,7 @@ def answers(flip: GateFlip) -> Iterator[tuple[str, str]]:
         yield "now", "(not on record)" if flip.candidate_answer is None else flip.candidate_answer or "(nothing)"
 
 
-def kept(seconds: float, cost: float | None) -> str:
+def saved_by_cache(seconds: float, cost: float | None) -> str:
     """What the cached answers cost when they were asked."""
     money = "" if cost is None else f" and cost {cost:.4f}"
     return f"which had taken {milliseconds(seconds * 1000)}{money}"

@@ -93,7 +93,7 @@ class Judges:
 
     Attributes:
         judge: who graded this run; None where nobody did.
-        panel: whether that is a panel, which counts as one judge: the votes of its members are kept, but no scores.
+        panel: whether that is a panel, which counts as one judge: the votes of its members are stored, but no scores.
         metrics: the ranked metrics that rest on a judge.
         found: those of them that another judge has graded too, over the same questions and bots.
     """

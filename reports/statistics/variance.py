@@ -66,7 +66,7 @@ def variance_parts(
     all, the variance within questions is MSW, and that between them (MSB - MSW) / n0 with
     n0 = (N - sum(n_i^2) / N) / (k - 1); what comes out negative is 0. The judge's variance is taken off the one
     within questions, and never more than that is. It is in there when every answer got a verdict of its own;
-    equal answers to one question share one kept verdict, whose noise stands in the part of the questions.
+    equal answers to one question share one cached verdict, whose noise stands in the part of the questions.
 
     Args:
         values: (questions, repeats), NaN where there is none.

@@ -67,7 +67,7 @@ def question_columns(question: Question) -> tuple[object, ...]:
 
 
 def question_fingerprint(question: Question) -> bytes:
-    """The key under which a question is kept: a hash of all that is known of it."""
+    """The key under which a question is stored: a hash of all that is known of it."""
     return _fingerprint(_question_values(question))
 
 
@@ -168,4 +168,4 @@ def _expect_kind(name: str, value: object, kinds: tuple[type, ...]) -> None:
 def _expect(name: str, value: object, kinds: tuple[type, ...]) -> None:
     _expect_kind(name, value, kinds)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError(f"the bot returned a number as {name} that is too large to be kept")
+        raise ValueError(f"the bot returned a number as {name} that is too large to be stored")

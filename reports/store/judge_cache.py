@@ -146,9 +146,9 @@ class JudgeCache:
     async def _pay(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
         under_way = self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
-            kept = await self._call(key, model, request, problem)
-            under_way.set_result(kept)
-            return kept
+            call = await self._call(key, model, request, problem)
+            under_way.set_result(call)
+            return call
         finally:
             del self._under_way[key]
             under_way.cancel()  # does nothing to one that has its result

@@ -115,11 +115,11 @@ def write_calls(
     if not records:
         return
     (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM judge_calls").fetchone()
-    kept, failed = _there(connection, records)
+    stored, failed = _there(connection, records)
     texts = _text_ids(connection, [record.request.prompt for record in records])
     lines: dict[int, tuple[object, ...]] = {}
     for record, text in zip(records, texts, strict=True):
-        known = kept.get((record.key, record.asked_at))
+        known = stored.get((record.key, record.asked_at))
         if known is not None:
             record.stored.id = known
             continue
@@ -130,7 +130,7 @@ def write_calls(
         if record.stored.error:
             failed[record.key] = number
         else:
-            kept[record.key, record.asked_at] = number
+            stored[record.key, record.asked_at] = number
         lines[number] = (number, *_columns(connection, run_id, record, text, prompts))
     insert_many(connection, f"INSERT OR REPLACE INTO judge_calls ({CALL_COLUMNS})", list(lines.values()))
 
@@ -139,7 +139,7 @@ def _there(
     connection: sqlite3.Connection, records: Sequence[CallRecord]
 ) -> tuple[dict[tuple[bytes, str], int], dict[bytes, int]]:
     """The ids of lines under the keys of these calls: good ones by key and time, the failed one by its key."""
-    kept: dict[tuple[bytes, str], int] = {}
+    stored: dict[tuple[bytes, str], int] = {}
     failed: dict[bytes, int] = {}
     keys = list({record.key for record in records})
     for start in range(0, len(keys), MOST_BOUND):
@@ -151,8 +151,8 @@ def _there(
             if is_failed:
                 failed[key] = number
             else:
-                kept[key, asked_at] = number
-    return kept, failed
+                stored[key, asked_at] = number
+    return stored, failed
 
 
 def _text_ids(connection: sqlite3.Connection, texts: Sequence[str]) -> list[int]:

@@ -58,7 +58,7 @@ Columns = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumns:
-    """All that is kept of an answer: the columns of its question, of its reply after the id, and of its contexts.
+    """All that is stored of an answer: the columns of its question, of its reply after the id, and of its contexts.
 
     Each context is the columns of its passage, and its score.
     """
@@ -105,7 +105,7 @@ class RowTables:
         self._passages: dict[bytes, int] = {}
 
     def write(self, connection: sqlite3.Connection, run_id: int | None, rows: Sequence[Row]) -> None:
-        """Write the rows of a run, and give them the ids of their questions and replies; a kept reply is linked."""
+        """Write the rows of a run, and give them the ids of their questions and replies; a cached reply is linked."""
         _write_questions(connection, [row for row in rows if row.question_id is None])
         self._write_replies(connection, [row for row in rows if row.reply_id is None])
         insert_many(

@@ -131,7 +131,7 @@ class RunHeader:
 
 
 def bot_fingerprint(name: str, identity: Identity) -> str:
-    """The key under which a bot's answers are kept: two bots of one suite never share them, even when alike."""
+    """The key under which a bot's answers are cached: two bots of one suite never share them, even when alike."""
     return hashlib.sha256(f"{name}\0{identity.fingerprint}".encode()).hexdigest()
 
 

@@ -183,20 +183,20 @@ class RunResults:
 
     def cached_replies(self, bot_id: int, asks: Sequence[bytes]) -> dict[tuple[bytes, int], CachedReply]:
         """Answered replies of a bot by (question_hash, repeat), the newest of each."""
-        kept: dict[tuple[bytes, int], CachedReply] = {}
+        cached: dict[tuple[bytes, int], CachedReply] = {}
         for part in _parts(asks):
             lines = self._store.query(
                 "SELECT question_hash, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
                 f" AND question_hash IN ({marks(part)}) ORDER BY id",
                 [bot_id, *part],
             )
-            kept.update(
+            cached.update(
                 {
                     (question_hash, repeat): CachedReply(reply_id, latency)
                     for question_hash, repeat, reply_id, latency in lines
                 }
             )
-        return kept
+        return cached
 
     def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the questions that the database holds already."""

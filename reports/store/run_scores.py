@@ -1,4 +1,4 @@
-"""Run scores: what metrics of level ``run`` say of each bot, from counts in the database, kept beside its rows."""
+"""Run scores: what metrics of level ``run`` say of each bot, from counts in the database, stored beside its rows."""
 
 from __future__ import annotations
 

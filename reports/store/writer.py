@@ -51,7 +51,7 @@ class RowWriter:
     speed of ``executemany``. What is not lost with the program, or cheap to make again, waits a moment for more: every
     statement takes the interpreter from the event loop. After an error nothing more is taken: every later call raises
     it as a StoreError.
-    Without a run (``run_id`` None) only vectors and judge calls can be kept.
+    Without a run (``run_id`` None) only vectors and judge calls can be stored.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class RowWriter:
         return self._queue.qsize() > BACKLOG
 
     def row(self, row: Row) -> None:
-        """Keep a row: its question, its reply and its contexts; a kept reply is linked to the run."""
+        """Store a row: its question, its reply and its contexts; a cached reply is linked to the run."""
         self._put(row)
 
     def answer(self, row: Row) -> None:

@@ -47,17 +47,17 @@ def table(
     arrays = {name: two_dimensional(figures) for name, figures in by_metric.items()}
     shape = next(iter(arrays.values())).shape
     known = {each.name: each for each in (*columns, RIGHT)}
-    said = np.ones(shape, np.bool_) if answered is None else two_dimensional(answered).astype(np.bool_)
+    hashes = np.ones(shape, np.bool_) if answered is None else two_dimensional(answered).astype(np.bool_)
     return ScoreTable(
         run="run-1", bot=bot, fingerprint=bot, kind="python", model=None, embedded=embedded,
         cases=tuple(asked) or cases(shape[0]), columns={name: known.get(name) or column(name) for name in arrays},
         values=arrays, statuses={name: np.zeros(shape, np.int8) for name in arrays},
-        asked=np.ones(shape, np.bool_), answered=said,
+        asked=np.ones(shape, np.bool_), answered=hashes,
         timed_out=np.zeros(shape, np.bool_) if timed_out is None else two_dimensional(timed_out).astype(np.bool_),
         latency_ms=np.full(shape, 10.0) if latency is None else np.broadcast_to(two_dimensional(latency), shape),
         cost=np.full(shape, np.nan) if cost is None else np.broadcast_to(two_dimensional(cost), shape),
         abstained=np.full(shape, -1, np.int8) if abstained is None else two_dimensional(abstained).astype(np.int8),
-        said=said.astype(np.uint64),
+        answer_hashes=hashes.astype(np.uint64),
     )  # fmt: skip
 
 

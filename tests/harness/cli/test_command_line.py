@@ -132,7 +132,7 @@ def test_recorded_answers_are_scored_without_a_bot(tmp_path):
     second = next(row for row in rows if row["id"] == "b" and row["metric"] == "exact_match")
     assert (second["value"], second["passed"], second["details"]) == (1.0, True, {"reference": 1})
     before = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
-    assert json.loads(proctor(*command, folder=tmp_path).stdout)["kept"] == 4
+    assert json.loads(proctor(*command, folder=tmp_path).stdout)["cached"] == 4
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == before
 
 

@@ -160,14 +160,14 @@ def test_a_model_writes_drafts_whose_quotes_are_located_and_is_not_asked_twice(t
         assert not list(tmp_path.glob("drafts*")) and not list(tmp_path.glob("*.db"))
         done = run(tmp_path, *asked)
         estimated = json.loads(done.stdout)
-        assert (estimated["paid"], estimated["kept"], estimated["unread"], len(server.calls)) == (2, 0, 0, 2)
+        assert (estimated["paid"], estimated["cached"], estimated["unread"], len(server.calls)) == (2, 0, 0, 2)
         assert "openai:test-model is asked 2 question-writing calls" in done.stderr
         assert estimated["dropped"] == {
             "its quote does not stand in the passage": 2, "it does not name what it asks about": 2,
         }  # fmt: skip
         (tmp_path / "drafts.jsonl").rename(tmp_path / "first.jsonl")
         again = json.loads(run(tmp_path, *asked).stdout)
-        assert (again["paid"], again["kept"], len(server.calls)) == (0, 2, 2)
+        assert (again["paid"], again["cached"], len(server.calls)) == (0, 2, 2)
         run(tmp_path, *asked, "--fresh", "--out", "fresh.jsonl")
         assert len(server.calls) == 4
     assert gc.get_freeze_count() == 0  # nothing stays hidden from the garbage collector

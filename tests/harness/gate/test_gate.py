@@ -292,7 +292,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
     (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
     made = json.loads(proctor("gate", "--json", folder=tmp_path).stdout)
     assert made["saved"] | {"seconds": 0} == {
-        "asked": {"mine": 12}, "kept": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_cached": 0,
+        "asked": {"mine": 12}, "cached": {}, "seconds": 0, "cost": None, "judge_calls": 0, "judge_calls_cached": 0,
     }  # fmt: skip
     assert made["exit_code"] == 1
     assert made["baseline"]["from"] == "kept/base.json"  # in reports for others, no folder of this machine
@@ -372,7 +372,7 @@ def test_an_edited_prompt_asks_that_bot_again_and_nothing_else(tmp_path):
     done = proctor("gate", *options, folder=folder)
     made = json.loads(done.stdout)
     assert made["saved"]["asked"] == {"rag": 12}
-    assert made["saved"]["kept"] == {"faq": 12}
+    assert made["saved"]["cached"] == {"faq": 12}
     assert made["saved"]["seconds"] > 0
     assert made["bots"]["faq"]["verdict"] == "unchanged"
     assert made["bots"]["rag"]["unchanged"] is False

@@ -65,7 +65,7 @@ def test_once_the_key_is_right_only_what_is_missing_is_asked(tmp_path):
         run(tmp_path, code=1)
         endpoint.faults = ()
         made = run(tmp_path)
-    assert (made["asked"], made["kept"]) == (10, 10)
+    assert (made["asked"], made["cached"]) == (10, 10)
     assert made["bots"]["llm"]["problem"] is None
 
 
@@ -118,7 +118,7 @@ def test_a_question_on_which_the_endpoint_hangs_times_out_and_is_asked_again_nex
         assert "no answer within 0.5 s" in failed[0][1]
         endpoint.faults = ()
         made = run(tmp_path)
-    assert (made["asked"], made["kept"], made["bots"]["llm"]["failed"]) == (1, 5, 0)
+    assert (made["asked"], made["cached"], made["bots"]["llm"]["failed"]) == (1, 5, 0)
 
 
 def test_an_endpoint_that_goes_away_stops_the_bot_and_what_it_said_is_kept(tmp_path):

@@ -81,7 +81,7 @@ def test_a_second_time_nothing_is_asked_and_a_new_intensity_asks_only_what_is_ne
     assert second["perturbed"]["run"] == first["perturbed"]["run"]
     write_suite(tmp_path, NOTING.format(delay=0), QUESTIONS, perturb={**TYPOS, "intensities": [0.3, 0.6]})
     third = outcome(tmp_path)
-    assert (third["asked"], third["perturbed"]["asked"], third["perturbed"]["kept"]) == (0, 5, 15)
+    assert (third["asked"], third["perturbed"]["asked"], third["perturbed"]["cached"]) == (0, 5, 15)
 
 
 def test_no_perturb_leaves_it_out(tmp_path):

@@ -19,7 +19,7 @@ def test_every_question_is_asked_scored_and_kept(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0))
     made = outcome(tmp_path)
     bot = made["bots"]["mine"]
-    assert (bot["rows"], bot["failed"], made["asked"], made["kept"]) == (5, 0, 5, 0)
+    assert (bot["rows"], bot["failed"], made["asked"], made["cached"]) == (5, 0, 5, 0)
     assert bot["metrics"]["exact_match"]["mean"] == 1.0
     assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM row_scores") == 15
 
@@ -27,7 +27,7 @@ def test_every_question_is_asked_scored_and_kept(tmp_path):
 def test_a_second_run_asks_nothing_and_is_the_same_run(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0))
     first, second = outcome(tmp_path), outcome(tmp_path)
-    assert (second["asked"], second["kept"], second["run"]) == (0, 5, first["run"])
+    assert (second["asked"], second["cached"], second["run"]) == (0, 5, first["run"])
     assert second["bots"] == first["bots"]
     assert len(asked(tmp_path)) == 5
 
@@ -44,7 +44,7 @@ def test_new_questions_are_asked_and_old_answers_kept(tmp_path):
     outcome(tmp_path)
     write_suite(tmp_path, NOTING.format(delay=0), 8)
     made = outcome(tmp_path)
-    assert (made["asked"], made["kept"], made["bots"]["mine"]["rows"]) == (3, 5, 8)
+    assert (made["asked"], made["cached"], made["bots"]["mine"]["rows"]) == (3, 5, 8)
 
 
 def test_a_corrected_expected_answer_scores_again_and_asks_nothing(tmp_path):
@@ -72,7 +72,7 @@ def test_a_changed_bot_is_asked_again_and_the_other_is_not(tmp_path):
     assert outcome(tmp_path)["asked"] == 10
     (tmp_path / "right.py").write_text("def answer(question): return 'RIGHT'")
     made = outcome(tmp_path)
-    assert (made["asked"], made["kept"]) == (5, 5)
+    assert (made["asked"], made["cached"]) == (5, 5)
     assert set(lines(tmp_path / "proctor.db", f"SELECT bot, answer FROM answers WHERE run = '{made['run']}'")) == {
         ("left", "left"),
         ("right", "RIGHT"),
@@ -136,7 +136,7 @@ def test_a_faulty_bot_gives_rows_with_a_status_and_never_stops_the_run(tmp_path)
     assert (made["rows"], made["failed"]) == (9, 4)
     assert made["latency_ms"]["p95"] < 1000  # the hanging row is censored, not counted as an answer of one second
     again = json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path).stdout)
-    assert (again["asked"], again["kept"]) == (4, 5)  # only what failed is tried again
+    assert (again["asked"], again["cached"]) == (4, 5)  # only what failed is tried again
 
 
 def test_a_bot_that_can_not_be_made_stops_alone_and_the_exit_code_says_so(tmp_path):
@@ -160,14 +160,14 @@ def test_a_kill_loses_nothing_and_asks_nothing_twice(tmp_path):
     before = len(asked(tmp_path))
     assert 30 <= before < 400
     made = outcome(tmp_path)
-    assert made["kept"] + made["asked"] == 400
+    assert made["cached"] + made["asked"] == 400
     assert [path.name for path in tmp_path.glob("*-calls-*")] == []
     assert made["bots"]["mine"]["rows"] == 400
     assert made["bots"]["mine"]["metrics"]["exact_match"]["n_ok"] == 400
     notes = asked(tmp_path)
     twice = [question for question in set(notes) if notes.count(question) > 1]
     assert len(twice) <= 4  # those in flight when the axe fell
-    assert before - made["kept"] == len(twice)
+    assert before - made["cached"] == len(twice)
     assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == 400
     assert count(tmp_path / "proctor.db", "SELECT COUNT(DISTINCT question_id) FROM run_rows") == 400
     assert lines(tmp_path / "proctor.db", "PRAGMA integrity_check") == [("ok",)]
@@ -184,7 +184,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
     assert "Traceback" not in complaint
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("stopped",)]
     made = outcome(tmp_path)
-    assert made["kept"] >= 20 and made["kept"] + made["asked"] == 400
+    assert made["cached"] >= 20 and made["cached"] + made["asked"] == 400
     assert lines(tmp_path / "proctor.db", "SELECT status FROM runs") == [("finished",)]
 
 

@@ -48,7 +48,7 @@ class Noting(Silent):
     def advanced(self, bot_queue, row):
         self.bot_queues.append((bot_queue.name, bot_queue.total, bot_queue.asked, bot_queue.cached))
 
-    def said(self, sentence):
+    def message(self, sentence):
         self.sentences.append(sentence)
 
 

@@ -45,7 +45,7 @@ def test_dates_in_first_lines_stand_behind_words_that_say_so(line: str, value: t
     document = Document("prices.md", f"# Prices\n\n{line}\n")
     (found,) = dates_of(document)
     assert (found.value, found.where) == (value, "text")
-    assert document.text[found.start : found.end] == found.said
+    assert document.text[found.start : found.end] == found.written
 
 
 @pytest.mark.parametrize("text", ["The company was founded in 1998.", "Room 2024", "call 20240", "", "v", "x" * 10_000])

@@ -167,7 +167,7 @@ def damaged(path: Path, change: object) -> str:
         (lambda made: made["questions"][0]["rows"].update(left=7), "TypeError"),
         (lambda made: made["bots"][0].pop("repeats"), "repeats"),
         (lambda made: made["bots"][0].update(repeats=10**12), "MemoryError"),
-        (lambda made: made["questions"][0]["rows"]["left"][0].update(said="f" * 40), "OverflowError"),
+        (lambda made: made["questions"][0]["rows"]["left"][0].update(answer_hash="f" * 40), "OverflowError"),
     ],
 )
 def test_what_was_not_written_by_us_is_told(database, change, says):

@@ -134,12 +134,12 @@ def test_kept_answers_are_known_by_bot_and_times():
 def test_bots_without_times_are_the_same_when_they_say_the_same():
     baseline = made("a", {"recall": [0.0]}, latency=[NAN])
     assert pair(baseline, replace(baseline, run="run-2")).same_answers
-    other = replace(baseline, run="run-2", said=baseline.said + np.uint64(1))
+    other = replace(baseline, run="run-2", answer_hashes=baseline.answer_hashes + np.uint64(1))
     assert not pair(baseline, other).same_answers
     assert not pair(baseline, other).same_words
 
 
 def test_no_answer_on_either_side_is_not_the_same_words():
     silent = made("a", {"recall": [0.0, 1.0]})
-    silent = replace(silent, said=np.array([[0], [1]], np.uint64))
+    silent = replace(silent, answer_hashes=np.array([[0], [1]], np.uint64))
     assert not pair(silent, replace(silent, fingerprint="other")).same_words

@@ -17,7 +17,7 @@ ALIKE = np.full(60, 0.5)
 def decide(metric: str, baseline: np.ndarray, candidate: np.ndarray) -> MetricVerdict:
     rule = GateRule(margins={metric: 0.03}, missing=0.5)
     new = made("new", {metric: candidate})
-    new = dataclasses.replace(new, said=new.said + 1)
+    new = dataclasses.replace(new, answer_hashes=new.answer_hashes + 1)
     (found,) = verdicts(made("old", {metric: baseline}), new, rule).metrics
     return found
 

@@ -136,7 +136,7 @@ def test_a_gate_without_bots_decides_nothing():
 
 def test_values_that_are_all_the_same_without_a_range_say_so():
     baseline, candidate = made("old", {"euros": np.ones(50)}), made("new", {"euros": np.ones(50)})
-    candidate = dataclasses.replace(candidate, said=candidate.said + 1)  # in other words
+    candidate = dataclasses.replace(candidate, answer_hashes=candidate.answer_hashes + 1)  # in other words
     (metric,) = verdicts(baseline, candidate, GateRule(margins={"euros": 0.1})).metrics
     assert (metric.outcome, metric.gain.low) == ("undecided", None)
     assert metric.sentence.startswith("all values are the same, of a metric without a range")
