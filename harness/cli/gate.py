@@ -90,8 +90,8 @@ def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ:
         _print(result, outputs.github, stdout)
     if outputs.github:
         stream = sys.stderr if outputs.as_json or outputs.markdown == STDOUT else stdout
-        if notify := write_step(page, gate_annotations(result.report), stream, environ):
-            sys.stderr.write(f"{notify}\n")
+        if problem := write_step(page, gate_annotations(result.report), stream, environ):
+            sys.stderr.write(f"{problem}\n")
 
 
 def _print(result: GateResult, github: bool, stdout: TextIO) -> None:

@@ -351,9 +351,9 @@ def saved_lines(saved: Savings | None) -> Iterator[str]:
         return
     asked = ", ".join(f"{bot} {count(number, 'question')}" for bot, number in saved.asked.items())
     yield f"Asked {asked}." if asked else "Nothing was asked."
-    if saved.kept:
-        answers = f"{count(sum(saved.kept.values()), 'answer')} of {' and '.join(saved.kept)}"
-        yield f"Saved: {answers} cached, {words.kept(saved.seconds, saved.cost)}."
+    if saved.cached:
+        answers = f"{count(sum(saved.cached.values()), 'answer')} of {' and '.join(saved.cached)}"
+        yield f"Saved: {answers} cached, {words.saved_by_cache(saved.seconds, saved.cost)}."
     if saved.judge_calls or saved.judge_calls_cached:
         yield f"The judge got {count(saved.judge_calls, 'request')}; {saved.judge_calls_cached:,} cached or shared."
 
