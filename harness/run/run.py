@@ -403,13 +403,13 @@ class _Sitting:
                 from .judge_check import require_check  # its cases are a tenth of a second of start
 
                 if passed := await require_check(self._store, evaluation.judging, evaluation.plan):
-                    self._watcher.said(passed)
+                    self._watcher.message(passed)
             elif evaluation.judging.is_language_model and os.environ.get(SELF_TEST) != "off":
                 from .judge_check import quick_check
 
                 self._self_test = await quick_check(self._store, evaluation.judging, evaluation.plan)
                 if self._self_test is not None and self._self_test.missed:
-                    self._watcher.said(self.doubt)
+                    self._watcher.message(self.doubt)
             evaluation.models.lower_priority()
             for lack in evaluation.models.warnings(evaluation.plan):
                 self._watcher.message(lack)

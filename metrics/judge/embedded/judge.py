@@ -235,7 +235,7 @@ class EmbeddedJudge:
             found.append(max(verdict.probability or 0.0 for verdict in verdicts))
         evidence = [text for text in call.evidence if text.strip()]
         if evidence and (claims := claims_of(answer)):
-            supports = await self._supported([_notify(call.question, claim) for claim in claims], evidence)
+            supports = await self._supported([_in_context(call.question, claim) for claim in claims], evidence)
             found.append(fmean(one.joint.score for one in supports))
         return fmean(found) if found else 0.0
 
