@@ -3,8 +3,8 @@
 Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...] [--answers SET ...]
 
 The first table is of claims and passages. "Value" is ``faithfulness`` of the row as a run makes it: the mean chance
-of the answer's claims, by a suite's default judge; rows without a value (answers that claim nothing) count as 1, since
-nothing in them is unsupported. "Left out" is the same with the weights of ``combining.json`` fitted on all other sets.
+of the answer's claims, by a suite's default judge; answers that claim nothing have no value and are left out. "Left
+out" is the same with the weights of ``combining.json`` fitted on all other sets.
 "Overlap" and "pairs" are the floors: the share of the answer's content words, and of its pairs of neighbouring words,
 that the contexts have. AUROC, but balanced accuracy at a threshold of other documents (summedits), pairs told right
 (bump) and Spearman's correlation with the votes (qags). Intervals are of 95 %, from 1,000 resamples of whole documents.
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.support_model import SupportModel, open_support_model
 from proctor.metrics.judge.embedded import support
-from proctor.metrics.judge.embedded.judge import EmbeddedJudge
+from proctor.metrics.judge.embedded.judge import EmbeddedJudge, claims_of
 from proctor.metrics.judge.embedded.wording import wording
 from support_cases import Case, cases, clusters, labels
 
@@ -60,7 +60,8 @@ ANSWERS: Final = {
 NOT_FITTED: Final = ("qags", "mtrag_human")
 ASKED: Final = "What is said?"  # the sets of claims have no questions, or turns of a talk
 FAITHFUL: Final = 3.5  # mean vote of 1 to 4 from which an answer of mtrag_human counts as faithful
-NAMES: Final = ("bias", "model", "not contradicted", "wording", "words", "word pairs")
+NAMES: Final = ("bias", "model", "not contradicted", "wording", "words", "word pairs", "turned round")
+BY_HAND: Final = -5.0  # the last
 PENALTY: Final = 3e-3
 ROUNDS: Final = 4
 BINS: Final = 10
@@ -102,13 +103,13 @@ def chosen(name: str, count: int) -> list[Case]:
 
 
 def read_set(name: str, count: int, embedder: BatchingEmbedder, model: SupportModel) -> Read:
-    found = [case for case in chosen(name, count) if case.chunks]
+    found = [case for case in chosen(name, count) if case.chunks and claims_of(case.answer)]
     judge = EmbeddedJudge(embedder, model=model)
     facts = [{"question": ASKED, "answer": case.answer, "contexts": case.chunks, "judge": judge} for case in found]
     value = values(score(facts, ["faithfulness"], embedder)["faithfulness"])
     made, places = asyncio.run(claim_signals(found, embedder, model))
     yes = labels(found, FAITHFUL if name == "mtrag_human" else 0.5)
-    return Read(name, found, yes, clusters(found), np.nan_to_num(value, nan=1.0), made, places)
+    return Read(name, found, yes, clusters(found), value, made, places)
 
 
 async def claim_signals(
@@ -118,15 +119,13 @@ async def claim_signals(
     compared, places = [], []
     for place, case in enumerate(found):
         texts = [one.words for one in support.read_sentences(case.chunks)]
-        for claim in case.claims:
+        for claim in claims_of(case.answer):
             compared.append(support.compare(wording(claim), texts, "\n".join(case.chunks)))
             places.append(place)
     vectors = await support.vectors_of([text for one in compared for text in one.word_texts()], embedder)
     said = await model.supports([("", support.as_said(one), one.text) for one in compared])
     made = [
-        support.combined_signals(
-            support.as_said(one), one.text, probabilities, support.weighed(support.signals(one, vectors))
-        )
+        support.combined_signals(one, probabilities, support.weighed(support.signals(one, vectors)))
         for one, probabilities in zip(compared, said.tolist(), strict=True)
     ]
     return np.array([[one[name] for name in NAMES] for one in made]), np.array(places)
@@ -136,7 +135,7 @@ def fitted(sets: Sequence[Read]) -> Floats:
     """The likeliest weights, none of which speaks against its direction."""
     from scipy.optimize import minimize
 
-    weights = np.array([0, 0.6, 0.3, 0.3, 0.5, 0.5])
+    weights = np.array([0, 0.6, 0.3, 0.3, 0.5, 0.5, BY_HAND])
     for _ in range(ROUNDS):
         parts = [_fitted_on(one, weights) for one in sets]
         rows, yes, mass = (np.concatenate([part[place] for part in parts]) for place in range(3))
@@ -148,7 +147,7 @@ def fitted(sets: Sequence[Read]) -> Floats:
             slope = -(sign * mass / (1 + np.exp(margin))) @ rows
             return value, slope + 2 * PENALTY * np.concatenate([[0], tried[1:]])
 
-        bounds = [(None, None), *[(0, None)] * (len(NAMES) - 1)]
+        bounds = [(None, None), *[(0, None)] * (len(NAMES) - 2), (BY_HAND, BY_HAND)]
         weights = minimize(loss, weights, jac=True, bounds=bounds, method="L-BFGS-B").x
     return np.asarray(weights)
 
@@ -217,11 +216,7 @@ def claims_table(sets: Sequence[Read]) -> None:
         overlap = np.array([content_overlap(case.answer, case.chunks) for case in one.found])
         pairs = np.array([support.pair_share(case.answer, "\n".join(case.chunks)) for case in one.found])
         alone = {name: one.means(np.eye(len(NAMES))[place]) for place, name in enumerate(NAMES) if place}
-        parts = ", ".join(
-            f"{name} {_plain(one, scores)}"
-            for name, scores in alone.items()
-            if "words" not in name and "pairs" not in name
-        )
+        parts = ", ".join(f"{name} {_plain(one, alone[name])}" for name in ("model", "not contradicted", "wording"))
         floors = (_plain(one, overlap), _plain(one, pairs))
         figures = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
         lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *figures))

@@ -372,11 +372,6 @@ _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
 _COMBINING: Final = Path(__file__).parent / "combining.json"
 _CERTAIN: Final = frozenset({"turned", "roles"})  # kinds of conflict that decide
-_DECIDES: Final = -5.0
-"""Log-odds of a claim that differs from the text in a word that turns it round, or in who did what to whom.
-
-Set by hand, as the words that differ are the whole evidence, and the models see those that are the same.
-"""
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
@@ -537,10 +532,10 @@ async def _decided_by(
     said = await model.supports([("", as_said(one), one.text) for one in compared])
     made = {}
     for one, found, added in zip(compared, said.tolist(), entailed.tolist(), strict=True):
-        odds = combined(combined_signals(as_said(one), one.text, found, weighed(signals(one, vectors)))) + added
+        odds = combined(combined_signals(one, found, weighed(signals(one, vectors)))) + added
         contradicted = found[1] if one.near else 0.0
-        if any(conflict.kind in _CERTAIN for conflict in one.found.conflicts):
-            odds, contradicted = odds + _DECIDES, max(contradicted, _DENIED)
+        if is_turned_round(one):
+            contradicted = max(contradicted, _DENIED)
         made[id(one)] = _judged(one, vectors, odds, contradicted)
     return made
 
@@ -555,15 +550,20 @@ def as_said(compared: Comparison) -> str:
     return claim
 
 
-def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds: float) -> dict[str, float]:
+def is_turned_round(compared: Comparison) -> bool:
+    """Whether the claim differs from the text in a word that turns it round, or in who did what to whom."""
+    return any(conflict.kind in _CERTAIN for conflict in compared.found.conflicts)
+
+
+def combined_signals(compared: Comparison, said: Sequence[float], wording_odds: float) -> dict[str, float]:
     """What ``combining`` weighs, by name.
 
     Args:
-        claim: the claim.
-        text: what it is compared with.
+        compared: the claim and what it is compared with.
         said: the support model's probabilities: supported, contradicted, absent.
         wording_odds: the log-odds by the claim's wording, see ``weighed``.
     """
+    claim, text = as_said(compared), compared.text
     return {
         "bias": 1.0,
         "model": log_odds_of(said[0]),
@@ -571,6 +571,7 @@ def combined_signals(claim: str, text: str, said: Sequence[float], wording_odds:
         "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
         "words": word_share(claim, text),
         "word pairs": pair_share(claim, text),
+        "turned round": float(is_turned_round(compared)),
     }
 
 
@@ -584,7 +585,8 @@ def combined(found: Mapping[str, float]) -> float:
 def combining() -> Mapping[str, Mapping[str, float]]:
     """Log-odds for each unit of what is combined: ``combining.json``, fitted by ``tests/benchmarks/prove_judge.py``.
 
-    ``support`` weighs what ``combined_signals`` names.
+    ``support`` weighs what ``combined_signals`` names. That of ``turned round`` is set by hand: the words that differ
+    are the whole evidence, and the models see those that are the same.
     """
     weights: dict[str, dict[str, float]] = json.loads(_COMBINING.read_text(encoding="utf-8"))
     return weights
