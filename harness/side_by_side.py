@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -150,6 +151,84 @@ def judge_side_by_side(
     return report
 
 
+def judge_tournament(
+    operand: Operand, bots: Sequence[str], cluster: str, options: PairOptions, environ: Mapping[str, str],
+    *, dry_run: bool = False,
+) -> PairReport:  # fmt: skip
+    """Have the answers of every two bots of a run judged that have no verdict yet.
+
+    With a budget, pairs are judged in rounds; each goes to the two bots of whom another verdict is expected to tell
+    most: those that win about as often as they lose against each other, and were compared least.
+
+    Args:
+        operand: the run, still open.
+        bots: those that are compared.
+        cluster: how questions are clustered.
+        options: who judges, and how many calls may be made.
+        environ: where keys are looked up.
+        dry_run: count the calls and make none.
+
+    Raises:
+        InputError: there are fewer than two bots or no pair, or the judge can't be used or judges no pair.
+    """
+    if len(bots) < 2 or operand.source is None:
+        raise InputError("Side by side takes two bots at least, of a run in a database.")
+    duels: dict[tuple[str, str], list[AnswerPair]] = {}
+    for old, new in itertools.combinations(bots, 2):
+        pairing = pair(operand.run.tables[old], operand.run.tables[new], cluster)
+        duels[old, new] = answer_pairs(operand, operand, pairing)
+    every = list({one.content: one for some in duels.values() for one in some}.values())
+    if not every:
+        raise InputError("No question was answered by two bots, so there is no pair of answers to compare.")
+    judging = _open(operand, options, environ)
+    budget = options.budget
+    report, todo = _planned(judging, every, operand.source[0], replace(options, budget=None))
+    if budget is not None:
+        report.left = max(len(todo) - budget // report.calls_a_pair, 0)
+        report.asked = len(todo) - report.left
+    if not dry_run and todo:
+        rounds = None if not report.left else _Schedule(duels, todo, report.asked, options.seed, operand.source[0])
+        _judge(judging, todo, operand.source[0], report, options, rounds)
+    return report
+
+
+@dataclass(slots=True)
+class _Schedule:
+    """Which pairs are judged next, where there is a budget for some of them only."""
+
+    duels: Mapping[tuple[str, str], Sequence[AnswerPair]]
+    todo: Sequence[AnswerPair]
+    left: int
+    seed: int
+    store: Store
+
+    def rounds(self) -> Iterator[list[AnswerPair]]:
+        """Pairs to judge, a round at a time; each looks at the verdicts of those before."""
+        source = np.random.default_rng(self.seed)
+        wanted = {one.content for one in self.todo}
+        waiting = {
+            bots: [pairs[place] for place in source.permutation(len(pairs)) if pairs[place].content in wanted]
+            for bots, pairs in self.duels.items()
+        }
+        done = set[bytes]()
+        while self.left > 0 and any(waiting.values()):
+            bots = max((each for each in waiting if waiting[each]), key=self._worth)
+            size = min(max(self.left // 10, 4), self.left)
+            some = [one for one in waiting[bots] if one.content not in done][:size]
+            waiting[bots] = [one for one in waiting[bots] if one.content not in done][size:]
+            done |= {one.content for one in some}
+            self.left -= len(some)
+            if some:
+                yield some
+
+    def _worth(self, bots: tuple[str, str]) -> float:
+        """How much the variance of the win rate would fall with another verdict: p (1 - p) / n^2, about."""
+        found = stored_verdicts([self.store], self.duels[bots])
+        values = [said[-1].verdict.value for said in found.values()]
+        share = (sum(values) + 1) / (len(values) + 2)
+        return share * (1 - share) / (len(values) + 2) ** 2
+
+
 def _planned(
     judging: Judging, pairs: list[AnswerPair], store: Store, options: PairOptions
 ) -> tuple[PairReport, list[AnswerPair]]:
@@ -184,24 +263,32 @@ def _judge_of_run(manifest: Mapping[str, Any]) -> tuple[JudgeSettings, dict[str,
         return JudgeSettings(), {}
 
 
-def _judge(judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport, options: PairOptions) -> None:
+def _judge(
+    judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport, options: PairOptions,
+    schedule: _Schedule | None = None,
+) -> None:  # fmt: skip
     writer = RowWriter(store.path, None, {})
     try:
         writer.find_left_calls()
         judging.bind(store.path, writer, fresh=options.fresh)
         with Interrupts() as interrupts:
-            interrupts.run(_ask_all(judging, todo, store, report))
+            rounds = schedule.rounds() if schedule else _chunks(todo)
+            interrupts.run(_ask_all(judging, rounds, store, report))
     finally:
         writer.close()
         judging.judge_cache.close()
         report.paid, report.cost, report.problem = judging.judge_cache.paid, judging.judge_cache.cost, judging.problem
 
 
-async def _ask_all(judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport) -> None:
+def _chunks(todo: Sequence[AnswerPair]) -> Iterator[Sequence[AnswerPair]]:
+    for start in range(0, len(todo), CHUNK):
+        yield todo[start : start + CHUNK]
+
+
+async def _ask_all(judging: Judging, rounds: Iterable[Sequence[AnswerPair]], store: Store, report: PairReport) -> None:
     try:
         await judging.prepare()
-        for start in range(0, len(todo), CHUNK):
-            some = todo[start : start + CHUNK]
+        for some in rounds:
             found = await asyncio.gather(*(_ask(judging, one, report) for one in some))
             save_verdicts(store, [(one, said) for one, said in zip(some, found, strict=True) if said is not None])
     finally:

@@ -10,22 +10,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from ... import InputError
 from ...reports.compare.comparison import Asked, Compared, Comparison, MetricComparison, compare_bots
-from ...reports.compare.operands import Operand, find_file, open_operand
-from ...reports.export.comparison import compared_blocks, compared_object
+from ...reports.compare.operands import Operand, check_bot, find_file, open_operand
+from ...reports.export.comparison import compared_blocks, compared_object, tournament_blocks, tournament_object
 from ...reports.files import check_file, is_database, whole_file
 from ...reports.table import markdown
 from ...reports.text import printable
 from .console import show, write_bytes, write_json
 from .conventions import Database, Json, JudgeUrl, interruptible
 
+if TYPE_CHECKING:
+    from ..side_by_side import PairOptions
+
 STDOUT = Path("-")
 OPEN = "no difference shown"
+STOPPED = "Stopped. Verdicts so far are stored; run it again to go on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,21 +230,26 @@ def compare(
 ) -> None:
     """Compare two bots or runs: is B better than A?
 
-    Paired by question: difference, interval, test, latency. Nothing is asked, except with --side-by-side a judge.
+    Paired by question: difference, interval, test, latency. Nothing is asked, except with --side-by-side a judge;
+    with A alone, a run, it compares each of its bots with each.
     """
     from ...reports.compare.comparison import Asked
     from ..api.results import compare_asked
     from ..side_by_side import PairOptions, judge_side_by_side
     from .console import own_stdout
 
+    pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed) if side_by_side else None
+    if pairs is not None and baseline and not candidate:
+        with interruptible(STOPPED), own_stdout() as stdout:
+            _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, as_json, stdout)
+        return
     first, second = two_operands(baseline, candidate, database)
     asked = Asked(tuple(metric or ()), cluster, correct.value, flips, as_json, seed)
     shown = Shown(first, second, database, as_json, markdown)
     shown.check()
-    pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed) if side_by_side else None
     if pairs is None and (judge or judge_url or budget or constraints_decide or dry_run or fresh):
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
-    with interruptible("Stopped. Verdicts so far are stored; run it again to go on."), own_stdout() as stdout:
+    with interruptible(STOPPED), own_stdout() as stdout:
         if pairs is not None and dry_run:
             with opened_operands(first, second, database) as (one, other):
                 report = judge_side_by_side(one, other, bot or (), cluster, pairs, os.environ, dry_run=True)
@@ -249,6 +258,34 @@ def compare(
             return
         found = compare_asked(first, second, database, asked, tuple(bot or ()), pairs, _say)
         show_comparisons(found.compared, shown, stdout)
+
+
+def _tournament(
+    run: str, database: Path, bots: tuple[str, ...], cluster: str, pairs: PairOptions, dry_run: bool, as_json: bool,
+    stdout: TextIO,
+) -> None:  # fmt: skip
+    """Every two bots of a run, side by side."""
+    from ...reports.compare.side_by_side import tournament
+    from ..side_by_side import judge_tournament
+
+    with open_operand(run, database) as operand:
+        for name in bots:
+            check_bot(operand.run, name)
+        chosen = [name for name in operand.run.tables if not bots or name in bots]
+        report = judge_tournament(operand, chosen, cluster, pairs, os.environ, dry_run=dry_run)
+        for sentence in report.sentences(dry_run):
+            _say(sentence)
+        found = None if dry_run else tournament(
+            operand, chosen, cluster, report.by, pairs.constraints_decide, pairs.seed
+        )  # fmt: skip
+    if dry_run:
+        return
+    if found is None:
+        raise InputError("No pair of answers has a verdict.")
+    if as_json:
+        write_json(tournament_object(found), stdout)
+    else:
+        show(tournament_blocks(found), stdout)
 
 
 def _say(sentence: str) -> None:

@@ -86,7 +86,7 @@ class ComparePair(JudgeCall[Choice]):
         votes = [answer.better if answer else None for answer in answers]
         if 2 * sum(vote is not None for vote in votes) < len(votes):
             raise Unreadable(f"Of {len(votes)} judges or votes, too few could be read.")
-        better = majority(votes) or "tie"
+        better: Letter = majority(votes) or "tie"
         reason = next((answer.reason for answer in answers if answer and answer.better == better), "")
         return Choice(better, reason, share(votes, better))
 
@@ -175,8 +175,8 @@ async def judged_pair(
 
     Source: Zheng et al. 2023 (MT-Bench: both orders, a win only where they agree).
     """
-    known = {"expected": tuple(expected), "evidence": tuple(evidence)}
-    asked = [ComparePair(question, *order, **known) for order in ((baseline, candidate), (candidate, baseline))]
+    orders_shown = ((baseline, candidate), (candidate, baseline))
+    asked = [ComparePair(question, one, other, tuple(expected), tuple(evidence)) for one, other in orders_shown]
     first, second = await together([judge.ask(call) for call in asked])
     orders = (_named(first.better, "baseline", "candidate"), _named(second.better, "candidate", "baseline"))
     agreement = min(first.agreement, second.agreement)
@@ -190,7 +190,7 @@ async def judged_pair(
 
 
 def _named(letter: Letter, first: Better, second: Better) -> Better:
-    return {"A": first, "B": second}.get(letter, "tie")  # type: ignore[return-value]  # one of these three
+    return first if letter == "A" else second if letter == "B" else "tie"
 
 
 def pair_details(verdict: PairVerdict) -> dict[str, Any]:

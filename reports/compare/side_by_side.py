@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +19,11 @@ from ..leaderboard import count
 from ..statistics.agreement import Share
 from ..statistics.agreement import share as share_of
 from ..statistics.intervals import Figures
-from ..statistics.preference import WinRate, length_controlled, prediction_powered, win_rate
+from ..statistics.preference import WinRate, davidson, length_controlled, prediction_powered, win_rate
 from ..store.database import Store, insert_many, marks, transaction
 from ..store.encoding import to_json
-from .comparable import Pairing, cluster_codes
+from .comparable import Pairing, cluster_codes, cluster_of
+from .comparable import pair as pair_tables
 from .operands import Operand
 
 PEOPLE: Final = "people"  # in place of a judge's model id
@@ -484,3 +486,90 @@ def _who(found: SideBySide) -> str:
     }
     parts += [f"{found.settled[why]:,} {text}" for why, text in words.items() if why in found.settled]
     return f"{'; '.join(parts)}." if parts else "No pair was judged."
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two bots of a tournament: the win rate of ``candidate`` over ``baseline``; None where no pair has a verdict."""
+
+    baseline: str
+    candidate: str
+    pairs: int
+    judged: int
+    rate: WinRate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tournament:
+    """Several bots, each compared with each.
+
+    Attributes:
+        bots: the strongest first.
+        strengths: in the order of ``bots``: log-strength with the ends of its interval, which are NaN where they can't
+            be told; 0 is the average.
+        duels: of every two bots.
+        cycles: bots of which each is better than the next, and the last than the first.
+        judge_name: what reports call the judge.
+        missing: pairs without a verdict.
+    """
+
+    bots: tuple[str, ...]
+    strengths: tuple[tuple[float, float, float], ...]
+    duels: tuple[Duel, ...]
+    cycles: tuple[tuple[str, ...], ...]
+    judge_name: str
+    missing: int
+
+
+def tournament(
+    operand: Operand, bots: Sequence[str], cluster: str, by: tuple[str, str] | None, constraints_decide: bool = False,
+    seed: int = 0,
+) -> Tournament | None:  # fmt: skip
+    """Strengths of the bots of a run from the stored verdicts on their answers; None where there are none.
+
+    Args:
+        operand: the run, still open.
+        bots: those that are compared, at least two.
+        cluster: how questions are clustered.
+        by: judge and version whose verdicts count; None for those of the judge that spoke last.
+        constraints_decide: whether constraints that one answer alone meets decide.
+        seed: of bootstrap and test.
+    """
+    duels: list[Duel] = []
+    rows: list[tuple[int, int, float, str]] = []
+    clusters: dict[str, tuple[bool, str]] = {}
+    name, missing = "", 0
+    for one, other in itertools.combinations(range(len(bots)), 2):
+        pairing = pair_tables(operand.run.tables[bots[one]], operand.run.tables[bots[other]], cluster)
+        clusters |= {case.key: cluster_of(case, cluster) for case in pairing.cases}
+        found = side_by_side(operand, operand, pairing, by, constraints_decide, seed=seed)
+        decided = [row for row in found.rows if row.verdict] if found else []
+        rate = found.rate if found else None
+        duels.append(Duel(bots[one], bots[other], len(found.rows) if found else 0, len(decided), rate))
+        rows += [(one, other, row.verdict.value, row.pair.key) for row in decided if row.verdict]
+        name, missing = (found.judge_name or name, missing + found.missing) if found else (name, missing)
+    if not rows:
+        return None
+    codes = {each: code for code, each in enumerate(dict.fromkeys(clusters[key] for *_, key in rows))}
+    first, second, values, keys = zip(*rows, strict=True)
+    fitted = davidson(
+        np.array(first, np.intp), np.array(second, np.intp), np.array(values, np.float64),
+        np.array([codes[clusters[key]] for key in keys], np.intp), len(bots), seed,
+    )  # fmt: skip
+    order = np.argsort(-fitted.strength)
+    ends = [(float(fitted.strength[n]), float(fitted.low[n]), float(fitted.high[n])) for n in order]
+    ranked = tuple(bots[place] for place in order)
+    return Tournament(ranked, tuple(ends), tuple(duels), tuple(_cycles(ranked, duels)), name, missing)
+
+
+def _cycles(bots: Sequence[str], duels: Sequence[Duel]) -> Iterator[tuple[str, ...]]:
+    """Three bots of which each wins more often than it loses against the next, beginning with the strongest."""
+    beats = set()
+    for duel in duels:
+        if duel.rate is not None and duel.rate.mean != 0.5:
+            better = duel.rate.mean > 0.5
+            beats.add((duel.candidate, duel.baseline) if better else (duel.baseline, duel.candidate))
+    for three in itertools.combinations(bots, 3):
+        for a, b, c in (three, (three[0], three[2], three[1])):
+            if {(a, b), (b, c), (c, a)} <= beats:
+                yield a, b, c

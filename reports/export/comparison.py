@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 
 from ..compare import messages as words
@@ -11,7 +11,7 @@ from ..compare import side_by_side
 from ..compare.changes import ChangedRow, ChangedRows
 from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricComparison, Noise
 from ..compare.messages import headline
-from ..compare.side_by_side import JudgedPair, SideBySide
+from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
 from ..leaderboard import ARROWS, figure
 from ..statistics.preference import WinRate
 from ..summary import MetricColumn
@@ -103,14 +103,71 @@ def side_by_side_blocks(found: SideBySide, candidate: str, most: int = 3) -> Ite
     rows: list[Row] = []
     for better, what in (("baseline", f"{candidate} lost"), ("candidate", f"{candidate} won"), ("tie", "tied")):
         of_kind = [row for row in found.rows if row.verdict and row.verdict.better == better and _has_reason(row)]
-        rows += [RowGroup(what)] if of_kind[:most] else []
-        rows += [[quoted(row.pair.key, 40), quoted(row.verdict.reason if row.verdict else "", LONGEST)]
-                 for row in of_kind[:most]]  # fmt: skip
+        if of_kind[:most]:
+            rows.append(RowGroup(what))
+        rows += [_reason(row) for row in of_kind[:most]]
         if len(of_kind) > most:
-            rows.append(["", f"and {len(of_kind) - most:,} more, in --json"])
+            rows.append(("", f"and {len(of_kind) - most:,} more, in --json"))
     if rows:
         yield BLANK
         yield Table([Column("question", "name"), Column("the judge's reason", "text")], rows)
+
+
+def _reason(row: JudgedPair) -> tuple[Words, Words]:
+    return quoted(row.pair.key, 40), quoted(row.verdict.reason if row.verdict else "", LONGEST)
+
+
+def tournament_blocks(found: Tournament) -> Iterator[Block]:
+    """Strengths of several bots, who beats whom, and cycles."""
+    best, low = found.bots[0], found.strengths[0][1]
+    yield Heading("Side by side, each with each", 3)
+    if low > found.strengths[1][2]:
+        yield Sentence(f"{best} is the strongest of {len(found.bots)} bots.", "good")
+    else:
+        yield Sentence(f"{best} leads, but not by more than chance.", "bold")
+    rows: list[Row] = []
+    for bot, ends in zip(found.bots, found.strengths, strict=True):
+        interval = f" [{ends[1]:+.2f}, {ends[2]:+.2f}]" if ends[1] == ends[1] else ""
+        rates = [_against(found, bot, other) for other in found.bots]
+        rows.append([quoted(bot, 60), f"{ends[0]:+.2f}{interval}", *rates])
+    made = [Column("", "name"), Column("strength", "figures")]
+    made += [Column(("against ", quoted(bot, 30)), "figures") for bot in found.bots]
+    yield BLANK
+    yield Table(made, rows)
+    yield Sentence("strength: log-odds of winning against an average bot (Davidson); then win rates, ties half", "dim")
+    for cycle in found.cycles:
+        yield Item(f"A cycle: {' beats '.join((*cycle, cycle[0]))}; strengths alone don't tell who beats whom.")
+    if found.missing:
+        yield Item(f"{found.missing:,} pairs have no verdict.")
+
+
+def _against(found: Tournament, bot: str, other: str) -> str:
+    for duel in found.duels:
+        if {duel.baseline, duel.candidate} == {bot, other} and duel.rate is not None:
+            rate = duel.rate
+            if duel.candidate == bot:
+                return side_by_side.rate_words(rate)
+            low, high = (None if end is None else 1 - end for end in (rate.high, rate.low))
+            return side_by_side.rate_words(replace(rate, mean=1 - rate.mean, low=low, high=high))
+    return "-"
+
+
+def tournament_object(found: Tournament) -> dict[str, object]:
+    """The same for programs."""
+    return {
+        "judge_name": found.judge_name,
+        "bots": [
+            {"bot": bot, "strength": ends[0], "interval": list(ends[1:]) if ends[1] == ends[1] else None}
+            for bot, ends in zip(found.bots, found.strengths, strict=True)
+        ],
+        "duels": [
+            {"baseline": duel.baseline, "candidate": duel.candidate, "pairs": duel.pairs, "with_verdict": duel.judged,
+             "win_rate": _rate(duel.rate)}
+            for duel in found.duels
+        ],
+        "cycles": [list(cycle) for cycle in found.cycles],
+        "without_verdict": found.missing,
+    }  # fmt: skip
 
 
 def _has_reason(row: JudgedPair) -> bool:

@@ -178,3 +178,49 @@ def test_a_reference_bot_that_is_not_there_gets_a_sentence(folder):
     wanted = RunConfig(metrics=[{"preference": {"against": "faqq"}}])
     with pytest.raises(proctor.InputError, match=r"no bot 'faqq' to compare with.*Did you mean 'faq'"):
         recorded_evaluation(folder / "recorded.jsonl", wanted, {})
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Three bots: ``good`` is right on 20 of 24 questions, ``fair`` on 12, ``poor`` on 4."""
+    with (tmp_path / "recorded.jsonl").open("w") as file:
+        for number in range(QUESTIONS):
+            for bot, limit in (("poor", 4), ("good", 20), ("fair", 12)):
+                word = "RIGHT" if (number * 7) % QUESTIONS < limit else "WRONG"
+                line = {"id": f"q{number}", "question": f"What about {number}?", "bot": bot}
+                file.write(json.dumps({**line, "answer": f"{word} as {bot} of {number}"}) + "\n")
+    wanted = RunConfig(metrics=["answer_length"])
+    run_into(recorded_evaluation(tmp_path / "recorded.jsonl", wanted, {}), tmp_path / "proctor.db")
+    return tmp_path
+
+
+def each_with_each(folder, *options, url):
+    judge = ("--judge", "openai:test-model", "--judge-url", url)
+    return typed("compare", "latest", "--side-by-side", *judge, *options, folder=folder)
+
+
+def test_three_bots_have_strengths_in_the_right_order(three):
+    with pair_server() as server:
+        done = each_with_each(three, "--json", url=server.url)
+        assert done.returncode == 0, done.stderr
+        assert len(server.calls) == 3 * QUESTIONS * 2
+        found = json.loads(done.stdout)
+        assert [one["bot"] for one in found["bots"]] == ["good", "fair", "poor"]
+        assert found["cycles"] == []
+        duel = next(each for each in found["duels"] if {each["baseline"], each["candidate"]} == {"poor", "good"})
+        assert duel["win_rate"]["value"] == pytest.approx((16 + 8 / 2) / 24)
+        shown = each_with_each(three, url=server.url)
+        assert len(server.calls) == 3 * QUESTIONS * 2
+    assert "good is the strongest of 3 bots." in shown.stdout
+
+
+def test_a_budget_is_spent_where_it_decides_most(three):
+    with pair_server() as server:
+        done = each_with_each(three, "--json", "--budget", "60", url=server.url)
+        assert len(server.calls) == 60
+    judged = {
+        frozenset((each["baseline"], each["candidate"])): each["with_verdict"]
+        for each in json.loads(done.stdout)["duels"]
+    }
+    assert sum(judged.values()) == 30
+    assert min(judged.values()) >= 4, "every two bots are compared"
