@@ -290,7 +290,9 @@ async def _ask_all(judging: Judging, rounds: Iterable[Sequence[AnswerPair]], sto
         await judging.prepare()
         for some in rounds:
             found = await asyncio.gather(*(_ask(judging, one, report) for one in some))
-            save_verdicts(store, [(one, said) for one, said in zip(some, found, strict=True) if said is not None])
+            save_verdicts(
+                store, [(one.content, one.key, said) for one, said in zip(some, found, strict=True) if said is not None]
+            )
     finally:
         await judging.close()
 

@@ -221,15 +221,31 @@ def label(
     out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The file to fill in.")] = Path("labels.csv"),
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
     bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only rows of this bot.")] = "",
+    pairs: Annotated[
+        str, typer.Option("--pairs", metavar="A,B", help="Pairs of answers of two bots to vote on, without names.")
+    ] = "",
     biased: Annotated[bool, typer.Option("--show", help="Include the judge's values, which biases people.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     database: Database = Path("proctor.db"),
 ) -> None:
-    """Write a random sample of rows to a CSV file, to be labelled."""
+    """Write a random sample of rows, or of pairs of answers, to a CSV file, to be labelled."""
     from ... import InputError
     from ...reports.text import printable
     from ..calibration.calibrating import Draw, draw_labels
 
+    if pairs:
+        from ..calibration.voting import PairDraw, draw_pairs
+
+        first, comma, second = (part.strip() for part in pairs.partition(","))
+        if not (first and comma and second):
+            raise InputError(f"--pairs is {pairs!r}; two bots with a comma between them are wanted, as in faq,rag.")
+        if metric or bot or biased:
+            raise InputError("--pairs goes without --metric, --bot and --show: people vote without knowing more.")
+        sides = [f"{run}:{one}" if run and ":" not in one else one for one in (first, second)]
+        with interruptible(STOPPED):
+            for sentence in draw_pairs(database, sides[0], sides[1], PairDraw(number, out, seed, force)):
+                typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
+        return
     if not metric:
         raise InputError("Name the metric to label with --metric ID, such as --metric faithfulness.")
     with interruptible(STOPPED):
@@ -251,7 +267,12 @@ def calibrate(
 ) -> None:
     """Calibrate the judge against people's labels. Corrects its means; nothing is asked."""
     from ..calibration.calibrating import calibrate_run
+    from ..calibration.voting import is_votes, save_votes
 
+    if labels is not None and is_votes(labels):
+        with interruptible(STOPPED):
+            typer.echo(fill(printable(save_votes(database, labels)), 80, break_on_hyphens=False))
+        return
     with interruptible(STOPPED):
         name, found = calibrate_run(database, run, labels, metric)
         show_calibrations(name, found, as_json)

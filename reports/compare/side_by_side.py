@@ -166,15 +166,18 @@ _SIDES: Final[Mapping[Better, str]] = {"baseline": "first", "candidate": "second
 _NAMED: Final[Mapping[str, Better]] = {"first": "baseline", "second": "candidate", "tie": "tie"}
 
 
-def save_verdicts(store: Store, found: Sequence[tuple[AnswerPair, StoredVerdict]]) -> None:
-    """Store verdicts; an earlier one of the same judge on the same texts is replaced."""
+def save_verdicts(store: Store, found: Sequence[tuple[bytes, str, StoredVerdict]]) -> None:
+    """Store verdicts, each with the hash of what was shown and the question's key.
+
+    An earlier one of the same judge on the same texts is replaced.
+    """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     lines = [
         (
-            pair.content, said.judge, said.judge_name, said.version, pair.key, _SIDES[said.verdict.better],
+            content, said.judge, said.judge_name, said.version, key, _SIDES[said.verdict.better],
             to_json([_SIDES[order] for order in said.verdict.orders]), said.verdict.reason, said.verdict.agreement, now,
         )
-        for pair, said in found
+        for content, key, said in found
     ]  # fmt: skip
     with transaction(store.path, store.connection):
         insert_many(
@@ -202,7 +205,7 @@ def stored_verdicts(stores: Collection[Store], pairs: Sequence[AnswerPair]) -> d
                 content = bytes(line[1])
                 for pair in straight.get(content, ()):
                     found.setdefault(pair, []).append(_read(line, turned=False))
-                for pair in turned.get(content, ()) if content not in straight else ():
+                for pair in turned.get(content, ()):
                     found.setdefault(pair, []).append(_read(line, turned=True))
     for each in found.values():
         each.sort(key=lambda one: one.id)

@@ -1,6 +1,8 @@
 """Side by side: a judge behind a server compares the answers of two bots, and what is read of it."""
 
 import contextlib
+import csv
+import io
 import json
 import sqlite3
 
@@ -224,3 +226,44 @@ def test_a_budget_is_spent_where_it_decides_most(three):
     }
     assert sum(judged.values()) == 30
     assert min(judged.values()) >= 4, "every two bots are compared"
+
+
+def test_people_vote_blind_and_the_judge_is_compared_with_them_and_corrected(folder):
+    done = typed("label", "--pairs", "faq,rag", "--n", "16", "--out", "votes.csv", folder=folder)
+    assert done.returncode == 0, done.stderr
+    text = (folder / "votes.csv").read_text("utf-8-sig")
+    assert "16 of 20 pairs" in " ".join(done.stdout.split()), "equal answers are not voted on"
+    assert "rag" not in text
+    assert "faq" not in text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    first = [row["answer_1"].split()[0] for row in rows if {"RIGHT", "WRONG"} & {row["answer_1"].split()[0]}]
+    assert {"RIGHT", "WRONG"} == set(first), "either may be shown first"
+    for row in rows:
+        row["vote"] = "1" if "RIGHT" in row["answer_1"] else "2" if "RIGHT" in row["answer_2"] else "tie"
+    rows[-1]["vote"] = ""
+    with (folder / "votes.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    kept = typed("calibrate", "--labels", "votes.csv", folder=folder)
+    assert kept.returncode == 0, kept.stderr
+    assert "15 votes stored; 1 lines are blank" in " ".join(kept.stdout.split())
+    with pair_server() as server:
+        found = json.loads(side(folder, "--json", url=server.url).stdout)["comparisons"][0]["side_by_side"]
+    assert (found["agreement_with_people"]["value"], found["agreement_with_people"]["count"]) == (1.0, 15)
+    assert found["corrected"]["interval"][0] < found["win_rate"]["value"] < found["corrected"]["interval"][1]
+
+
+def test_a_vote_that_can_not_be_read_is_a_sentence_with_its_line(folder):
+    typed("label", "--pairs", "faq,rag", "--out", "votes.csv", folder=folder)
+    text = (folder / "votes.csv").read_text("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 20
+    rows[0]["vote"] = "left"
+    with (folder / "votes.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    done = typed("calibrate", "--labels", "votes.csv", folder=folder)
+    assert done.returncode == 2
+    assert "votes.csv:2: vote 'left'; 1, 2 or tie is wanted." in " ".join(done.stderr.split())
