@@ -18,10 +18,18 @@ from ..bots import ChatModelSettings, Endpoints
 from ..metrics.judge.pairs import ComparePair, judged_pair
 from ..metrics.judge.rendering import prompt_hash
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
-from ..reports.compare.comparable import pair
+from ..reports.compare.comparable import cluster_of, pair
 from ..reports.compare.operands import match_bots
-from ..reports.compare.side_by_side import AnswerPair, StoredVerdict, answer_pairs, save_verdicts, stored_verdicts
+from ..reports.compare.side_by_side import (
+    AnswerPair,
+    StoppedEarly,
+    StoredVerdict,
+    answer_pairs,
+    save_verdicts,
+    stored_verdicts,
+)
 from ..reports.leaderboard import count
+from ..reports.statistics.sequential import SequentialInterval
 from ..reports.store.vector_cache import VectorCache
 from ..reports.store.writer import RowWriter
 from .run.interrupts import Interrupts
@@ -49,6 +57,7 @@ class PairOptions:
         constraints_decide: whether a pair is decided without a call by constraints that one answer alone meets.
         fresh: ask again what was judged before.
         seed: of the draw.
+        stop_early: whether judging ends as soon as it is certain which of two bots is better.
     """
 
     judge: str = ""
@@ -57,6 +66,7 @@ class PairOptions:
     constraints_decide: bool = False
     fresh: bool = False
     seed: int = 0
+    stop_early: bool = False
 
 
 @dataclass(slots=True)
@@ -77,6 +87,7 @@ class PairReport:
         failures: why pairs have no verdict, by how many.
         problem: why the judge was stopped; blank while it works.
         warning: where the judge is of the family of a bot's model; blank elsewhere.
+        early: where judging ended early: which questions count, and the interval.
     """
 
     judge: str
@@ -93,6 +104,7 @@ class PairReport:
     failures: Counter[str] = field(default_factory=Counter)
     problem: str = ""
     warning: str = ""
+    early: StoppedEarly | None = None
 
     def sentences(self, dry_run: bool = False) -> list[str]:
         """What it took, or would take, and what was saved."""
@@ -110,7 +122,8 @@ class PairReport:
             + (f", {saved:,} saved." if saved else ".")
         ]
         if self.left:
-            said.append(f"{count(self.left, 'pair')} left out to keep to the budget; the others were drawn at random.")
+            why = "as it is certain who is better" if self.early else "to keep to the budget"
+            said.append(f"{count(self.left, 'pair')} left out {why}; the others were drawn at random.")
         said += [f"{count(number, 'pair')} without a verdict: {why}" for why, number in self.failures.most_common(3)]
         return [*said, *filter(None, [self.warning, self.problem])]
 
@@ -134,9 +147,14 @@ def judge_side_by_side(
         InputError: no bot matches, a side has no answers, or the judge can't be used or judges no pair.
     """
     pairs: dict[bytes, AnswerPair] = {}
-    for old, new in match_bots(baseline, candidate, bots).pairs:
+    clusters: dict[str, tuple[bool, str]] = {}
+    matched = match_bots(baseline, candidate, bots).pairs
+    if options.stop_early and (len(matched) > 1 or options.budget is not None):
+        raise InputError("--stop-early is for two bots, and goes without --budget: it spends what is needed.")
+    for old, new in matched:
         pairing = pair(baseline.run.tables[old], candidate.run.tables[new], cluster)
         pairs |= {one.content: one for one in answer_pairs(baseline, candidate, pairing)}
+        clusters |= {case.key: cluster_of(case, cluster) for case in pairing.cases}
     if candidate.source is None or not pairs:
         raise InputError("No question was answered on both sides, so there is no pair of answers to compare.")
     judging = _open(candidate, options, environ)
@@ -145,7 +163,8 @@ def judge_side_by_side(
         models = {table.bot: table.model for side in (baseline, candidate) for table in side.run.tables.values()}
         report.warning = same_family(judging.name, models)
     if todo and not dry_run:
-        _judge(judging, todo, candidate.source[0], report, options)
+        early = _EarlyStop(list(pairs.values()), clusters, todo, candidate.source[0], options, report)
+        _judge(judging, todo, candidate.source[0], report, options, early if options.stop_early else None)
     if todo and not dry_run and sum(report.failures.values()) == len(todo) and report.is_language_model:
         raise InputError(f"The judge {report.judge} judged no pair: {report.problem or next(iter(report.failures))}")
     return report
@@ -229,6 +248,62 @@ class _Schedule:
         return share * (1 - share) / (len(values) + 2) ** 2
 
 
+ROUND = 16  # pairs that are judged before it is looked at what is certain
+EARLY = 0.01  # chance of a wrong early end; with the test of all pairs, where there is none, 6 of 100 at most
+
+
+@dataclass(slots=True)
+class _EarlyStop:
+    """Whole clusters in random order, until it is certain which bot is better (``statistics.sequential``)."""
+
+    pairs: Sequence[AnswerPair]
+    clusters: Mapping[str, tuple[bool, str]]
+    todo: Sequence[AnswerPair]
+    store: Store
+    options: PairOptions
+    report: PairReport
+
+    def rounds(self) -> Iterator[list[AnswerPair]]:
+        """Pairs to judge, some clusters at a time; ends when the interval of the difference leaves 0 out."""
+        of_cluster: dict[tuple[bool, str], list[AnswerPair]] = {}
+        for one in self.pairs:
+            of_cluster.setdefault(self.clusters[one.key], []).append(one)
+        order = [[*of_cluster.values()][place]
+                 for place in np.random.default_rng(self.options.seed).permutation(len(of_cluster))]  # fmt: skip
+        largest = max(map(len, order))
+        wanted = {one.content for one in self.todo}
+        interval, seen, asked = SequentialInterval(alpha=EARLY), list[AnswerPair](), 0
+        while len(seen) < len(self.pairs):
+            some = list[list[AnswerPair]]()
+            while order and sum(one.content in wanted for cluster in some for one in cluster) < ROUND:
+                some.append(order.pop(0))
+            now = [one for cluster in some for one in cluster if one.content in wanted]
+            if now:
+                yield now
+            asked += len(now)
+            seen += [one for cluster in some for one in cluster]
+            for cluster in some:
+                if (value := self._value(cluster)) is not None:
+                    interval.add(value, len(cluster) / largest)
+            low, high = interval.bounds
+            if order and (low > 0 or high < 0):
+                self.report.asked, self.report.left = asked, len(self.todo) - asked
+                keys = frozenset(one.key for one in seen)
+                self.report.early = StoppedEarly(keys, 0.5 + low / 2, 0.5 + high / 2)
+                return
+
+    def _value(self, cluster: Sequence[AnswerPair]) -> float | None:
+        """Mean of won less lost over a cluster's pairs; None where none has a verdict."""
+        stored = stored_verdicts([self.store], cluster)
+        values = []
+        for one in cluster:
+            known = one.settled(self.options.constraints_decide)
+            said = [each.verdict for each in stored.get(one, ()) if each.by == self.report.by]
+            verdict = known[0] if known else said[-1] if said else None
+            values += [] if verdict is None else [2 * verdict.value - 1]
+        return sum(values) / len(values) if values else None
+
+
 def _planned(
     judging: Judging, pairs: list[AnswerPair], store: Store, options: PairOptions
 ) -> tuple[PairReport, list[AnswerPair]]:
@@ -265,7 +340,7 @@ def _judge_of_run(manifest: Mapping[str, Any]) -> tuple[JudgeSettings, dict[str,
 
 def _judge(
     judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport, options: PairOptions,
-    schedule: _Schedule | None = None,
+    schedule: _Schedule | _EarlyStop | None = None,
 ) -> None:  # fmt: skip
     writer = RowWriter(store.path, None, {})
     try:

@@ -257,7 +257,9 @@ def compare_asked(
             report = judge_side_by_side(one, other, bots, asked.cluster, pairs, os.environ)
             for sentence in report.sentences():
                 notify(sentence)
-            asked = replace(asked, preferred_by=report.by, constraints_decide=pairs.constraints_decide)
+            asked = replace(
+                asked, preferred_by=report.by, constraints_decide=pairs.constraints_decide, early=report.early
+            )
         found = compare_bots(one, other, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))

@@ -218,6 +218,9 @@ def compare(
     budget: Annotated[
         int | None, typer.Option("--budget", min=2, metavar="N", help="Most judge calls; pairs are drawn at random.")
     ] = None,
+    stop_early: Annotated[
+        bool, typer.Option("--stop-early", help="Stop judging as soon as it is certain who is better.")
+    ] = False,
     constraints_decide: Annotated[
         bool, typer.Option("--constraints-decide", help="No call where one answer alone meets the constraints.")
     ] = False,
@@ -238,7 +241,7 @@ def compare(
     from ..side_by_side import PairOptions, judge_side_by_side
     from .console import own_stdout
 
-    pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed) if side_by_side else None
+    pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed, stop_early) if side_by_side else None
     if pairs is not None and baseline and not candidate:
         with interruptible(STOPPED), own_stdout() as stdout:
             _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, as_json, stdout)
@@ -247,7 +250,7 @@ def compare(
     asked = Asked(tuple(metric or ()), cluster, correct.value, flips, as_json, seed)
     shown = Shown(first, second, database, as_json, markdown)
     shown.check()
-    if pairs is None and (judge or judge_url or budget or constraints_decide or dry_run or fresh):
+    if pairs is None and any((judge, judge_url, budget, stop_early, constraints_decide, dry_run, fresh)):
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
     with interruptible(STOPPED), own_stdout() as stdout:
         if pairs is not None and dry_run:

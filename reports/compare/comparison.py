@@ -25,7 +25,7 @@ from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
 from .operands import Operand, match_bots
 from .scores import ABSENT, STATUSES, Figures, RunTables, ScoreTable, is_binary, passes, with_failures_wrong
-from .side_by_side import SideBySide, side_by_side
+from .side_by_side import SideBySide, StoppedEarly, side_by_side
 
 # A figure of a whole run says nothing of one question; these say the same of each row.
 ROW_METRIC = "row_correct"
@@ -432,6 +432,7 @@ class Asked:
         preferred_by: judge and prompt version whose stored verdicts on pairs of answers count; None for those of the
             judge that spoke last.
         constraints_decide: whether a pair is decided by constraints that one answer alone meets.
+        early: which questions count side by side where judging ended early.
     """
 
     metrics: tuple[str, ...] = ()
@@ -442,6 +443,7 @@ class Asked:
     seed: int = 0
     preferred_by: tuple[str, str] | None = None
     constraints_decide: bool = False
+    early: StoppedEarly | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,7 +573,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         same_answers=pairing.same_answers, primary=primary,
         preference=None if pairing.same_answers else side_by_side(
             baseline, candidate, pairing, asked.preferred_by, asked.constraints_decide, primary.name if primary else "",
-            asked.seed,
+            asked.seed, asked.early,
         ),
     )  # fmt: skip
 

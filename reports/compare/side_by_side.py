@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -239,6 +239,21 @@ class JudgedPair:
 
 
 @dataclass(frozen=True, slots=True)
+class StoppedEarly:
+    """Judging ended as soon as it was certain who is better.
+
+    Attributes:
+        questions: keys of those that were looked at, drawn at random by whole clusters.
+        low: lower end of the win rate's interval, which holds however often one looks (e-values).
+        high: upper end.
+    """
+
+    questions: frozenset[str]
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class SideBySide:
     """How often a candidate's answers are better than a baseline's.
 
@@ -259,6 +274,8 @@ class SideBySide:
         predictor: the metric by which missing verdicts were predicted.
         agreement: with people, on the pairs that both have.
         corrected: win rate over all pairs as people would have it (prediction-powered); None without labels.
+        is_early: judging ended as soon as it was certain who is better; the interval holds however often one looks.
+        left_out: questions that were left out then.
         rows: every pair, in the order of the questions.
     """
 
@@ -278,6 +295,8 @@ class SideBySide:
     predictor: str = ""
     agreement: Share | None = None
     corrected: WinRate | None = None
+    is_early: bool = False
+    left_out: int = 0
     rows: tuple[JudgedPair, ...] = field(default=(), repr=False)
 
     @property
@@ -293,7 +312,7 @@ class SideBySide:
 
 def side_by_side(
     baseline: Operand, candidate: Operand, pairing: Pairing, by: tuple[str, str] | None = None,
-    constraints_decide: bool = False, predictor: str = "", seed: int = 0,
+    constraints_decide: bool = False, predictor: str = "", seed: int = 0, early: StoppedEarly | None = None,
 ) -> SideBySide | None:  # fmt: skip
     """The stored verdicts on two bots' answers; None where there are none.
 
@@ -305,10 +324,13 @@ def side_by_side(
         constraints_decide: whether constraints that one answer alone meets decide.
         predictor: a metric by which verdicts are predicted where only some questions were judged; blank for none.
         seed: of the draws of the test.
+        early: the questions that count, and the interval, where judging ended early.
     """
     if baseline.source is None or candidate.source is None:
         return None
     pairs = answer_pairs(baseline, candidate, pairing)
+    if early is not None:
+        pairs = [one for one in pairs if one.key in early.questions]
     found = stored_verdicts([candidate.source[0], baseline.source[0]], pairs)
     said = [one for each in found.values() for one in each if one.judge != PEOPLE]
     if by is None:
@@ -317,7 +339,11 @@ def side_by_side(
         by = max(said, key=lambda one: one.id).by if said else (PEOPLE, "")
     rows = tuple(_judged_row(pair, found.get(pair, ()), by, constraints_decide) for pair in pairs)
     name = next((one.judge_name for one in said if one.by == by), "")
-    return _figures(rows, pairing, by[0], name, predictor, seed)
+    made = _figures(rows, pairing, by[0], name, predictor, seed)
+    if early is None or made.rate is None:
+        return made
+    rate = WinRate(made.rate.mean, early.low, early.high)
+    return replace(made, rate=rate, is_early=True, left_out=len(pairing.cases) - len(early.questions))
 
 
 def _judged_row(
@@ -452,6 +478,11 @@ def headline(found: SideBySide, candidate: str) -> str:
 
 def notes(found: SideBySide, candidate: str) -> Iterator[str]:
     """What else there is to know of it, sentence by sentence."""
+    if found.is_early:
+        yield (
+            f"Judging ended early, when this was certain: {count(found.left_out, 'question')} left out; the interval "
+            "holds however often one looks (e-values)."
+        )
     if found.equal_length is not None and found.length_ratio is not None:
         longer = f"{candidate}'s answers are {found.length_ratio:.1f} times as long"
         yield f"At equal length the win rate would be {rate_words(found.equal_length)} ({longer})."

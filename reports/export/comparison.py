@@ -360,6 +360,8 @@ def preference_object(found: SideBySide, candidate: str) -> dict[str, object]:
         "length_ratio": found.length_ratio,
         "predicted": _rate(found.predicted),
         "predictor": found.predictor or None,
+        "stopped_early": found.is_early,
+        "left_out": found.left_out,
         "position_dependent": found.turned,
         "position_consistency": found.consistency,
         "agreement_with_people": found.agreement and asdict(found.agreement),

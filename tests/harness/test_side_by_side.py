@@ -267,3 +267,26 @@ def test_a_vote_that_can_not_be_read_is_a_sentence_with_its_line(folder):
     done = typed("calibrate", "--labels", "votes.csv", folder=folder)
     assert done.returncode == 2
     assert "votes.csv:2: vote 'left'; 1, 2 or tie is wanted." in " ".join(done.stderr.split())
+
+
+def test_judging_stops_early_when_it_is_certain_who_is_better(tmp_path):
+    """Of 120 questions the candidate wins all but a few; a fraction of the calls is enough."""
+    with (tmp_path / "recorded.jsonl").open("w") as file:
+        for number in range(120):
+            for bot in ("faq", "rag"):
+                word = "RIGHT" if (bot == "rag") == (number % 12 > 0) else "WRONG"
+                line = {"id": f"q{number}", "question": f"What about {number}?", "bot": bot}
+                file.write(json.dumps({**line, "answer": f"{word} as {bot} of {number}"}) + "\n")
+    wanted = RunConfig(metrics=["answer_length"])
+    run_into(recorded_evaluation(tmp_path / "recorded.jsonl", wanted, {}), tmp_path / "proctor.db")
+    with pair_server() as server:
+        done = side(tmp_path, "--stop-early", "--json", url=server.url)
+        assert done.returncode == 0, done.stderr
+        assert len(server.calls) < 120, "half of all 240 at most"
+        found = json.loads(done.stdout)["comparisons"][0]["side_by_side"]
+        assert found["stopped_early"]
+        assert found["left_out"] == 120 - len(server.calls) / 2
+        assert found["verdict"] == "better"
+        assert found["win_rate"]["interval"][0] > 0.5
+        refused = side(tmp_path, "--stop-early", "--budget", "10", url=server.url)
+    assert "goes without --budget" in refused.stderr
