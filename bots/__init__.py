@@ -1,7 +1,7 @@
 """Bots: what is under test, and how it is asked."""
 
 from .as_bot import BuiltBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot
-from .bot import Bot, BotMisconfigured, BotRefused, Context, Identity, Reply, Usage
+from .bot import Bot, BotMisconfigured, BotRefused, Context, Identity, Reply, Usage, reply_of
 from .building import BotResources, build_bot, index_folder
 from .chat.judge import ChatJudgeModel
 from .chat.limits import Limiter, RequestsStopped, Turnstile, deadline
@@ -77,6 +77,7 @@ __all__ = [
     "redacted",
     "redacted_command",
     "redactor",
+    "reply_of",
     "scrubbed",
     "without_url_secrets",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -13,9 +13,9 @@ from hashlib import sha256
 from typing import Final, Protocol, Self, cast, runtime_checkable
 
 from .. import InputError
-from ..knowledge import Document
+from ..knowledge import Document, Message
 from ..metrics.declaration import exception_line
-from .bot import Bot, BotMisconfigured, Identity, Reply
+from .bot import Bot, BotMisconfigured, Identity, Reply, reply_of
 from .langchain import LangChainBot
 from .python import PythonBot
 from .redaction import redacted, without_addresses
@@ -58,7 +58,8 @@ def as_bot(
     """Make a bot of what the user has.
 
     Args:
-        given: a function of the question, plain (run in threads) or asynchronous; an object with ``reply``;
+        given: a function of the question, plain (run in threads) or asynchronous, with a second parameter for the
+            messages before it (dicts with ``role`` and ``content``) if it wants them; an object with ``reply``;
             a class of either, which is made first; a LangChain Runnable; or a bot, which is left as it is.
         name: how it is called in reports; left out, its own name.
         options: keyword arguments: of a class when it is made, of a function at every call.
@@ -89,7 +90,7 @@ def as_bot(
             f"a bot must be a function, an object with a method reply(question), or a LangChain Runnable; "
             f"this is a {type(given).__name__}"
         )
-    asked = cast("Callable[[str], object]", partial(call, **chosen) if chosen else call)
+    asked = cast("Callable[..., object]", partial(call, **chosen) if chosen else call)
     return PythonBot(named, asked, made_of, owner=given)
 
 
@@ -229,13 +230,13 @@ class TargetBot:
         await inner.prepare()
         self._inner = inner
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Ask the user's bot; see ``PythonBot`` and ``LangChainBot``."""
         if self._inner is None:
             await self.prepare()
         if self._inner is None:
             raise RuntimeError(f"bot {self.name} is not prepared")
-        return await self._inner.reply(question)
+        return await reply_of(self._inner, question, history)
 
     async def close(self) -> None:
         """Close the user's bot."""
@@ -288,9 +289,12 @@ class LangChainTargetBot(TargetBot):
         options: Mapping[str, object],
         input_key: str | None = None,
         output_key: str | None = None,
+        history_key: str | None = None,
     ) -> None:
         """``options`` are keyword arguments of the function that makes the Runnable."""
         self._keys = {"input_key": input_key, "output_key": output_key}
+        if history_key:
+            self._keys["history_key"] = history_key
         super().__init__(name, target, options)
 
     def _make(self, found: object) -> BuiltBot:
@@ -352,9 +356,9 @@ class ReducibleTargetBot:
         """Import the user's code; see ``TargetBot.prepare``."""
         await self._bot.prepare()
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Ask the user's bot."""
-        return await self._bot.reply(question)
+        return await self._bot.reply(question, history)
 
     async def close(self) -> None:
         """Close the user's bot."""

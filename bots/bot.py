@@ -1,6 +1,7 @@
 """Bot, Reply, Usage and Context: what is under test, what it says, and what it is made of."""
 
 import hashlib
+import inspect
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,8 +10,10 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from .. import InputError, ProctorError
-from ..knowledge import Document
+from ..knowledge import Document, Message
 
+HISTORY = "history"  # the parameter for what was said before the question
+_PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 MOST_USED = 10**12  # tokens of an answer, or its cost: larger figures are a fault of the backend
 
 
@@ -123,9 +126,28 @@ class Bot(Protocol):
         """How the bot is called in reports; unique in a suite."""
         ...
 
-    async def reply(self, question: str) -> Reply:
-        """Answer the question."""
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+        """Answer the question. ``history`` has the messages before it, oldest first; a bot may do without it."""
         ...
+
+
+async def reply_of(bot: Bot, question: str, history: Sequence[Message]) -> Reply:
+    """Ask a bot; one whose ``reply`` takes the question alone is not handed what came before."""
+    if history and takes_history(bot.reply):
+        return await bot.reply(question, history)
+    return await bot.reply(question)
+
+
+def takes_history(function: object) -> bool:
+    """Whether a function takes, after the question, what was said before it: a second parameter or ``history``."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]  # a TypeError else
+    except (TypeError, ValueError):
+        return False
+    if any(each.name == HISTORY for each in parameters):
+        return True
+    needed = [each for each in parameters if each.default is each.empty and each.kind in _PLACED]
+    return len(needed) > 1
 
 
 class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a programming error

@@ -91,7 +91,8 @@ def _build(name: str, settings: BotSettings, resources: BotResources) -> BuiltBo
             return TargetBot(name, find_target(settings.target, resources.base), settings.options)
         case LangChainSettings():
             target = find_target(settings.target, resources.base)
-            return LangChainTargetBot(name, target, settings.options, settings.input_key, settings.output_key)
+            keys = (settings.input_key, settings.output_key, settings.history_key)
+            return LangChainTargetBot(name, target, settings.options, *keys)
         case HttpSettings():
             return HttpBot(name, settings, resources.environ)
         case RecordedSettings():
@@ -108,6 +109,7 @@ def _faq(name: str, settings: FaqSettings, resources: BotResources) -> FaqBot:
         match=settings.match,
         embedder=resources.embedder,
         warnings=faq.warnings,
+        history=settings,
     )
 
 
@@ -120,6 +122,7 @@ def _full_context(name: str, settings: FullContextSettings, resources: BotResour
         _model(settings.model, resources),
         _template(settings, resources),
         settings.overflow,
+        settings,
     )
 
 

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import InputError
-from ..knowledge import open_rows
+from ..knowledge import Message, open_rows
 from ..knowledge.questions.rows import Reading, Row, kind_of
 from ..metrics.text import token_set
 from ..metrics.tools import Embedded
 from .bot import Identity, Reply
+from .history import history_identity, put
+from .settings import HistorySettings
 
 Matching = Literal["lexical", "embedding", "classifier"]
 AUTO: Final = "auto"
@@ -266,6 +268,7 @@ class FaqBot:
         match: Matching = "lexical",
         embedder: FreshEmbedder | None = None,
         warnings: Sequence[str] = (),
+        history: HistorySettings | None = None,
     ) -> None:
         """``embedder`` is needed, and only used, for ``match="embedding"`` and ``"classifier"``."""
         if match != "lexical" and embedder is None:
@@ -286,6 +289,7 @@ class FaqBot:
         self._match = match
         self._embedder = embedder if match != "lexical" else None
         self._index: LexicalIndex | EmbeddingIndex | AnswerClassifier | None = None
+        self._history = history or HistorySettings()
 
     @property
     def identity(self) -> Identity:
@@ -299,6 +303,7 @@ class FaqBot:
                 "min_similarity": self._min_similarity,
                 "match": self._match,
                 "abstain": self._abstain,
+                **history_identity(self._history),
             },
             embedded=True,
             parts={"entries": digest.hexdigest()},
@@ -333,13 +338,19 @@ class FaqBot:
             said = f"{self.name} answers every question; min_similarity: auto would be {self.suggestion}."
         self.warnings = (*self._file_warnings, said)
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """The best entry's answer, or the abstaining sentence; it abstains on a question without any word."""
-        match = await self._best(question)
+        asked = await put(question, history, self._history.history, self._history.history_tokens)
+        match = await self._best(asked.question)
         if match is None:
-            return Reply(self._abstain, abstained=True, trace={"similarity": 0.0})
+            return Reply(self._abstain, abstained=True, trace={**asked.trace, "similarity": 0.0})
         entry = self.entries[match.entry]
-        trace = {"faq_question": entry.question, "similarity": match.similarity, "min_similarity": self._threshold}
+        trace = {
+            **asked.trace,
+            "faq_question": entry.question,
+            "similarity": match.similarity,
+            "min_similarity": self._threshold,
+        }
         if match.similarity < self._threshold or not token_set(question):
             return Reply(self._abstain, abstained=True, trace=trace)
         return Reply(entry.answer, abstained=False, trace=trace)

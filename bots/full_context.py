@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ..knowledge import Document
+from ..knowledge import Document, Message
 from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
 from .chat.model import ChatModel
+from .history import history_identity, history_prompts, put
 from .prompting import Template, answer_from, render_context, render_contexts
+from .settings import HistorySettings
 from .shared_parts import SharedParts
 
 # Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to
@@ -44,8 +46,9 @@ class FullContextBot:
         model: ChatModel,
         template: Template,
         overflow: Literal["error", "truncate"] = "error",
+        history: HistorySettings | None = None,
     ) -> None:
-        """``knowledge_digest`` is a hash of all documents, for the identity."""
+        """``knowledge_digest`` is a hash of all documents, for the identity; ``history`` says what is made of turns."""
         self.name = name
         self.warnings = template.warnings
         self.documents = tuple(documents)
@@ -53,6 +56,7 @@ class FullContextBot:
         self._model = model
         self._template = template
         self._overflow = overflow
+        self._history = history or HistorySettings()
         # Shared by all bots with fewer of the documents: of hundreds, each with a prompt as long as all that is known,
         # only the prompts of the last few are in memory.
         self._packs = lru_cache(_PROMPTS_KEPT)(FullContextBot._pack)
@@ -69,11 +73,15 @@ class FullContextBot:
         gone = self._without & self._ids
         return Identity(
             kind="full_context",
-            settings={"overflow": self._overflow, "model": dict(self._model.settings)},
+            settings={
+                "overflow": self._overflow,
+                **history_identity(self._history),
+                "model": dict(self._model.settings),
+            },
             model=self._model.name,
             embedded=self._model.embedded,
             parts={"knowledge": self._digests.without(gone) if gone else self._digest},
-            prompts={"prompt": self._template.text},
+            prompts={"prompt": self._template.text, **history_prompts(self._history, self._model)},
             models={"chat": self._model.name},
         )
 
@@ -98,12 +106,13 @@ class FullContextBot:
         await self._model.prepare([context.text for context in packed.contexts])
         self._is_prepared = True
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Ask the model, with every document as a context."""
         if not self._is_prepared:
             await self.prepare()
         packed = self._packs(self)
-        return await answer_from(self._model, self._template, question, packed.contexts, packed.rendered, packed.trace)
+        asked = await put(question, history, self._history.history, self._history.history_tokens, self._model)
+        return await answer_from(self._model, self._template, asked, packed.contexts, packed.rendered, packed.trace)
 
     async def close(self) -> None:
         """Close the model when no other bot uses it."""

@@ -3,17 +3,18 @@
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 from .. import InputError
+from ..knowledge import Message
 from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
 from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
-from .settings import PLACE, HttpSettings
+from .settings import HISTORY_PLACE, PLACE, HttpSettings
 
 if TYPE_CHECKING:
     import aiohttp
@@ -141,7 +142,7 @@ class HttpBot:
             ),
         )
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Ask, and find the answer in what comes back.
 
         Raises:
@@ -152,7 +153,7 @@ class HttpBot:
         """
         if self._session is None:
             await self.prepare()
-        content, effort = await self._attempts.until_answered(lambda: self._send(question))
+        content, effort = await self._attempts.until_answered(lambda: self._send(question, history))
         return Reply(
             answer=self._answer(content),
             contexts=self._contexts(content),
@@ -167,7 +168,7 @@ class HttpBot:
         if session is not None:
             await session.close()
 
-    async def _send(self, question: str) -> object:
+    async def _send(self, question: str, history: Sequence[Message]) -> object:
         """One attempt: the JSON that came back."""
         import aiohttp
 
@@ -176,7 +177,7 @@ class HttpBot:
             raise RuntimeError(f"bot {self.name} is closed")
         url = self._url.replace(PLACE, quote(question, safe="", errors="replace"))
         body = self._settings.body
-        data = None if body is None else json.dumps(_filled(body, question)).encode()
+        data = None if body is None else json.dumps(_filled(body, question, history)).encode()
         try:
             async with answered(session, self._settings.method, url, data=data) as response:
                 raw = await whole(response, self._settings.max_reply_mb)
@@ -266,14 +267,23 @@ class HttpBot:
         return (text if len(text) <= _SHOWN else text[:_SHOWN] + "…") or "an empty reply."
 
 
-def _filled(body: object, question: str) -> object:
-    """The body with the question in every text that asks for it; it is not looked at again."""
+def _filled(body: object, question: str, history: Sequence[Message]) -> object:
+    """The body with the question in every text that asks for it, and the earlier messages in place of ``{history}``.
+
+    In a list the messages stand beside its other members. What is filled in is not looked at again.
+    """
     match body:
+        case str() if body == HISTORY_PLACE:
+            return list(history)
         case str():
             return body.replace(PLACE, question)
         case Mapping():
-            return {key: _filled(value, question) for key, value in body.items()}
+            return {key: _filled(value, question, history) for key, value in body.items()}
         case list() | tuple():
-            return [_filled(each, question) for each in body]
+            made: list[object] = []
+            for each in body:
+                filled = _filled(each, question, history)
+                made += list(history) if each == HISTORY_PLACE else [filled]
+            return made
         case _:
             return body

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..knowledge import Document, EvidenceFinder, Passage, readable
+from ..knowledge import Document, EvidenceFinder, Message, Passage, readable
 from .bot import Context, Identity, Reply, Usage, as_contexts
 from .targets import Target
 
@@ -179,6 +179,7 @@ class LangChainBot:
         identity: Identity,
         input_key: str | None = None,
         output_key: str | None = None,
+        history_key: str | None = None,
     ) -> None:
         """Name the keys where the chain takes and gives mappings.
 
@@ -188,6 +189,8 @@ class LangChainBot:
             identity: what it is made of.
             input_key: None hands over the text; ``messages`` one user message, for agents; any other key
                 a mapping with the question under it.
+            history_key: the key under which the earlier messages are handed over, as LangChain's messages; with
+                ``messages`` they come before the question, whatever is said here.
             output_key: the key of the answer in a mapping; None tries the usual names.
         """
         self.name = name
@@ -196,15 +199,16 @@ class LangChainBot:
         self._runnable = runnable
         self._input_key = input_key
         self._output_key = output_key
+        self._history_key = history_key
 
     async def prepare(self) -> None:
         """Import what callbacks need, before the clock starts."""
         _catcher_class()
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Invoke the chain. Raises TypeError when its output has no answer, and whatever the chain raises."""
         catcher = _catcher_class()()
-        output = await self._runnable.ainvoke(self._input(question), config={"callbacks": [catcher]})
+        output = await self._runnable.ainvoke(self._input(question, history), config={"callbacks": [catcher]})
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
         if contexts is None and isinstance(output, Mapping):
             contexts = _found_documents(output)
@@ -214,12 +218,17 @@ class LangChainBot:
     async def close(self) -> None:
         """Nothing to release."""
 
-    def _input(self, question: str) -> object:
-        if self._input_key is None:
-            return question
+    def _input(self, question: str, history: Sequence[Message]) -> object:
         if self._input_key == "messages":
-            return {"messages": [{"role": "user", "content": question}]}
-        return {self._input_key: question}
+            return {"messages": [*history, {"role": "user", "content": question}]}
+        if self._history_key is None:
+            return question if self._input_key is None else {self._input_key: question}
+        from langchain_core.messages import convert_to_messages
+
+        return {
+            self._input_key or "question": question,
+            self._history_key: convert_to_messages([dict(each) for each in history]),
+        }
 
 
 def _answer(output: object, key: str | None) -> str | None:

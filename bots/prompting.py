@@ -11,6 +11,7 @@ from .. import InputError
 from ..knowledge import existing, unreadable
 from .bot import Context, Reply
 from .chat.model import ChatModel, ChatRequest
+from .history import Asked
 
 PLACEHOLDERS = ("context", "question")
 _FILLED = re.compile(r"\{(context|question)\}")
@@ -114,7 +115,7 @@ def render_contexts(contexts: Sequence[Context], titles: Mapping[str, str]) -> s
 async def answer_from(
     model: ChatModel,
     template: Template,
-    question: str,
+    asked: Asked,
     contexts: tuple[Context, ...],
     rendered: str,
     trace: Mapping[str, object],
@@ -127,14 +128,15 @@ async def answer_from(
     started = time.perf_counter()
     completion = await model.complete(
         ChatRequest(
-            prompt=template.fill(rendered, question),
+            prompt=template.fill(rendered, asked.shown),
             instructions=template.text,
-            question=question,
+            question=asked.question,
             contexts=contexts,
+            history=asked.messages,
         )
     )
     generate_ms = (time.perf_counter() - started) * 1000 - completion.queue_ms
-    return Reply(
+    reply = Reply(
         answer=completion.text,
         contexts=contexts,
         usage=completion.usage,
@@ -144,3 +146,4 @@ async def answer_from(
         attempts_ms=completion.attempts_ms,
         trace={**trace, "generate_ms": generate_ms, **completion.trace},
     )
+    return asked.counted(reply)

@@ -7,12 +7,13 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from ..knowledge import Message
 from ..metrics.declaration import exception_line
-from .bot import Identity, Reply, Usage, as_contexts
+from .bot import Identity, Reply, Usage, as_contexts, takes_history
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class PythonBot:
     def __init__(
         self,
         name: str,
-        call: Callable[[str], object],
+        call: Callable[..., object],
         identity: Identity,
         owner: object = None,
     ) -> None:
@@ -174,6 +175,7 @@ class PythonBot:
         self._call = call
         self._owner = owner
         self._asynchronous = is_asynchronous(call)
+        self._takes_history = takes_history(call)
         self._threads = Threads()
         self._in_use = False
 
@@ -182,18 +184,19 @@ class PythonBot:
         self._in_use = True
         await self._ask_owner("prepare")
 
-    async def reply(self, question: str) -> Reply:
-        """Call the function with the question.
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+        """Call the function with the question, and with the messages before it where it has a parameter for them.
 
         Raises:
             TypeError: it returned something that is no reply.
             RuntimeError: it tried to leave the process.
         """
         self._in_use = True
+        given = (question, [*history]) if self._takes_history else (question,)
         try:
             if self._asynchronous:
-                return as_reply(await cast("Awaitable[object]", self._call(question)))
-            ran = await self._threads.run(lambda: self._call(question))
+                return as_reply(await cast("Awaitable[object]", self._call(*given)))
+            ran = await self._threads.run(lambda: self._call(*given))
             if inspect.isawaitable(ran.value):  # a plain function that hands on a coroutine
                 return as_reply(await ran.value)
         except SystemExit as left:

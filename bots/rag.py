@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from .. import InputError
-from ..knowledge import Document, Passage, PassageSearch, Reranker, Splitting
+from ..knowledge import Document, Message, Passage, PassageSearch, Reranker, Splitting
 from ..knowledge.models.reranker import FoundReranker
 from ..knowledge.retrieval.index import BulkEmbedder
 from ..knowledge.retrieval.search import candidates, reordered
@@ -17,6 +17,7 @@ from ..metrics.declaration import exception_line
 from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
 from .chat.model import ChatModel
 from .faq import FreshEmbedder
+from .history import history_identity, history_prompts, put
 from .langchain import open_retriever
 from .prompting import Template, answer_from, render_contexts
 from .settings import RagSettings
@@ -159,11 +160,11 @@ class RagBot:
             models["reranker"] = self._reranker.model_id
         return Identity(
             kind="rag",
-            settings={**retrieval, "model": dict(self._model.settings)},
+            settings={**retrieval, **history_identity(self._settings), "model": dict(self._model.settings)},
             model=self._model.name,
             embedded=self._model.embedded,
             parts=self._parts(),
-            prompts={"prompt": self._template.text},
+            prompts={"prompt": self._template.text, **history_prompts(self._settings, self._model)},
             models=models,
         )
 
@@ -192,17 +193,18 @@ class RagBot:
         self.warnings = (*self._template.warnings, *retrieval.finder.warnings)
         self._retrieval = retrieval
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Retrieve and ask the model; ``contexts`` is empty when nothing was near enough."""
         if self._retrieval is None:
             await self.prepare()
         if self._retrieval is None:
             raise RuntimeError(f"bot {self.name} is not prepared")
         settings = self._settings
-        found, took = await self._retrieval.retrieve(question, settings.top_k, self._without)
+        asked = await put(question, history, settings.history, settings.history_tokens, self._model)
+        found, took = await self._retrieval.retrieve(asked.question, settings.top_k, self._without)
         contexts = found if settings.min_score is None else _scored(found, settings.min_score)
         rendered = render_contexts(contexts, self._titles)
-        return await answer_from(self._model, self._template, question, contexts, rendered, took)
+        return await answer_from(self._model, self._template, asked, contexts, rendered, took)
 
     async def close(self) -> None:
         """Drop the passages, and close the model when no other bot uses it."""

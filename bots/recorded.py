@@ -1,7 +1,9 @@
 """The recorded bot: answers that were recorded elsewhere, looked up by their question."""
 
+from collections.abc import Sequence
+
 from .. import InputError
-from ..knowledge import Recorded, RecordedSet
+from ..knowledge import Message, Recorded, RecordedSet
 from .bot import Context, Identity, Reply, Usage
 
 
@@ -52,7 +54,7 @@ class RecordedBot:
                 f"{self._recorded.path}: {passed_over} further answers to a question that has one are not used.",
             )
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:  # noqa: ARG002 - of every bot
         """The answer on record. Raises LookupError when there is none."""
         if self._replies is None:
             await self.prepare()

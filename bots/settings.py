@@ -11,6 +11,7 @@ from ..knowledge import RETRIEVERS, Retriever, Splitter
 from .http_replies import MOST_MB
 
 PLACE = "{question}"
+HISTORY_PLACE = "{history}"  # a text that is this alone becomes the list of earlier messages
 
 _Model = Annotated[
     str,
@@ -61,7 +62,20 @@ class Settings(BaseModel):
     )
 
 
-class FaqSettings(Settings):
+class HistorySettings(Settings):
+    """Settings of bots that answer turns of a conversation."""
+
+    history: Literal["none", "concatenate", "condense"] = Field(
+        "condense",
+        description="What is made of the messages before a question: nothing; all of them, with the question; or one "
+        "question that stands by itself, made by the language model, else by rules.",
+    )
+    history_tokens: int = Field(
+        1000, ge=1, description="Tokens of earlier messages at most, about; the oldest are left out first."
+    )
+
+
+class FaqSettings(HistorySettings):
     """Answers with the stored answer of the entry that is most similar to the question."""
 
     type: Literal["faq"] = _kind()
@@ -79,7 +93,7 @@ class FaqSettings(Settings):
     abstain: str = Field("I don't have an answer to that question.", description="What the bot says when it abstains.")
 
 
-class FullContextSettings(Settings):
+class FullContextSettings(HistorySettings):
     """Puts the whole knowledge into one prompt."""
 
     type: Literal["full_context"] = _kind()
@@ -91,7 +105,7 @@ class FullContextSettings(Settings):
     )
 
 
-class RagSettings(Settings):
+class RagSettings(HistorySettings):
     """Puts the passages that fit the question best into the prompt."""
 
     type: Literal["rag"] = _kind()
@@ -166,6 +180,11 @@ class LangChainSettings(Settings):
         description="Key under which the chain takes the question; left out, the text alone; "
         "`messages` hands over one user message, as agents want it.",
     )
+    history_key: str | None = Field(
+        None,
+        description="Key under which the chain takes the earlier messages of a conversation, such as `chat_history`; "
+        "with `input_key: messages` they come before the question.",
+    )
     output_key: str | None = Field(
         None, description="Key under which the chain gives its answer; left out, the usual names are tried."
     )
@@ -184,7 +203,8 @@ class HttpSettings(Settings):
     )
     body: Any = Field(
         None,
-        description="JSON to send, with {question} where the question goes; "
+        description="JSON to send, with {question} where the question goes, and '{history}' where the list of earlier "
+        "messages goes, each with role and content; "
         "left out, {'question': '{question}'} unless the method is GET.",
     )
     answer: str = Field(

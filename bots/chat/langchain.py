@@ -153,6 +153,8 @@ def _messages(request: ChatRequest) -> "list[BaseMessage]":
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     messages: list[BaseMessage] = [SystemMessage(request.system)] if request.system else []
+    spoken = {"user": HumanMessage, "assistant": AIMessage}
+    messages += [spoken[each["role"]](each["content"]) for each in request.history]
     messages.append(HumanMessage(request.prompt))
     for answered, follow_up in request.exchange:
         messages += [AIMessage(answered), HumanMessage(follow_up)]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ...knowledge import Message
 from ..bot import Context, Usage
 
 
@@ -11,11 +12,12 @@ from ..bot import Context, Usage
 class ChatRequest:
     """One call of a chat model: the rendered prompt, and the parts from which it was rendered.
 
-    A language model is sent ``prompt`` (with ``system`` before and ``exchange`` after it) and nothing else. The
-    embedded extractive model can't read prose, so it works from ``instructions`` (the template before it was filled),
-    ``question`` and ``contexts``.
+    A language model is sent ``prompt`` (with ``system`` and ``history`` before and ``exchange`` after it) and nothing
+    else. The embedded extractive model can't read prose, so it works from ``instructions`` (the template before it was
+    filled), ``question`` and ``contexts``.
 
     Attributes:
+        history: messages of the user and the bot before the prompt, oldest first.
         schema: JSON schema that the answer should follow, strictly where the model's server can hold it to that.
         exchange: what was said after the prompt: pairs of the model's answer and our next message.
         temperature: in place of the model's own, for this request; None leaves that.
@@ -26,6 +28,7 @@ class ChatRequest:
     instructions: str = ""
     question: str = ""
     contexts: tuple[Context, ...] = ()
+    history: tuple[Message, ...] = ()
     schema: Mapping[str, object] | None = None
     exchange: tuple[tuple[str, str], ...] = ()
     temperature: float | None = None

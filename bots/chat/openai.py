@@ -386,7 +386,8 @@ class OpenAIChat:
             await self._endpoint.close()
 
     def _body(self, request: ChatRequest) -> dict[str, object]:
-        messages = [{"role": "user", "content": _sendable(request.prompt)}]
+        messages = [{"role": each["role"], "content": _sendable(each["content"])} for each in request.history]
+        messages.append({"role": "user", "content": _sendable(request.prompt)})
         if request.system:
             messages.insert(0, {"role": "system", "content": _sendable(request.system)})
         for answered, follow_up in request.exchange:

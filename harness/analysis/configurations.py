@@ -48,7 +48,7 @@ from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.estimate import open_run
 from ..run.local_models import open_embedder, open_rerankers
-from ..run.queues import BotQueue, todo
+from ..run.queues import BotQueue, todo_by_row
 from ..run.run import Evaluation, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, suite_evaluation
@@ -918,7 +918,9 @@ def answers_to_ask(
         run, run_results = open_run(evaluation.header, store), RunResults(store)
         own_only = evaluation.header.fresh or evaluation.header.alone
         waiting = (
-            item for bot_queue in evaluation.bot_queues(run) for item in todo(bot_queue, run_results, run, own_only)
+            item
+            for bot_queue in evaluation.bot_queues(run)
+            for item in todo_by_row(bot_queue, run_results, run, own_only)
         )
         return sum(item is not None and not item.row.cached and item.row.reply is None for item in waiting)
     finally:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ...bots import BotMisconfigured, BotRefused, Reply, deadline, scrubbed, without_url_secrets
+from ...bots import BotMisconfigured, BotRefused, Reply, deadline, reply_of, scrubbed, without_url_secrets
+from ...knowledge import Message
 from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
 from ...reports.store.encoding import clean_reply, storable
@@ -29,7 +30,7 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
     row.in_flight, row.asked_at = bot_queue.in_flight, now()
     start = time.perf_counter()
     try:
-        reply, took_ms = await _answer(bot_queue, row.question.text)
+        reply, took_ms = await _answer(bot_queue, row.question.text, row.history)
         row.latency_ms = _latency(bot_queue, reply, took_ms)
         row.reply = _marked(_without_secrets(clean_reply(reply), redact), row.question.text)
     except BotMisconfigured as error:
@@ -55,14 +56,14 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
     return True
 
 
-async def _answer(bot_queue: BotQueue, question: str) -> tuple[Reply, float]:
+async def _answer(bot_queue: BotQueue, question: str, history: Sequence[Message]) -> tuple[Reply, float]:
     """The reply, with the milliseconds that it took."""
     ended: list[tuple[Reply, float] | Exception] = []
 
     async def timed() -> None:
         start = time.perf_counter()
         try:
-            reply = await bot_queue.bot.reply(question)
+            reply = await reply_of(bot_queue.bot, question, history)
             ended.append((reply, (time.perf_counter() - start) * 1000))
         except Exception as error:
             ended.append(error)
@@ -132,6 +133,13 @@ def _count_unreachable(bot_queue: BotQueue, error: BaseException, redact: Callab
             f"{bot_queue.unreachable} questions in a row got no answer, the last because: {reason}. "
             "The bot was stopped; run the same command again to go on."
         )
+
+
+def not_asked(bot_queue: BotQueue, row: Row, why: str) -> None:
+    """Fill in a row whose question was never put to the bot: it counts as failed, and took no time."""
+    row.asked_at, row.status, row.error, row.reply = now(), RowStatus.RAISED, why, Reply(None)
+    bot_queue.asked += 1
+    bot_queue.failed += 1
 
 
 def give(row: Row, reply: Reply) -> None:

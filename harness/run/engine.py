@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,10 +14,25 @@ from ...reports.store.leases import Leases
 from ...reports.store.run import Row
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.writer import RowWriter
-from .asking import ask, give
+from .asking import ask, give, not_asked
 from .interrupts import settle
 from .isolation import EndedEarly, apart
-from .queues import PAUSE, BotQueue, Stopper, Todo, Waiting, close, lease_key, shared_todo, stretch, todo
+from .queues import (
+    PAUSE,
+    BotQueue,
+    Conversation,
+    Stopper,
+    Todo,
+    Waiting,
+    close,
+    conversation_key,
+    exchange,
+    lease_key,
+    next_turn,
+    shared_todo,
+    stretch,
+    todo,
+)
 from .scoring import Scorer
 
 BLOCK = 32  # questions that a serial bot queue asks before it scores them
@@ -25,7 +40,7 @@ JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of
 BREATH = 32  # rows after which a bot queue that never waits lets the others (and Ctrl-C) have a turn
 
 
-Work = Todo | None | Waiting
+Work = Todo | Conversation | None | Waiting
 
 
 class Watcher(Protocol):
@@ -113,11 +128,11 @@ class Engine:
         """Ask a block one question at a time, then score it, so that scoring never disturbs the clock."""
         size = JUDGED_BLOCK if self.scorer.is_judged else BLOCK
         while not bot_queue.stopped and not self._enough and (block := block_of(left, size)):
-            answered = [item for item in block if isinstance(item, Todo) and await self._answer(bot_queue, item.row)]
+            worked = [each for item in block async for each in self._worked(bot_queue, item)]
             if Waiting.LATER in block:
                 await asyncio.sleep(PAUSE)
-            self._complete(bot_queue, block.count(None))
-            await self._score_block(bot_queue, answered)
+            self._complete(bot_queue, worked.count(None))
+            await self._score_block(bot_queue, [each for each in worked if each is not None])
 
     async def _side_by_side(self, bot_queue: BotQueue, left: Iterator[Work]) -> None:
         """``concurrency`` workers on one work list; scoring goes on beside them, a bounded number of rows at once."""
@@ -128,17 +143,17 @@ class Engine:
                 for count, item in enumerate(left):
                     if bot_queue.stopped or self._enough:
                         return
-                    if item is None:
-                        self._complete(bot_queue, 1)
-                    elif isinstance(item, Waiting):
+                    if isinstance(item, Waiting):
                         await asyncio.sleep(PAUSE)
-                    elif await self._answer(bot_queue, item.row):
-                        if self.scorer.now(item):
-                            self._finish(bot_queue, item.row)
+                    async for each in self._worked(bot_queue, item):
+                        if each is None:
+                            self._complete(bot_queue, 1)
+                        elif self.scorer.now(each):
+                            self._finish(bot_queue, each.row)
                         else:
                             await places.acquire()
                             await self.scorer.ready_for_a_row()
-                            group.create_task(self._score_beside(bot_queue, item, places))
+                            group.create_task(self._score_beside(bot_queue, each, places))
                     if count % BREATH == 0 or self.writer.crowded:
                         await self._breathe()
 
@@ -154,6 +169,45 @@ class Engine:
         bot_queue.cached += rows
         for _ in range(rows):
             self.watcher.advanced(bot_queue, None)
+
+    async def _worked(self, bot_queue: BotQueue, work: Work) -> AsyncIterator[Todo | None]:
+        """Get answers; yields what is to be scored, and None for a row that is complete already."""
+        match work:
+            case None:
+                yield None
+            case Conversation():
+                async for each in self._turns(bot_queue, work):
+                    yield each
+            case Todo():
+                if await self._answer(bot_queue, work.row):
+                    yield work
+
+    async def _turns(self, bot_queue: BotQueue, conversation: Conversation) -> AsyncIterator[Todo | None]:
+        """Ask turn after turn, each with the bot's own answers before it; a failed one may end the conversation."""
+        history = [*conversation.items[0].question.history]
+        failed = 0
+        for number, item in enumerate(conversation.items, 1):
+            row, work = next_turn(bot_queue, self.run_results, self.run, self.own_only, item, history)
+            if failed:
+                if bot_queue.stopped:
+                    return
+                bot_queue.begun += 1
+                not_asked(bot_queue, row, f"not asked, as turn {failed} of this conversation got no answer")
+                self.writer.answer(row)
+            elif work is not None and not await self._answer(bot_queue, row):
+                return
+            yield Todo(row, None) if failed else work
+            answer = self._answer_of(row)
+            if answer is None and bot_queue.ends_after_failure:
+                failed = failed or number
+            history += exchange(item.question, answer)
+        if self.leases is not None:
+            self.writer.done(conversation_key(bot_queue.bot_id, conversation))
+
+    def _answer_of(self, row: Row) -> str | None:
+        if row.reply is None and row.reply_id is not None:
+            row.reply = self.run_results.load_reply(row.reply_id)
+        return None if row.reply is None else row.reply.answer
 
     async def _breathe(self) -> None:
         await asyncio.sleep(0)

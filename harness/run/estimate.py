@@ -24,7 +24,7 @@ from ...reports.store.database import Store
 from ...reports.store.run import RunHeader, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
 from .judge_check import calls_of, fingerprint, self_tests
-from .queues import BotQueue, Todo, todo
+from .queues import BotQueue, Todo, todo_by_row
 from .run import tokens
 from .scoring import RowFacts
 
@@ -294,7 +294,7 @@ class _Estimator:
     def _analysis(self, bot_queue: BotQueue, own_only: bool) -> None:
         """Sort the rows of a bot queue by what they still need, and add up what its bot will take."""
         groups: dict[frozenset[str], _Group] = {}
-        for item in todo(bot_queue, self._run_results, self._run, own_only):
+        for item in todo_by_row(bot_queue, self._run_results, self._run, own_only):
             if item is None:
                 continue
             missing = self._judged if item.metrics is None else self._judged & item.metrics

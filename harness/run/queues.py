@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,11 +13,11 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from ...bots import Bot, Reply
-from ...knowledge import Question
+from ...knowledge import Message, Question
 from ...metrics import Score
 from ...reports.store.encoding import question_fingerprint
 from ...reports.store.leases import Lease, LeaseKey, Leases
-from ...reports.store.run import Row
+from ...reports.store.run import Row, ask_key
 from ...reports.store.run_results import CachedScore, OpenRun, RunResults
 from .isolation import apart
 
@@ -26,7 +27,11 @@ PAUSE = 0.2  # seconds between two looks at what other programs are at work on
 
 
 class Item(NamedTuple):
-    """One thing to ask; recorded answers come with their reply. ``position`` where it is not that of the order."""
+    """One thing to ask; recorded answers come with their reply. ``position`` where it is not that of the order.
+
+    ``history`` are the messages before it, with expected answers for those of the bot. Where it ``follows``, the bot's
+    own answers take their place: then it is asked after the item before it.
+    """
 
     question: Question
     repeat: int
@@ -34,6 +39,22 @@ class Item(NamedTuple):
     reply: Reply | None = None
     latency_ms: float | None = None
     position: int | None = None
+    history: tuple[Message, ...] = ()
+    follows: bool = False
+
+
+class Conversation(NamedTuple):
+    """The turns of one conversation in one repeat, each of which is asked with the answers before it."""
+
+    items: tuple[Item, ...]
+
+    @property
+    def key(self) -> bytes:
+        """Under which the whole is leased."""
+        return hashlib.blake2b(b"conversation" + self.items[0].question_hash, digest_size=16).digest()
+
+
+Unit = Item | Conversation
 
 
 class Todo(NamedTuple):
@@ -65,6 +86,7 @@ class BotQueue:
     items: Callable[[], Iterable[Item]]
     total: int
     concurrency: int
+    ends_after_failure: bool = True
     timeout: float | None = None
     serial: bool = False
     recorded: bool = False
@@ -100,39 +122,57 @@ class Waiting(Enum):
     LATER = "later"
 
 
-def todo(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterator[Todo | None]:
+Work = Todo | Conversation | None
+
+
+def todo(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterator[Work]:
     """What is left to do in a bot queue, chunk by chunk; None stands for a row that is complete already.
 
     Kept answers are linked to the run and scored where a metric is missing. An answer that stands in the run stays
     there, even when another run was given a newer one; with ``own_only`` no answer of another run counts at all.
     """
-    items = _placed(bot_queue)
-    while chunk := list(itertools.islice(items, CHUNK)):
+    units = _units(_placed(bot_queue))
+    while chunk := list(itertools.islice(units, CHUNK)):
         yield from _looked_up(bot_queue, run_results, run, own_only, chunk)
+
+
+def todo_by_row(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterator[Todo | None]:
+    """The same where nobody is asked: turns after one that has no answer yet are taken to follow expected answers."""
+    for work in todo(bot_queue, run_results, run, own_only):
+        if not isinstance(work, Conversation):
+            yield work
+            continue
+        history, is_known = [*work.items[0].question.history], True
+        for item in work.items:
+            row, left = next_turn(bot_queue, run_results, run, own_only, item, history if is_known else item.history)
+            yield left
+            is_known = is_known and row.reply_id is not None
+            if is_known and row.reply_id is not None:
+                history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
 
 
 def shared_todo(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, leases: Leases
-) -> Iterator[Todo | Waiting | None]:
+) -> Iterator[Work | Waiting]:
     """The same where other programs may share the database: what is given out is leased.
 
     What another program works on comes last. It is ``LATER`` until it is done, and complete, or until its lease lapses.
     """
-    items, left = _placed(bot_queue), list[Item]()
+    units, left = _units(_placed(bot_queue)), list[Unit]()
     size = max(LEAST_LEASED, 2 * bot_queue.concurrency)
-    while chunk := list(itertools.islice(items, CHUNK)):
+    while chunk := list(itertools.islice(units, CHUNK)):
         pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
         for start in range(0, len(pairs), size):
-            yield from _leased(leases, pairs[start : start + size], left, again=False)
+            yield from _leased(leases, bot_queue.bot_id, pairs[start : start + size], left, again=False)
     looked_at = float("-inf")
     while left:
         if time.monotonic() - looked_at < PAUSE:
             yield Waiting.LATER
             continue
         chunk, left = left[:CHUNK], left[CHUNK:]
-        theirs = list[Item]()
+        theirs = list[Unit]()
         pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
-        yield from _leased(leases, pairs, theirs, again=True)
+        yield from _leased(leases, bot_queue.bot_id, pairs, theirs, again=True)
         left += theirs
         looked_at = time.monotonic() if theirs else looked_at
 
@@ -143,18 +183,34 @@ def _placed(bot_queue: BotQueue) -> Iterator[Item]:
         yield item if item.position is not None else item._replace(position=place)
 
 
+def _units(items: Iterable[Item]) -> Iterator[Unit]:
+    """The items, those of a conversation together; one that follows none is by itself, with its expected history."""
+    turns: list[Item] = []
+    for item in items:
+        before = turns[-1] if turns else None
+        goes_on = item.follows and before is not None and (before.question.conversation, before.repeat) == (
+            item.question.conversation, item.repeat
+        )  # fmt: skip
+        if turns and not goes_on:
+            yield Conversation(tuple(turns)) if len(turns) > 1 else turns[0]
+            turns = []
+        turns.append(item)
+    if turns:
+        yield Conversation(tuple(turns)) if len(turns) > 1 else turns[0]
+
+
 def _leased(
-    leases: Leases, pairs: Sequence[tuple[Item, Todo | None]], theirs: list[Item], *, again: bool
-) -> Iterator[Todo | None]:
+    leases: Leases, bot_id: int, pairs: Sequence[tuple[Unit, Work]], theirs: list[Unit], *, again: bool
+) -> Iterator[Work]:
     """What is ours of some work; what others are at work on is put among ``theirs``."""
     wanted = [(item, work) for item, work in pairs if work is not None]
-    taken = leases.take([lease_key(work.row) for _, work in wanted], again) if wanted else []
+    taken = leases.take([_key_of(bot_id, work) for _, work in wanted], again) if wanted else []
     came = dict(zip((id(work) for _, work in wanted), taken, strict=True))
     for item, work in pairs:
         match came.get(id(work)) if work is not None else None:
             case Lease.THEIRS:
                 theirs.append(item)
-            case Lease.DONE if work is not None and not work.row.cached:
+            case Lease.DONE if isinstance(work, Todo) and not work.row.cached:
                 yield None  # asked in this run a moment ago, and failed
             case _:
                 yield work
@@ -165,9 +221,36 @@ def lease_key(row: Row) -> LeaseKey:
     return LeaseKey(row.bot_id, row.question_hash, row.repeat)
 
 
+def _key_of(bot_id: int, work: Todo | Conversation) -> LeaseKey:
+    return lease_key(work.row) if isinstance(work, Todo) else conversation_key(bot_id, work)
+
+
+def conversation_key(bot_id: int, conversation: Conversation) -> LeaseKey:
+    """The key under which a conversation is leased."""
+    return LeaseKey(bot_id, conversation.key, conversation.items[0].repeat)
+
+
 def _looked_up(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Unit]
+) -> Iterator[Work]:
+    """What single questions still need; turns are looked up when it is their turn."""
+    single = [each for each in chunk if isinstance(each, Item)]
+    rows = _rows(bot_queue, run_results, run, own_only, single)
+    for unit in chunk:
+        yield next(rows)[1] if isinstance(unit, Item) else unit
+
+
+def next_turn(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, item: Item, history: Sequence[Message]
+) -> tuple[Row, Todo | None]:
+    """The row of a turn that follows these messages, and what it still needs."""
+    asked = item._replace(history=tuple(history), question_hash=ask_key(item.question, history))
+    return next(_rows(bot_queue, run_results, run, own_only, [asked]))
+
+
+def _rows(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Item]
-) -> Iterator[Todo | None]:
+) -> Iterator[tuple[Row, Todo | None]]:
     cached = _cached(bot_queue, run_results, run, chunk, own_only)
     done = run_results.scored([each.reply_id for each in cached.values()])
     for place, item in enumerate(chunk):
@@ -179,26 +262,52 @@ def _looked_up(
             reply=item.reply,
             latency_ms=item.latency_ms,
             position=item.position or 0,
+            history=item.history,
         )
         found = cached.get(place)
         if found is None:
-            yield Todo(row, None)
+            yield row, Todo(row, None)
             continue
         row.cached, row.reply_id, row.latency_ms = True, found.reply_id, found.latency_ms
         row.question_id = found.question_id
         scored = done.get((found.reply_id, found.question_id or 0), set())
         missing = frozenset(name for name, number in run.metric_ids.items() if number not in scored)
-        yield None if found.linked and not missing else Todo(row, missing)
+        yield row, None if found.linked and not missing else Todo(row, missing)
 
 
 def cached_items(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool
 ) -> Iterator[list[tuple[Item, int, int | None]]]:
     """What need not be asked for in a bot queue, chunk by chunk: each with the ids of reply and question, if known."""
-    items = iter(bot_queue.items())
-    while chunk := list(itertools.islice(items, CHUNK)):
-        cached = _cached(bot_queue, run_results, run, chunk, own_only)
-        yield [(chunk[place], found.reply_id, found.question_id) for place, found in cached.items()]
+    units = _units(bot_queue.items())
+    while chunk := list(itertools.islice(units, CHUNK)):
+        single = [each for each in chunk if isinstance(each, Item)]
+        cached = _cached(bot_queue, run_results, run, single, own_only) if single else {}
+        found = [(single[place], each.reply_id, each.question_id) for place, each in cached.items()]
+        for unit in chunk:
+            if isinstance(unit, Conversation):
+                found += _cached_turns(bot_queue, run_results, run, own_only, unit)
+        yield found
+
+
+def _cached_turns(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
+) -> Iterator[tuple[Item, int, int | None]]:
+    """The first turns of a conversation that need not be asked for: what comes after them depends on answers."""
+    history = [*conversation.items[0].question.history]
+    for item in conversation.items:
+        row, _ = next_turn(bot_queue, run_results, run, own_only, item, history)
+        if row.reply_id is None:
+            return
+        yield item, row.reply_id, row.question_id
+        history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
+
+
+def exchange(question: Question, answer: str | None) -> tuple[Message, ...]:
+    """A turn as messages; nothing where there was no answer, as if it had not been asked."""
+    if answer is None:
+        return ()
+    return ({"role": "user", "content": question.text}, {"role": "assistant", "content": answer})
 
 
 def _cached(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor
-from ...knowledge import Recorded, RecordedSet, existing, open_recorded
+from ...knowledge import Message, Recorded, RecordedSet, existing, open_recorded
 from ...knowledge.questions.recorded import recorded_in
 from ...knowledge.questions.row_files import RowSource
 from ...metrics import Catalog, builtin_catalog
@@ -34,7 +34,7 @@ class RecordedBot:
         self.name = name
         self.identity = Identity("recorded")
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:  # noqa: ARG002 - of every bot
         """Refuse: every answer comes with its question."""
         raise RuntimeError(f"{self.name} is recorded and can't be asked {question!r}")
 

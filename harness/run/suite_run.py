@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ... import InputError
 from ...bots import Endpoints, RagSettings, redacted
-from ...knowledge import Question, Questions, cache_folder, open_questions
+from ...knowledge import Message, Question, Questions, cache_folder, open_questions
 from ...knowledge.models.reranker import ROLE
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
@@ -30,12 +31,12 @@ from ..suite.choices import (
     with_files,
     with_own_prompts,
 )
-from ..suite.settings import overridden
+from ..suite.settings import ConversationSettings, overridden
 from ..suite.suite_file import suite_redactor
 from .evidence import LocatedQuestions, gold_evidence
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
-from .queues import BotQueue, Item
+from .queues import BotQueue, Item, exchange
 from .run import Evaluation, documents_read, manifest, reference_bot, reply_estimates, run_metrics
 from .run_config import GivenBot, RunConfig
 
@@ -114,7 +115,7 @@ def suite_evaluation(
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
         manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge), warnings),
-        questions=questions.fingerprint + gold.fingerprint,
+        questions=questions.fingerprint + gold.fingerprint + _policy(questions, suite),
         repeats=repeats,
         fresh=options.fresh,
         alone=options.latency_run,
@@ -313,7 +314,7 @@ def _bot_queue(
     settings = suite.bots[bot.name]
 
     def items() -> Iterable[Item]:
-        return _items(questions, repeats)
+        return _items(questions, repeats, suite.conversations)
 
     # Embedded models share one processor: more than one question at a time would only measure the queue.
     serial = latency_run or bot.identity.embedded
@@ -324,17 +325,45 @@ def _bot_queue(
         items=items,
         total=questions.count * repeats,
         concurrency=1 if serial else settings.concurrency or concurrency,
+        ends_after_failure=suite.conversations.after_failure == "end",
         timeout=settings.timeout or TIMEOUT,
         serial=serial,
         recorded=bot.identity.kind == "recorded",
     )
 
 
-def _items(questions: Iterable[Question], repeats: int) -> Iterator[Item]:
-    for question in questions:
-        ask = ask_key(question)
+def _items(questions: Iterable[Question], repeats: int, settings: ConversationSettings) -> Iterator[Item]:
+    """What is asked, in order: the turns of a conversation one after another, each with the messages before it."""
+    for _, turns in itertools.groupby(questions, lambda each: each.conversation or object()):
+        asked = list(_with_history(turns, settings))
         for repeat in range(repeats):
-            yield Item(question, repeat, ask)
+            for number, (question, history) in enumerate(asked):
+                follows = number > 0 and settings.history == "own"
+                yield Item(question, repeat, ask_key(question, history), history=history, follows=follows)
+
+
+def _with_history(
+    turns: Iterable[Question], settings: ConversationSettings
+) -> Iterator[tuple[Question, tuple[Message, ...]]]:
+    """Each turn with the messages before it, as if the bot had given the expected answers."""
+    history: tuple[Message, ...] = ()
+    unanswered: Question | None = None
+    for number, question in enumerate(turns):
+        history = question.history if not number else history
+        if unanswered is not None and settings.history == "expected":
+            raise InputError(
+                f"Turn {unanswered.turn} of conversation {unanswered.conversation!r} has no expected answer, which"
+                " `conversations: {history: expected}` puts before the next turn. Give it one, or use history: own."
+            )
+        yield question, history
+        unanswered = None if question.expected else question
+        before = exchange(question, question.expected[0] if question.expected else "")
+        history += before if question.expected else before[:1]
+
+
+def _policy(questions: Questions, suite: Suite) -> str:
+    """What makes a run over conversations another one; nothing where each question stands by itself."""
+    return suite.conversations.history if questions.has_conversations else ""
 
 
 def _effective(
@@ -352,6 +381,7 @@ def _effective(
         "concurrency": concurrency,
         "latency_run": options.latency_run,
         "seed": loaded.suite.seed,
+        **({"conversations": loaded.suite.conversations.model_dump()} if scored.questions.has_conversations else {}),
         "embedder": scored.embedder.model_id,
         **scored.described,
         **documents_read(knowledge),

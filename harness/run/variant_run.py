@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...bots import ReducibleTargetBot
+from ...bots import ReducibleTargetBot, reply_of
 from ...reports.store.encoding import to_json
 from ...reports.store.run import ANALYSED, RowStatus
 from ...reports.store.run_results import OpenRun
@@ -21,6 +21,7 @@ from .suite_run import suite_evaluation
 
 if TYPE_CHECKING:
     from ...bots import BuiltBot, Identity, Reply
+    from ...knowledge import Message
     from ...reports.store.database import Store
     from ...reports.store.run import Row
     from ..suite.suite_file import LoadedSuite
@@ -64,9 +65,9 @@ class NamedBot:
         """Prepare the bot."""
         await self._bot.prepare()
 
-    async def reply(self, question: str) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """Ask the bot."""
-        return await self._bot.reply(question)
+        return await reply_of(self._bot, question, history)
 
     async def close(self) -> None:
         """Close the bot, and then what it was made from."""

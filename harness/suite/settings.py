@@ -694,6 +694,23 @@ class EmbedderSettings(BaseModel):
     )
 
 
+class ConversationSettings(BaseModel):
+    """How bots are asked the turns of a conversation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    history: Literal["own", "expected"] = Field(
+        "own",
+        description="What a bot is handed as its earlier answers: its own, or the expected ones, so that all bots are "
+        "compared on the same conversation.",
+    )
+    after_failure: Literal["end", "skip"] = Field(
+        "end",
+        description="When a turn gets no answer: end the conversation, its other turns failing too, or go on as if the "
+        "turn had not been asked.",
+    )
+
+
 class Suite(BaseModel):
     """A run: the bots, the questions they are asked, the knowledge they answer from, and how they are marked.
 
@@ -707,6 +724,9 @@ class Suite(BaseModel):
         (), description="Documents that the bots answer from: a folder, a file, or a list of them."
     )
     questions: File = Field(description="The question set: a CSV, JSONL, JSON or YAML file.")
+    conversations: ConversationSettings = Field(
+        ConversationSettings(), description="How bots are asked questions of several turns."
+    )
     models: dict[str, ChatModelSettings] = Field(
         default_factory=dict, description="Chat models by the name under which bots use them."
     )

@@ -2,8 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypedDict
 
 Constraint = str | tuple[str, ...]
+
+
+class Message(TypedDict):
+    """One message of a conversation, in the form that chat APIs use: who wrote it, and its text."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
 
 PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
 DRAFT = "draft"  # the key of ``extra`` of a question that is none yet: True, REJECTED or MOVED
@@ -34,6 +43,9 @@ class Question:
         tags: free labels for breakdowns.
         source_document: the cluster to which the question belongs in the statistics.
         answerable: whether the knowledge holds the answer; None when the set does not say.
+        history: messages that came before the question, as the file gives them, oldest first.
+        conversation: id of the conversation of which this is a turn; blank for a question by itself.
+        turn: its number in the conversation, from 1; None for a question by itself.
         extra: keys of the file that mean nothing to us, kept as they were.
     """
 
@@ -45,5 +57,8 @@ class Question:
     tags: tuple[str, ...] = ()
     source_document: str = ""
     answerable: bool | None = None
+    history: tuple[Message, ...] = ()
+    conversation: str = ""
+    turn: int | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
     line: int | None = field(default=None, compare=False)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import InputError
+from .conversations import TurnOrder, unfolded
 from .question import DRAFT, PERTURBS, Evidence, Question
 from .row_files import RowSource, open_rows
 from .rows import (
@@ -20,15 +21,19 @@ from .rows import (
     ReadRow,
     RowReader,
     as_constraints,
+    as_conversation,
     as_draft,
     as_evidence,
     as_flag,
+    as_history,
     as_it_is,
     as_tags,
     as_text,
     as_texts,
+    as_turn,
     cell_as_constraints,
     cell_as_evidence,
+    cell_as_history,
     cell_as_json,
     cell_as_texts,
     first_clash,
@@ -89,7 +94,8 @@ class Rows:
     def read(self, repeated_ids: frozenset[int]) -> Iterator[tuple[int, str, ReadRow]]:
         """Yield (line, id, row); the id is made where the file gives none."""
         read, group, maker = self.reader().read, self.group, IdMaker(repeated_ids)
-        taken_apart = ((line, read(row, line)) for line, row in self.file.rows(Reading()))
+        rows = unfolded(self.file.rows(Reading()), self.file.path)
+        taken_apart = ((line, read(row, line)) for line, row in rows)
         counting = ((line, taken) for line, taken in taken_apart if not self.leaves_out(taken))
         for line, taken in islice(counting, self.limit):
             yield line, taken.id or maker.make(_content(taken), group(taken)), taken
@@ -108,8 +114,10 @@ class Rows:
         groups: dict[Hashable, int] = {}
         left_out: dict[str, int] = {}
         with_text = 0
-        for line, row in self.file.rows(reading):
+        order = TurnOrder(self.file.path)
+        for line, row in unfolded(self.file.rows(reading), self.file.path):
             taken = reader.read(row, line)
+            order.check(taken, line)
             if why := self.leaves_out(taken):
                 left_out[why] = left_out.get(why, 0) + 1
                 continue
@@ -120,7 +128,7 @@ class Rows:
             else:
                 made.append(hash((made_id(_content(taken)), group)))
             # of questions that were made of others, some may be alike
-            texts.append(hash((taken.text, line) if PERTURBS in taken.values else taken.text))
+            texts.append(hash((taken.text, line) if _may_repeat(taken) else taken.text))
             if taken.text:
                 with_text += 1
             for name in taken.values:
@@ -177,6 +185,11 @@ class Rows:
         return reading.digest.hexdigest()
 
 
+def _may_repeat(taken: ReadRow) -> bool:
+    """Whether the same text elsewhere is no second weight: it was made of another question, or follows messages."""
+    return any(key in taken.values for key in (PERTURBS, "conversation", "history"))
+
+
 def _content(taken: ReadRow) -> str:
     return taken.text or str(taken.values.get("answer", ""))
 
@@ -209,6 +222,9 @@ QUESTION_FIELDS = (
     Field(("tags", "tag"), "tags", as_tags),
     Field(("source_document", "source_doc", "document"), "source_document", as_text),
     Field(("answerable",), "answerable", as_flag),
+    Field(("history", "chat_history"), "history", as_history, cell_as_history),
+    Field(("conversation", "conversation_id"), "conversation", as_conversation),
+    Field(("turn",), "turn", as_turn),
     Field(("evidence",), "evidence", as_evidence, cell_as_evidence),
     Field(("evidence_document",), "evidence_document", as_text),
     Field(("evidence_quote",), "evidence_quote", as_text),
@@ -234,6 +250,7 @@ class QuestionSet:
         has_constraints: how many have constraints.
         has_evidence: how many have gold evidence.
         has_answerable: for how many it is said whether the knowledge answers them.
+        has_conversations: how many are turns of a conversation.
         misspelt: by what it should fill (such as ``expected``), a key of the file that is not known.
     """
 
@@ -245,6 +262,7 @@ class QuestionSet:
     has_constraints: int
     has_evidence: int
     has_answerable: int
+    has_conversations: int
     _rows: Rows
     _repeated_ids: frozenset[int]
     misspelt: Mapping[str, str] = field(default_factory=dict)
@@ -301,6 +319,7 @@ def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = Fa
         has_constraints=summary.provides.get("constraints", 0),
         has_evidence=summary.provides.get("evidence", 0),
         has_answerable=summary.provides.get("answerable", 0),
+        has_conversations=summary.provides.get("conversation", 0),
         _rows=rows,
         _repeated_ids=summary.repeated_ids,
         misspelt=summary.misspelt,
@@ -317,8 +336,11 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
         values.get("constraints", ()),
         values.get("evidence", ()),
         values.get("tags", ()),
-        values.get("source_document", ""),
+        values.get("source_document") or values.get("conversation", ""),
         values.get("answerable"),
+        values.get("history", ()),
+        values.get("conversation", ""),
+        values.get("turn"),
         {**taken.extra, **marks} if (marks := {key: values[key] for key in _MARKS if key in values}) else taken.extra,
         line,
     )
@@ -379,6 +401,7 @@ def _unused_answers(rows: Rows, summary: RowsSummary) -> Iterator[str]:
 
 
 _COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source_document", "answerable", "evidence")
+_OF_TURNS = ("history", "conversation", "turn")  # columns of a table where some question has them
 _WIDTH = 120  # of lines in YAML
 _OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS}
 
@@ -411,6 +434,9 @@ def question_row(question: Question) -> dict[str, object]:
         "source_document": question.source_document,
         "answerable": question.answerable,
         "evidence": [[_evidence(one) for one in group] for group in question.evidence],
+        "history": list(question.history),
+        "conversation": question.conversation,
+        "turn": question.turn,
     }
     row |= {key: value for key, value in question.extra.items() if not _is_ours(key)}
     return {key: value for key, value in row.items() if value not in ("", None, [])}
@@ -423,14 +449,24 @@ def question_cells(question: Question) -> dict[str, str]:
         InputError: a table can't hold one of its tags.
     """
     cells = dict(zip(_COLUMNS, _cells(question), strict=True))
-    cells |= {key: _cell(value) for key, value in question.extra.items() if not _is_ours(key)}
+    cells |= {key: _extra_cell(question, key) for key in extra_keys([question])}
     return {key: cell for key, cell in cells.items() if cell}
 
 
 def extra_keys(questions: Iterable[Question]) -> list[str]:
-    """All keys of ``extra`` that are written, in the order in which they come."""
-    keys = dict.fromkeys(key for question in questions for key in question.extra)
-    return [key for key in keys if not _is_ours(key)]
+    """Columns that a table needs beside the usual ones: those of turns, and all keys of ``extra`` in their order."""
+    keys: dict[str, None] = {}
+    for question in questions:
+        keys |= dict.fromkeys(key for key in _OF_TURNS if getattr(question, key))
+        keys |= dict.fromkeys(key for key in question.extra if not _is_ours(key))
+    return list(keys)
+
+
+def _extra_cell(question: Question, key: str) -> str:
+    if key not in _OF_TURNS:
+        return _cell(question.extra.get(key))
+    value = getattr(question, key)
+    return _json(list(value)) if isinstance(value, tuple) and value else _cell(value or "")
 
 
 def _is_ours(key: str) -> bool:
@@ -488,7 +524,7 @@ def _table(delimiter: str) -> Pieces:
         extra = list(dict.fromkeys((*keys, PERTURBS)))
         writer.writerow((*_COLUMNS, *extra))
         for question in questions:
-            writer.writerow((*_cells(question), *(_cell(question.extra.get(key)) for key in extra)))
+            writer.writerow((*_cells(question), *(_extra_cell(question, key) for key in extra)))
             yield buffer.getvalue().encode()
             buffer.seek(0)
             buffer.truncate()
@@ -576,6 +612,11 @@ class Questions(Protocol):
         ...
 
     @property
+    def has_conversations(self) -> int:
+        """How many are turns of a conversation."""
+        ...
+
+    @property
     def misspelt(self) -> Mapping[str, str]:
         """By what it should fill (such as ``expected``), a key that is not known."""
         ...
@@ -602,6 +643,7 @@ class QuestionList:
         self.has_expected = sum(bool(question.expected) for question in questions)
         self.has_constraints = sum(bool(question.constraints) for question in questions)
         self.has_evidence = sum(bool(question.evidence) for question in questions)
+        self.has_conversations = sum(bool(question.conversation) for question in questions)
         self.has_answerable = sum(question.answerable is not None for question in questions)
         self.fingerprint = _fingerprint(self._questions)
         self.misspelt: Mapping[str, str] = {}

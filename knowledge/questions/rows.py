@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, Literal, TypeVar
 
 from ... import InputError
 from ..documents.document import storable_value
-from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence
+from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence, Message
 
 Row = dict[str, object]
 
@@ -213,6 +213,75 @@ def cell_as_evidence(value: object) -> tuple[tuple[Evidence, ...], ...]:
         ) from error
 
 
+_ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = {
+    "user": "user", "human": "user", "customer": "user",
+    "assistant": "assistant", "agent": "assistant", "ai": "assistant", "bot": "assistant", "model": "assistant",
+}  # fmt: skip
+_SPEAKER, _SPOKEN = ("role", "speaker", "from", "author"), ("content", "text", "value", "message")
+_MOST_MESSAGES: Final = 1000
+
+
+def as_history(value: object) -> tuple[Message, ...]:
+    """The messages before a question, oldest first.
+
+    Each is an object with who wrote it (``role``, ``speaker``, ``from``) and what (``content``, ``text``, ``value``),
+    or a text; texts alternate, the user first. Instructions (``system``) are left out: they are the bot's own.
+    """
+    if not isinstance(value, list):
+        raise WrongValue(f"must be a list of messages, each with a role and a content, not {kind_of(value)}")
+    if len(value) > _MOST_MESSAGES:
+        raise WrongValue(f"holds {len(value):,} messages; at most {_MOST_MESSAGES:,} are read")
+    messages = [_message(each, number) for number, each in enumerate(value)]
+    found = tuple(each for each in messages if each is not None)
+    if found and found[-1]["role"] == "user":
+        raise WrongValue("must end with a message of the assistant: the user's last message is the question")
+    return found
+
+
+def cell_as_history(value: object) -> tuple[Message, ...]:
+    """The messages of a cell, which holds them as a JSON list."""
+    if isinstance(value, str) and not value.strip():
+        return ()
+    try:
+        return as_history(storable_value(json.loads(as_text(value))))
+    except (json.JSONDecodeError, RecursionError):
+        raise WrongValue("must be a JSON list of messages in a table") from None
+
+
+def _message(given: object, place: int) -> Message | None:
+    """One message; None for instructions."""
+    if isinstance(given, str):
+        return {"role": "assistant" if place % 2 else "user", "content": given}
+    if not isinstance(given, dict):
+        raise WrongValue(f"must hold objects with a role and a content; number {place + 1} is {kind_of(given)}")
+    said_by = next((given[key] for key in _SPEAKER if key in given), None)
+    content = next((given[key] for key in _SPOKEN if key in given), None)
+    if said_by in ("system", "developer"):
+        return None
+    role = _ROLES.get(str(said_by).strip().lower())
+    if role is None:
+        shown = "no role" if said_by is None else f"the role {said_by!r}"
+        raise WrongValue(f"has {shown} in message {place + 1}; there are user and assistant")
+    if not isinstance(content, str) or (not content.strip() and role == "user"):
+        raise WrongValue(f"has no content in message {place + 1}")
+    return {"role": role, "content": content}
+
+
+def as_conversation(value: object) -> str | None:
+    """The id of a conversation; None when blank."""
+    return as_id(value).strip() or None
+
+
+def as_turn(value: object) -> int | None:
+    """The number of a turn, from 1; None when blank."""
+    written = value.strip() if isinstance(value, str) else value
+    if written == "":
+        return None
+    if isinstance(written, bool) or not str(written).isdecimal() or int(str(written)) < 1:
+        raise WrongValue(f"must be a whole number from 1, not {value!r}")
+    return int(str(written))
+
+
 def as_it_is(value: object) -> object:
     """The value itself."""
     return value
@@ -336,7 +405,6 @@ _NOT_READ = {
     "output_condition": "write what an answer must hold under `constraints`",
     "relationships": "questions that belong together share a `source_document` or a `tags` entry",
     "corpus": "documents are named in the suite, under knowledge",
-    "history": "every question is asked alone: conversations are read, and not yet used",
 }
 _MOST_NAMED = 8  # unknown keys that one sentence names
 _MARK = ("id", "kind", "intensity", "variant", "must")  # keys of the mark of a variant

@@ -44,6 +44,8 @@ class Case:
         source_document: the cluster in statistics; blank when the question is its own.
         tags: free labels.
         answerable: whether the knowledge holds the answer; None when the set does not say.
+        conversation: id of the conversation of which it is a turn; blank for a question by itself.
+        turn: its number there, from 1.
         extra: other keys of the question's line, such as those of a perturbation.
     """
 
@@ -53,6 +55,8 @@ class Case:
     source_document: str = ""
     tags: tuple[str, ...] = ()
     answerable: bool | None = None
+    conversation: str = ""
+    turn: int | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -286,7 +290,8 @@ def estimate(
 
 
 CASES: Final = """
-SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable, extra
+SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable,
+    history, conversation, turn, extra
 FROM questions JOIN (
     SELECT question_id, MIN(position) AS place FROM run_rows WHERE run_id = ? GROUP BY question_id
 ) ON question_id = questions.id ORDER BY place, questions.id"""
@@ -376,12 +381,14 @@ def case_of(question: Question) -> Case:
 
 def _case(
     key: str, text: str, expected: str, constraints: str, evidence: str, tags: str, source_document: str,
-    answerable: int | None, extra: str | None,
+    answerable: int | None, history: str | None, conversation: str | None, turn: int | None, extra: str | None,
 ) -> Case:  # fmt: skip
     # A quote has as many members as places; how many these are today, or whether any, is no matter of the question.
     groups = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
     quotes = [list(dict.fromkeys(group)) for group in groups]
-    marked_by = to_json([text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable])
+    before = orjson.loads(history or "[]")
+    marks = [text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable]
+    marked_by = to_json([*marks, before] if before else marks)
     return Case(
         key=str(key),
         text=str(text),
@@ -389,6 +396,8 @@ def _case(
         source_document=source_document or "",
         tags=tuple(orjson.loads(tags or "[]")),
         answerable=None if answerable is None else bool(answerable),
+        conversation=conversation or "",
+        turn=turn,
         extra=orjson.loads(extra) if extra else {},
     )
 

@@ -81,6 +81,9 @@ def _question_values(question: Question) -> tuple[object, ...]:
         to_json(question.tags),
         question.source_document,
         None if question.answerable is None else int(question.answerable),
+        to_json(question.history),
+        question.conversation,
+        question.turn,
         to_json(question.extra),
     )
 

@@ -13,8 +13,8 @@ from .encoding import context_columns, question_columns, to_json
 from .run import Row, RowStatus
 
 REPLY_COLUMNS = (
-    "id, bot_id, question_hash, repeat, status, answer, error, abstained, retrieved, latency_ms, queue_ms, attempts_ms,"
-    " in_flight, tokens_in, tokens_out, cost, reasoning, trace, asked_at"
+    "id, bot_id, question_hash, repeat, status, answer, error, history, abstained, retrieved, latency_ms, queue_ms,"
+    " attempts_ms, in_flight, tokens_in, tokens_out, cost, reasoning, trace, asked_at"
 )
 NOTHING = Reply(None)
 
@@ -30,6 +30,7 @@ def reply_columns(row: Row) -> tuple[object, ...]:
         row.status.value,
         reply.answer,
         row.error or None,
+        to_json(row.history) if row.history else None,
         None if reply.abstained is None else int(reply.abstained),
         None if reply.contexts is None else len(reply.contexts),
         row.latency_ms,

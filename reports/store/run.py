@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from ...bots import Identity, Reply
-from ...knowledge import Question
+from ...knowledge import Message, Question
 from ...metrics.declaration import Level
 from ...metrics.score import Aggregate, Better
 
@@ -44,7 +44,8 @@ class Row:
 
     ``latency_ms`` is the bot's own time, without our queues; for a failed row it is the time until the failure
     (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store. ``position`` is the
-    place among all that the bot is asked, from 0. ``columns`` are those of an answer that stands in a journal.
+    place among all that the bot is asked, from 0. ``history`` is what the bot is handed with the question.
+    ``columns`` are those of an answer that stands in a journal.
     """
 
     question: Question
@@ -61,6 +62,7 @@ class Row:
     question_id: int | None = None
     cached: bool = False
     position: int = 0
+    history: tuple[Message, ...] = ()
     columns: AnswerColumns | None = None
 
 
@@ -135,6 +137,13 @@ def bot_fingerprint(name: str, identity: Identity) -> str:
     return hashlib.sha256(f"{name}\0{identity.fingerprint}".encode()).hexdigest()
 
 
-def ask_key(question: Question) -> bytes:
-    """What a bot sees of a question (and its id), as 16 bytes: a corrected expected answer asks nothing again."""
-    return hashlib.blake2b(f"{question.id}\0{question.text}".encode("utf-8", "replace"), digest_size=16).digest()
+def ask_key(question: Question, history: Sequence[Message] | None = None) -> bytes:
+    """What a bot sees of a question (and its id), as 16 bytes: a corrected expected answer asks nothing again.
+
+    Args:
+        question: with its id and text.
+        history: the messages before it; None takes those of the file.
+    """
+    before = question.history if history is None else history
+    seen = f"{question.id}\0{question.text}" + "".join(f"\0{each['role']}\0{each['content']}" for each in before)
+    return hashlib.blake2b(seen.encode("utf-8", "replace"), digest_size=16).digest()

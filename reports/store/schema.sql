@@ -48,6 +48,9 @@ CREATE TABLE questions (
     tags TEXT NOT NULL, -- JSON list
     source_document TEXT NOT NULL, -- the cluster in statistics; blank when the question is its own
     answerable INTEGER, -- 1, 0 or null
+    history TEXT NOT NULL DEFAULT '[]', -- JSON list of the messages that came before, as the file gives them: `role` and `content`
+    conversation TEXT NOT NULL DEFAULT '', -- id of the conversation of which it is a turn; blank for a question by itself
+    turn INTEGER, -- its number in the conversation, from 1; null for a question by itself
     extra TEXT NOT NULL -- JSON object: other keys of the question's line; `perturbs` says how it was made of another question
 );
 
@@ -63,11 +66,12 @@ CREATE TABLE run_bots (
 CREATE TABLE replies (
     id INTEGER PRIMARY KEY, -- integer key, in the order of time
     bot_id INTEGER NOT NULL REFERENCES bots (id), -- bots.id
-    question_hash BLOB NOT NULL, -- hash over the question's id and text
+    question_hash BLOB NOT NULL, -- hash over the question's id and text, and the messages before it where there are any
     repeat INTEGER NOT NULL, -- from 0
     status TEXT NOT NULL CHECK (status IN ('answered', 'raised', 'timed_out', 'refused')), -- `answered`, `raised`, `timed_out`, `refused`
     answer TEXT, -- the text; null when there was none
     error TEXT, -- what went wrong
+    history TEXT, -- JSON list of the messages that the bot was handed with the question; null when there were none
     abstained INTEGER, -- 1 when the answer is none: the bot says so itself or, where it says nothing, by its words; null without an answer
     retrieved INTEGER, -- number of contexts; null when the bot has no retriever, 0 when it found nothing
     latency_ms REAL, -- the bot's own time, without our queues

@@ -39,7 +39,6 @@ def test_keys_of_questions_that_mean_nothing_to_us_are_nobodys_business(tmp_path
         ("categories", ["a"], "`categories` is not known and not used. Did you mean `tags`?"),
         ("output_condition", "a & b", "`output_condition` is not used: write what an answer must hold under"),
         ("relationships", [], "`relationships` is not used: questions that belong together share"),
-        ("history", [], "`history` is not used: every question is asked alone: conversations are read, and not yet"),
     ],
 )
 def test_names_of_other_formats_are_told(tmp_path, key, value, sentence):

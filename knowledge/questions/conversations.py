@@ -1,0 +1,98 @@
+"""Conversations in question files: rows that hold several turns, or messages, become a row for each turn."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ... import InputError
+from .rows import ReadRow, Row, kind_of, made_id
+
+TURNS, MESSAGES, SIMULATE = "turns", "messages", "simulate"
+OF_CONVERSATION = ("goal",)  # what a conversation has and its turns have not: it goes with the last one
+_ASKED = ("ask", "question", "user")
+
+
+def unfolded(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[tuple[int, Row]]:
+    """The rows of a file, with a row for each turn of those that hold ``turns`` or OpenAI-style ``messages``.
+
+    A turn has the id ``CONVERSATION/NUMBER``, and what the conversation says of tags, documents and other keys.
+
+    Raises:
+        InputError: a turn or a message can't be read; with its line.
+    """
+    for line, row in rows:
+        if TURNS in row:
+            yield from ((line, turn) for turn in _turns(row, line, path))
+        elif MESSAGES in row and "question" not in row:
+            yield line, _asked_last(row, line, path)
+        elif SIMULATE in row:
+            raise InputError(
+                f"{path}:{line}: simulated users (`{SIMULATE}`) are not supported yet; write the user's `{TURNS}`."
+            )
+        else:
+            yield line, row
+
+
+def _turns(row: Row, line: int, path: Path) -> Iterator[Row]:
+    turns = row[TURNS]
+    if not isinstance(turns, list) or not turns:
+        raise InputError(f"{path}:{line}: `{TURNS}` must be a list of turns with `ask`, not {kind_of(turns)}.")
+    asked = [_turn(turn, number, line, path) for number, turn in enumerate(turns, 1)]
+    own_id = row.get("id") or made_id("\0".join(str(turn["question"]) for turn in asked))
+    shared = {key: value for key, value in row.items() if key not in (TURNS, "id", *OF_CONVERSATION)}
+    for number, turn in enumerate(asked, 1):
+        yield {**shared, "conversation": own_id, "turn": number, "id": f"{own_id}/{number}", **turn} | (
+            {key: row[key] for key in OF_CONVERSATION if key in row} if number == len(asked) else {}
+        )
+
+
+def _turn(turn: object, number: int, line: int, path: Path) -> Row:
+    if isinstance(turn, str):
+        turn = {"ask": turn}
+    if not isinstance(turn, dict):
+        raise InputError(f"{path}:{line}: turn {number} must have `ask`, the user's text; it is {kind_of(turn)}.")
+    key = next((key for key in _ASKED if key in turn), None)
+    if key is None or not isinstance(turn[key], str) or not turn[key].strip():
+        raise InputError(
+            f"{path}:{line}: turn {number} has no text under `ask`; it has {', '.join(map(str, turn)) or 'nothing'}."
+        )
+    return {"question" if each == key else str(each): value for each, value in turn.items()}
+
+
+def _asked_last(row: Row, line: int, path: Path) -> Row:
+    """The row of a chat: its last message of the user is the question, and an answer to that the expected one."""
+    messages = row[MESSAGES]
+    if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
+        raise InputError(f"{path}:{line}: `{MESSAGES}` must be a list of messages with a role and a content.")
+    users = [place for place, each in enumerate(messages) if each.get("role") == "user"]
+    if not users:
+        raise InputError(f"{path}:{line}: `{MESSAGES}` holds no message of the role user, so nothing is asked.")
+    before, (question, *after) = messages[: users[-1]], messages[users[-1] :]
+    rest = {key: value for key, value in row.items() if key != MESSAGES}
+    expected = {"expected_answer": after[0].get("content")} if after and "expected_answer" not in row else {}
+    return {**rest, "history": before, "question": question.get("content"), **expected}
+
+
+class TurnOrder:
+    """Checks that the turns of a conversation stand one after another, in their order."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: set[object] = set()
+        self._current: object = ""
+        self._last = 0
+
+    def check(self, row: ReadRow, line: int) -> None:
+        """Look at the next row. Raises InputError where it is out of order."""
+        conversation, turn = row.values.get("conversation", ""), row.values.get("turn")
+        if conversation != self._current:
+            self._current, self._last = conversation, 0
+            if conversation in self._seen:
+                raise InputError(
+                    f"{self._path}:{line}: another conversation began before this turn of {conversation!r}; put the"
+                    " turns of a conversation one after another."
+                )
+            self._seen |= {conversation} - {""}
+        if conversation and (not isinstance(turn, int) or turn <= self._last):
+            number = f"{turn} comes after turn {self._last}" if turn else "has no number (`turn`)"
+            raise InputError(f"{self._path}:{line}: a turn of conversation {conversation!r} {number}; count from 1.")
+        self._last = turn if isinstance(turn, int) else 0
