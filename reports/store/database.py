@@ -19,9 +19,8 @@ MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 PATIENCE = 60.0  # seconds to wait for another program to release the database
 PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
 MEMORY = ":memory:"  # in place of a file
-opened: dict[
-    Path, None
-] = {}  # what this program has opened, in order: checked for damage when an error has no other explanation
+# What this program has opened, in order, the newest last: checked for damage when an error has no other explanation.
+opened: dict[Path, None] = {}
 
 
 class StoreError(InputError):
@@ -128,13 +127,18 @@ def _opened(path: Path, how: str, patience: float) -> sqlite3.Connection:
     return connection
 
 
+def _note_opened(path: Path) -> None:
+    opened.pop(path, None)
+    opened[path] = None
+
+
 class Store:
     """One SQLite file. Reads happen here, in the thread that opened it; writes go through a RowWriter."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
-        opened[path] = None
+        _note_opened(path)
 
     @classmethod
     def open(cls, path: Path, create: bool = True) -> Store:
@@ -150,7 +154,7 @@ class Store:
                 raise StoreError(f"There is no database {path}. Run 'proctor run' first, or give --db FILE.")
             if not path.parent.is_dir():
                 raise StoreError(f"{path}: the folder {path.parent} does not exist. Give --db a file in one that does.")
-        opened[path] = None
+        _note_opened(path)
         if create and path.exists() and not os.access(path, os.W_OK):
             raise StoreError(f"{path} is read-only. Give --db a file that you may write to.")
         with _explained(path):
