@@ -143,4 +143,4 @@ def test_the_identity_holds_all_that_changes_answers():
         FullContextBot("full", DOCUMENTS, "other", Listener(), TEMPLATE).identity.fingerprint,
     }
     assert len(prints) == 5
-    assert full(Listener()).identity.prompts == {"prompt": TEMPLATE.text}
+    assert full(Listener()).identity.prompts["prompt"] == TEMPLATE.text
