@@ -26,7 +26,8 @@ TYPES: Final = {  # of values that a column may hold, by its declared type
 def damage_behind(error: Exception) -> str:
     """What is wrong with a database that this program opened, as a sentence; blank where an error has another cause.
 
-    The one opened last comes first. Each is read through, which takes seconds where it is large; so this is for errors that nobody expected.
+    The one opened last comes first. Each is read through, which takes seconds where it is large; so this is for errors
+    that nobody expected.
     """
     for path in reversed(opened):
         if found := damage(path):
