@@ -35,7 +35,7 @@ from ..leaderboard import count, milliseconds
 from ..reported_run import bound
 from ..statistics.intervals import missing_bounds
 from ..statistics.latency import LatencyDifference
-from ..statistics.paired import Difference, difference
+from ..statistics.paired import Difference, difference, sign_flip
 from ..statistics.power import holm, questions_to_settle
 from ..summary import MetricColumn
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
@@ -91,9 +91,48 @@ class Samples:
         return np.hstack([self.now, self.now_again])
 
     @cached_property
+    def one_sided_noise(self) -> bool:
+        """Whether the new bot's answers to a question differ, the old one can't be asked again, and that may mislead.
+
+        A lucky answer of the new bot is then found out, and one of the old bot looks like a loss. That is no matter
+        where most answers are good ones: where what got better, as no loss does, is confirmed more often than not.
+        """
+        better = self.changed & (self.moved > 0) & np.isfinite(self.now_again).any(axis=1)
+        if better.any() and float(np.mean(self._agreement[better] * (self._nearer_now[better] - 0.5))) > 0:
+            return False
+        counts = _counts(self.candidate[self.changed])
+        apart = self.candidate[self.changed] - mean_of_repeats(self.candidate[self.changed])[:, None]
+        return not self.both_sides and bool((np.abs(apart[counts > 1]) > EQUAL).any())
+
+    @cached_property
     def differences(self) -> Figures:
-        """Head less baseline of each question, all answers taken together; 0 where the runs' own are equal."""
-        return np.where(self.changed, mean_of_repeats(self.candidate) - mean_of_repeats(self.baseline), 0.0)
+        """Head less baseline of each question, all answers taken together; 0 where the runs' own are equal.
+
+        With noise on one side alone, what was asked again must not tell which of both first answers was lucky: a
+        question counts as far as its answers agree with either, by the sign of its first two.
+        """
+        if not self.one_sided_noise:
+            return np.where(self.changed, mean_of_repeats(self.candidate) - mean_of_repeats(self.baseline), 0.0)
+        return np.where(self.changed, self.moved * self._agreement, 0.0)
+
+    @cached_property
+    def _agreement(self) -> Figures:
+        """From 0 to 1, how far the answers asked again of the new bot agree with either first answer; 1 without any."""
+        apart = np.abs(self._again - self._middle) / np.where(self.changed, np.abs(self.moved) / 2, 1.0)
+        return np.where(np.isfinite(apart), np.minimum(apart, 1.0), 1.0)
+
+    @property
+    def _nearer_now(self) -> Figures:
+        """1 where those answers are nearer to the new bot's first one than to the old bot's, else 0."""
+        return np.asarray((self._again - self._middle) * self.moved > 0, np.float64)
+
+    @property
+    def _again(self) -> Figures:
+        return mean_of_repeats(self.now_again) if self.now_again.shape[1] else np.full(len(self.now), np.nan)
+
+    @property
+    def _middle(self) -> Figures:
+        return mean_of_repeats(self.now) - self.moved / 2
 
     @property
     def asked_again(self) -> int:
@@ -192,17 +231,27 @@ def on_these(samples: Samples, margin: float, tests: int = 1, spent: float = 1.0
     if not number:
         return None
     moved = samples.moved[changed]
-    gain, noise = 0.0, 0.0
-    if len(moved):
-        baseline, candidate = samples.baseline[changed], samples.candidate[changed]
-        gain = float(samples.differences.sum()) / number
-        answers = float((1 / _counts(baseline) + 1 / _counts(candidate)).sum())
-        noise = math.sqrt(_noise(baseline, candidate, moved) * answers) / number
-    again = samples.asked_again
+    gain, noise, again = float(samples.differences.sum()) / number, _noise_of_mean(samples, number), samples.asked_again
+    clear = _clear(samples, tests) / max(spent, 0.01)
+    is_clear = gain + clear * noise < -EQUAL
+    if samples.one_sided_noise:  # exact: without a change, the sign of every difference is a fair coin
+        is_clear = gain < 0 and sign_flip(samples.differences)[0] / 2 <= NormalDist().cdf(-clear)
     return OnThese(
-        _outcome(gain, noise, margin, _clear(samples, tests) / max(spent, 0.01), spent >= 1 and again > 0),
-        gain, noise, number, int((moved < 0).sum()), int((moved > 0).sum()), again, samples.both_sides,
+        _outcome(gain, noise, margin, is_clear, spent >= 1 and again > 0), gain, noise, number,
+        int((moved < 0).sum()), int((moved > 0).sum()), again, samples.both_sides,
     )  # fmt: skip
+
+
+def _noise_of_mean(samples: Samples, number: int) -> float:
+    """Standard error of the mean change, from the bots' and the judge's noise alone."""
+    moved = samples.moved[samples.changed]
+    if not len(moved):
+        return 0.0
+    if samples.one_sided_noise:
+        return float(np.linalg.norm(samples.differences)) / number
+    baseline, candidate = samples.baseline[samples.changed], samples.candidate[samples.changed]
+    answers = float((1 / _counts(baseline) + 1 / _counts(candidate)).sum())
+    return math.sqrt(_noise(baseline, candidate, moved) * answers) / number
 
 
 def next_asked(
@@ -236,16 +285,16 @@ def next_asked(
     return picked[:most]
 
 
-def _outcome(gain: float, noise: float, margin: float, clear: float, at_last: bool) -> TheseOutcome:
+def _outcome(gain: float, noise: float, margin: float, is_clear: bool, at_last: bool) -> TheseOutcome:
     ruled_out = RULED_OUT_AT_LAST if at_last else ONE_SIDED
     if gain - ruled_out * noise > -margin + EQUAL:
         return "not worse"
-    return "regressed" if gain + clear * noise < -EQUAL else "undecided"
+    return "regressed" if is_clear else "undecided"
 
 
 def _clear(samples: Samples, tests: int) -> float:
     """How many standard errors a loss must have."""
-    one = ONE_SIDED if samples.both_sides else ONE_SIDED_ALONE
+    one = ONE_SIDED if samples.both_sides or samples.one_sided_noise else ONE_SIDED_ALONE
     return one if tests <= 1 else NormalDist().inv_cdf(1 - (1 - NormalDist().cdf(one)) / tests)
 
 

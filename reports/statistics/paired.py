@@ -363,6 +363,7 @@ def difference(
     reach = _reach(baseline, candidate, low, high, binary)
     few, error, ends = _interval(values, found, reach, binary, level)
     cautious = None if found.count < 2 else float(cautious_p_values(values[None], found, reach, binary)[0])
+    p_value: float | None
     if cautious is not None and ends is not None and found.count < FEWEST_FLIPPED and not (binary and found.single):
         p_value, test = cautious, "Student's t, CR2"
     else:

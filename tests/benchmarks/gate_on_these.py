@@ -43,6 +43,7 @@ WORLDS = (
     World("15 flaky, 85 %, new bot alone", FLAKY, 0.85, goal=False, both_sides=False),
     World("15 flaky, 15 %, new bot alone", FLAKY, 0.15, goal=False, both_sides=False),
     World("30 flaky, a yes in 50 %", 2 * FLAKY, 0.5, goal=False),
+    World("100 flaky, 3 %, new bot alone", QUESTIONS, 0.03, goal=False, both_sides=False),
 )
 
 
@@ -59,7 +60,7 @@ def operands(world: World, loss: float, rng: np.random.Generator) -> tuple[Draw,
         )
     was = np.where(flaky, world.chance, (rng.random(QUESTIONS) < 0.7).astype(float))
     now = was.copy()
-    now[rng.permutation(np.flatnonzero(was == 1))[: round(loss * QUESTIONS)]] = 0
+    now[rng.permutation(np.flatnonzero(was == 1))[: round(loss * QUESTIONS)]] = 0  # none where no answer is sure
     return (lambda: (rng.random(QUESTIONS) < was).astype(float)), (lambda: (rng.random(QUESTIONS) < now).astype(float))
 
 

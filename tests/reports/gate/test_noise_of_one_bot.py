@@ -1,0 +1,54 @@
+"""Gates on these questions where the old bot can't be asked again: its lucky answers must not look like a loss."""
+
+import numpy as np
+import pytest
+from proctor.reports.gate.verdicts import Samples, next_asked, on_these
+
+QUESTIONS, MARGIN, BUDGET = 100, 0.03, 30
+
+
+def alone(before: np.ndarray, now: np.ndarray, again: np.ndarray) -> Samples:
+    return Samples(before[:, None], now[:, None], np.full((len(now), 1), np.nan), again, both_sides=False)
+
+
+def test_lucky_answers_of_both_bots_weigh_the_same():
+    """Four were right by luck with the old bot and four with the new one; asked again, all eight are wrong."""
+    before, now, again = np.ones(QUESTIONS), np.ones(QUESTIONS), np.full((QUESTIONS, 3), np.nan)
+    now[:4], before[4:8], again[:8] = 0, 0, 0
+    found = on_these(alone(before, now, again), MARGIN)
+    assert found is not None
+    assert (found.gain, found.worse, found.better) == (0, 4, 4)
+    assert found.noise == pytest.approx(np.sqrt(8) / QUESTIONS)
+    assert found.outcome == "not worse"
+
+
+def test_losses_that_are_confirmed_are_found():
+    before, now, again = np.ones(QUESTIONS), np.ones(QUESTIONS), np.full((QUESTIONS, 3), np.nan)
+    now[:5], again[:5] = 0, 0
+    found = on_these(alone(before, now, again), MARGIN)
+    assert found is not None
+    assert (found.outcome, found.gain, found.noise > 0) == ("regressed", -0.05, True)
+
+
+@pytest.mark.parametrize(("flaky", "right"), [(15, 0.15), (100, 0.03), (15, 0.5), (15, 0.85)])
+def test_a_bot_that_did_not_change_is_seldom_said_to_have_regressed(flaky, right):
+    """16 and 47 of 100 gates said so of bots that are seldom right, where noise was that of the new bot alone."""
+    chance = np.random.default_rng(1)
+    regressed = sum(_gate(chance, flaky, right) == "regressed" for _ in range(150))
+    assert regressed <= 12  # of 150; 5 % are 7.5, with a standard error of 2.7
+
+
+def _gate(chance: np.random.Generator, flaky: int, right: float) -> str:
+    shares = np.where(np.arange(QUESTIONS) < flaky, right, 1.0)
+    before, now = (chance.random((2, QUESTIONS)) < shares).astype(float)
+    again = np.full((QUESTIONS, 3), np.nan)
+    while True:
+        samples = alone(before, now, again.copy())
+        left = BUDGET - samples.asked_again
+        picked = next_asked([samples], [1.0], 3, min(5, left), 0)
+        found = on_these(samples, MARGIN, spent=samples.asked_again / BUDGET if picked else 1.0)
+        assert found is not None
+        if not picked or found.outcome == "not worse" or (samples.asked_again and found.outcome == "regressed"):
+            return found.outcome
+        for place, _ in picked:
+            again[place, np.isfinite(again[place]).sum()] = chance.random() < shares[place]
