@@ -113,11 +113,17 @@ def beat(connection: sqlite3.Connection, owner: str) -> None:
     connection.execute("UPDATE workers SET beat_at = ? WHERE owner = ?", [time.time(), owner])
 
 
-def mark_done(connection: sqlite3.Connection, owner: str, keys: Sequence[LeaseKey]) -> None:
-    """What was leased is in the database with all its scores."""
+MARK: Final = (  # both scopes that a run may have: without the first column of the key every lease is looked at
+    "UPDATE leases SET is_done = 1 WHERE scope IN (0, ?) AND bot_id = ? AND question_hash = ? AND repeat = ?"
+    " AND owner = ?"
+)
+
+
+def mark_done(connection: sqlite3.Connection, owner: str, run_id: int, keys: Sequence[LeaseKey]) -> None:
+    """What was leased for a run is in the database with all its scores."""
     connection.executemany(
-        "UPDATE leases SET is_done = 1 WHERE bot_id = ? AND question_hash = ? AND repeat = ? AND owner = ?",
-        [(*key, owner) for key in keys],
+        MARK,
+        [(run_id, *key, owner) for key in keys],
     )
 
 

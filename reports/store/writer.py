@@ -232,7 +232,7 @@ class RowWriter:
         calls = [item for item in work if isinstance(item, CallRecord)]
         write_calls(connection, self._run_id, calls, self._prompts)
         write_links(connection, self._run_id, [item for item in work if isinstance(item, RowCalls)])
-        mark_done(connection, self._owner, [item.key for item in work if isinstance(item, _Done)])
+        mark_done(connection, self._owner, self._run_id, [item.key for item in work if isinstance(item, _Done)])
         self._beat(connection)
         for item in work:
             if isinstance(item, _Vectors):
