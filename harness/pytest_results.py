@@ -24,9 +24,9 @@ from ..reports.reported_run import open_reported
 from ..reports.store.database import Store
 from ..reports.summary import BotSummary, Summary, find_run
 from ..reports.text import printable_lines
-from .cli.progress import Silent
 from .gate.confirmation import Confirmation
 from .gate.gate import judged, open_baseline, refuse_itself
+from .run.progress import Silent
 from .run.run import run_evaluation
 from .run.run_config import RunConfig
 from .run.suite_run import chosen_bots, suite_evaluation

@@ -267,11 +267,11 @@ def board_blocks(board: Board) -> Iterator[Block]:
         for row in board.rows:
             yield from _confusion_table(row.bot, row.confusion)
     for weak in board.weak_points:
-        said: list[str | Span] = ["Weak in ", quoted(weak.metric), ": "]
+        parts: list[str | Span] = ["Weak in ", quoted(weak.metric), ": "]
         for place, found in enumerate(weak.found.rows[:MOST_WEAK]):
-            said += [", " if place else "", quoted(found.key.question_id, 60), " of ", quoted(found.bot, 60)]
+            parts += [", " if place else "", quoted(found.key.question_id, 60), " of ", quoted(found.bot, 60)]
         more = weak.found.total - len(weak.found.rows[:MOST_WEAK])
-        yield Item([*said, f" and {more:,} more." if more else "."])
+        yield Item([*parts, f" and {more:,} more." if more else "."])
 
 
 def _short(column: MetricColumn, board: Board) -> str:

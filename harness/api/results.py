@@ -19,12 +19,8 @@ from ...reports.store.database import Store
 from ...reports.summary import find_run
 from ...reports.table import Block, Column, Sentence, Span, Table, html, markdown
 from ...reports.terminal import WIDTH, plain
-from ...reports.text import printable
-from .rendering import html_of, text_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from ...reports.analysis.findings import KnowledgeAnalysis
     from ...reports.compare.comparison import Asked, Compared, Correction
     from ..gate.gate import GateResult
@@ -267,7 +263,7 @@ def compare_asked(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class KnowledgeReport:
+class KnowledgeReport(Shown):
     """What documents do for answers; shown, it is what ``proctor knowledge`` prints.
 
     Attributes:
@@ -307,15 +303,8 @@ class KnowledgeReport:
                 file.writelines(analysis_file(self.analysis))
         return place
 
-    def _shown(self) -> list[RenderableType]:
-        from ..cli.knowledge import analysis_table
+    def _blocks(self) -> Iterator[Block]:
+        from ...reports.export.knowledge import knowledge_blocks
 
-        return [analysis_table(self.analysis), *(printable(each) for each in self.analysis.warnings)]
-
-    def __repr__(self) -> str:
-        """The tables as text."""
-        return "\n".join(text_of(each) for each in self._shown())
-
-    def _repr_html_(self) -> str:
-        """The tables for notebooks."""
-        return html_of(*self._shown())
+        yield from knowledge_blocks(self.analysis)
+        yield from (Sentence(warning, "warning") for warning in self.analysis.warnings)

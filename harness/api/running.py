@@ -13,8 +13,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
-from ..cli.progress import Silent
 from ..run.interrupts import STOP, Stop
+from ..run.progress import Silent, watching
 
 if TYPE_CHECKING:
     from ...reports.store.run import Row
@@ -158,8 +158,6 @@ def _terminal(progress: bool) -> Iterator[Watcher]:
     if not progress or not sys.stderr.isatty():
         yield Silent()
         return
-    from ..cli.run import watching
-
     with watching() as watcher:
         yield watcher
 

@@ -12,8 +12,6 @@ from typing import Final, TextIO
 
 import orjson
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ...reports.table import Block
 from ...reports.terminal import WIDTH, styled
@@ -115,14 +113,3 @@ def shown_in_browser(address: str, browse: Browse | None = None) -> bool:
         return bool((browse or webbrowser.open)(address))
     except (webbrowser.Error, OSError):  # it is named, but can't be started
         return False
-
-
-def grid(*headings: str, first: int = 26) -> Table:
-    """A table without lines, its first column (of so many characters at most) to the left, the others to the right."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(
-            Text(heading, style="dim"), justify="right" if place else "left", overflow="fold",
-            max_width=None if place else first,
-        )  # fmt: skip
-    return table

@@ -212,10 +212,10 @@ def _gate_suite(suite: Path, options: GateOptions, asking: Asking) -> GateResult
     from ..gate.attribution import explained
     from ..gate.gate import gate_suite
     from ..run.judge_check import JudgeUnfit
+    from ..run.progress import Silent, watching
     from ..run.run_config import RunConfig
     from ..suite.suite_file import load_suite
-    from .progress import Silent
-    from .run import show_warnings, watching
+    from .run import show_warnings
 
     run = RunConfig(
         (), asking.limit, asking.repeat, asking.concurrency, asking.fresh, False, asking.judge, asking.judge_url,

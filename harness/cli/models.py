@@ -8,7 +8,6 @@ import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
@@ -133,24 +132,7 @@ def _without_rate(name: str) -> str:
 
 def write_models(listed: Iterable[ListedModel], stdout: TextIO) -> None:
     """Print the models as one JSON object."""
-    write_json({"models": [model_object(model) for model in listed]}, stdout)
-
-
-def model_object(model: ListedModel) -> dict[str, object]:
-    """All that is known of a model, JSON-able."""
-    return {
-        "role": model.role,
-        "kind": ROLES[model.role].kind,
-        "model_id": model.model_id,
-        "settings": None if model.settings is None else asdict(model.settings),
-        "needed_by": list(model.metrics),
-        "megabytes": model.megabytes,
-        "licence": model.licence or None,
-        "here": model.is_here,
-        "folder": None if model.folder is None else str(model.folder),
-        "server": model.is_served,
-        "trouble": model.trouble or None,
-    }
+    write_json({"models": [model.as_object for model in listed]}, stdout)
 
 
 def models_table(catalog: Catalog) -> str:

@@ -8,19 +8,14 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
-from rich.console import Group, JustifyMethod, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from ...reports.compare.comparison import FEW_CLUSTERS, cluster_noun
 from ...reports.compare.messages import interval, signed
 from ...reports.compare.power import CORRELATION, Need, Plan, Planned
 from ...reports.leaderboard import count
-from ...reports.text import printable
-from .console import TableConsole, write_json
+from ...reports.table import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, quoted
+from .console import show, write_json
 from .conventions import Database, Json, interruptible
-
-NAME_WIDTH = 28
 
 
 def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
@@ -28,7 +23,7 @@ def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
     if as_json:
         write_json(plan_object(plan), stdout)
         return
-    TableConsole(stdout).print(plan_table(plan))
+    show(plan_blocks(plan), stdout)
 
 
 def plan_object(plan: Plan) -> dict[str, object]:
@@ -51,34 +46,29 @@ def _planned_object(planned: Planned) -> dict[str, object]:
     return made
 
 
-def plan_table(plan: Plan) -> RenderableType:
+def plan_blocks(plan: Plan) -> Iterator[Block]:
     """A line for each pair of bots, with what was seen and how many questions it takes."""
     wish = plan.wish
-    title = f"{printable(wish.metric)}: how many questions for a difference of {wish.delta:g}?"
-    seen = f"by the spread seen in run {printable(plan.run)}; 95 % intervals, power {wish.power * 100:g} %"
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
     clustered = wish.cluster != "none"
-    lines = [cells for each in plan.planned for cells in _lines(each, plan, clustered)]
-    titles = ["", "seen", "on", *(["design"] if clustered else []), "to show", "to settle"]
-    for place, heading in enumerate(titles):
-        justify: JustifyMethod = "left" if place < 2 else "right"
-        width = None if place else min(NAME_WIDTH, max(len(line[0]) for line in lines))
-        table.add_column(Text(heading, style="dim"), justify=justify, overflow="fold", min_width=width)
-    for cells in lines:
-        table.add_row(*cells)
-    notes = [Text(printable(f"{bots}: {why}"), overflow="fold") for bots, why in plan.refused.items()]
-    legend = [Text(line, style="dim", overflow="fold") for line in _legend(plan)]
-    blank = [Text()] if notes else []
-    return Group(Text(title, style="bold"), Text(seen, style="dim"), Text(), table, *blank, *notes, Text(), *legend)
+    yield Heading((quoted(wish.metric, 80, "bold"), f": how many questions for a difference of {wish.delta:g}?"), 2)
+    seen = f"by the spread seen in run {plan.run}; 95 % intervals, power {wish.power * 100:g} %"
+    yield from (Sentence(seen, "dim"), BLANK)
+    made = columns("", "seen", "on", *(["design"] if clustered else []), "to show", "to settle")
+    made[1] = Column("seen", "figures")
+    yield Table(made, [cells for each in plan.planned for cells in _lines(each, plan, clustered)])
+    yield BLANK
+    yield from (Sentence((quoted(bots, 160), f": {why}")) for bots, why in plan.refused.items())
+    yield BLANK
+    yield from (Sentence(line, "dim") for line in _legend(plan))
 
 
-def _lines(planned: Planned, plan: Plan, clustered: bool) -> Iterator[list[str]]:
+def _lines(planned: Planned, plan: Plan, clustered: bool) -> Iterator[list[Words]]:
     """One line; where it is known what repeats buy, others below it for so many."""
     found, known = planned.difference, planned.repeats_known
     seen = "" if found is None else f"{signed(found.mean, plan.column)} {interval(found.low, found.high, plan.column)}"
     effect = [f"{planned.design_effect:.1f}"] if clustered else []
     figures = ["", ""] if known else _figures(planned.needs[0])
-    yield [printable(", ".join(planned.bots)), seen.strip(), f"{planned.questions:,}", *effect, *figures]
+    yield [quoted(", ".join(planned.bots)), seen.strip(), f"{planned.questions:,}", *effect, *figures]
     if known:
         for need in sorted(planned.needs, key=lambda need: need.repeats):
             yield [f"  {_times(need)}", "", "", *([""] if clustered else []), *_figures(need)]
@@ -94,13 +84,13 @@ def _times(need: Need) -> str:
 
 def _legend(plan: Plan) -> Iterator[str]:
     delta = f"{plan.wish.delta:g}"
-    yield f"to show: questions that show a true difference of {delta} with that power;"
-    yield f"  with as many the gate, margin {delta}, calls an equally good bot not worse"
+    power = f"to show: questions that show a true difference of {delta} with that power; with as many the gate, margin"
+    yield f"{power} {delta}, calls an equally good bot not worse"
     yield f"to settle: questions after which the gate, margin {delta}, nearly always decides"
     if plan.wish.cluster != "none":
         noun = cluster_noun(plan.wish.cluster)
-        yield f"design: how many times as many it takes, as those of one {noun}"
-        yield f"  are alike; further questions are taken to come from further {noun}s"
+        alike = f"design: how many times as many it takes, as those of one {noun} are alike; further questions are"
+        yield f"{alike} taken to come from further {noun}s"
     fewest = min(each.clusters for each in plan.planned)
     if fewest < FEW_CLUSTERS:
         alone = all(each.clusters == each.questions for each in plan.planned)

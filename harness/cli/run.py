@@ -6,14 +6,13 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
-from rich.console import Console
 
 from ... import InputError
 from ...reports.export.json import as_object
@@ -24,11 +23,10 @@ from ...reports.report import insight_object, problem_object
 from ...reports.summary import find_run
 from ...reports.table import BLANK, Block, Item, Sentence
 from ...reports.text import printable
-from ..run.engine import Watcher
-from ..run.estimate import Amount, CostEstimate, Share
+from ..run.estimate import CostEstimate, estimate_blocks, estimate_object
 from ..run.judging import Judging
-from ..run.local_models import ListedModel
-from ..run.run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, Evaluation, Outcome, run_evaluation
+from ..run.progress import Silent, watching
+from ..run.run import Evaluation, Outcome, run_evaluation
 from .console import show, write_json
 from .conventions import (
     DONE,
@@ -47,8 +45,6 @@ from .conventions import (
     judge_fit,
     say,
 )
-from .models import model_object
-from .progress import ProgressBars, ProgressLines, Silent
 
 if TYPE_CHECKING:
     from ...reports.robustness.robustness import Robustness
@@ -136,18 +132,6 @@ def _database(outcome: Outcome) -> str:
 
 def _quoted(text: object) -> str:
     return shlex.quote(printable(str(text)))
-
-
-@contextlib.contextmanager
-def watching() -> Iterator[Watcher]:
-    """Progress bars on stderr in a terminal, else a line every ten seconds."""
-    console = Console(emoji=False, stderr=True)
-    if not console.is_terminal:
-        with ProgressLines(sys.stderr) as lines:
-            yield lines
-        return
-    with ProgressBars(console) as bars:
-        yield bars
 
 
 def show_warnings(outcome: Outcome) -> None:
@@ -248,162 +232,12 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
     }
 
 
-NAME, FIGURE = 27, 12
-WIDTH = 80
-
-
 def show_estimate(made: CostEstimate, stdout: TextIO, as_json: bool) -> None:
     """Print the estimate."""
     if as_json:
         write_json(estimate_object(made), stdout)
     else:
-        stdout.write("\n".join(_lines(made)) + "\n")
-
-
-def estimate_object(made: CostEstimate) -> dict[str, object]:
-    """The estimate for machines."""
-    per_row, per_question = made.planned
-    return {
-        "suite": made.suite,
-        "questions": made.questions,
-        "rows": made.rows,
-        "rows_to_ask": made.to_ask,
-        "rows_to_score": made.to_score,
-        "judge": made.judge or None,
-        "judge_requests_per_row": per_row,
-        "judge_requests_per_question": per_question,
-        "bots": {name: _amount_object(amount) for name, amount in made.bots.items()},
-        "calls": {name: _amount_object(amount) for name, amount in made.calls.items()},
-        "judge_check": _amount_object(made.check),
-        "metrics": {
-            share.name: {
-                "per_row": share.per_row,
-                "per_question": share.per_question,
-                **_amount_object(share.amount),
-                "shares": list(share.shares),
-            }
-            for share in made.shares
-        },
-        "total": _amount_object(made.total),
-        "local_models": [model_object(model) for model in made.models],
-        "assumptions": list(_assumptions(made)),
-    }
-
-
-def _amount_object(amount: Amount) -> dict[str, object]:
-    return {
-        "requests": round(amount.requests),
-        "tokens_in": round(amount.tokens_in),
-        "tokens_out": round(amount.tokens_out),
-        "cost": amount.cost,
-    }
-
-
-def _lines(made: CostEstimate) -> Iterator[str]:
-    answers = f"{count(made.rows, 'answer')} of bots to {count(made.questions, 'question')}"
-    yield from _folded(f"{printable(made.suite)}: {answers}, {made.to_ask:,} of them to ask")
-    yield from _folded(_judging(made))
-    if made.total.requests:
-        yield ""
-        yield _row("", "requests", "tokens in", "tokens out", "cost")
-        yield from _amounts("bots", made.bots)
-        yield from _amounts("judge", made.calls)
-        if made.check.requests:
-            yield _figures("self-test of the judge", made.check)
-        yield _figures("total", made.total)
-    if made.shares and made.calls:
-        yield ""
-        yield _row("added by each metric", "requests", "tokens in", "tokens out", "cost")
-        yield from _shares(made.shares)
-    if made.models:
-        yield ""
-        yield "local models"
-        for model in made.models:
-            yield from _folded(_model(model), "  ")
-    yield ""
-    for sentence in _assumptions(made):
-        yield from _folded(sentence)
-
-
-def _judging(made: CostEstimate) -> str:
-    if not made.judge:
-        return "No metric asks a judge."
-    if made.is_embedded:
-        return "The judge is embedded: no requests, no cost."
-    per_row, per_question = made.planned
-    plan = f"{count(per_row, 'request')} a row and {per_question:,} a question"
-    return f"Judge {printable(made.judge)}: {plan}; {made.to_score:,} answers to judge"
-
-
-def _model(model: ListedModel) -> str:
-    size = "" if model.megabytes is None else f", {model.megabytes:,} MB"
-    if model.is_served:
-        where = "on a server"
-    elif model.trouble:
-        where = model.trouble
-    else:
-        where = f"{'downloaded' if model.is_here else 'not downloaded'}{size}"
-    return f"{model.role} {printable(model.model_id)}: {printable(where)}; for {named(model.metrics)}"
-
-
-def _amounts(title: str, amounts: Mapping[str, Amount]) -> Iterator[str]:
-    if amounts:
-        yield title
-        for name, amount in amounts.items():
-            yield _figures(f"  {printable(name)}", amount)
-
-
-def _shares(shares: Sequence[Share]) -> Iterator[str]:
-    """A line for each metric that adds calls, and one for all that only share calls."""
-    free: dict[tuple[str, ...], list[str]] = {}
-    for share in shares:
-        if share.amount.requests:
-            yield _figures(f"  {share.name}", share.amount)
-            if share.shares:
-                yield from _folded(f"and shares {', '.join(share.shares)}", "    ")
-        else:
-            free.setdefault(share.shares, []).append(share.name)
-    for calls, names in free.items():
-        if calls:
-            yield from _folded(f"only shared ({', '.join(calls)}): {', '.join(names)}", "  ")
-
-
-def _figures(name: str, amount: Amount) -> str:
-    cost = "-" if amount.cost is None else f"{amount.cost:.4f}"
-    return _row(name, f"{amount.requests:,.0f}", f"{amount.tokens_in:,.0f}", f"{amount.tokens_out:,.0f}", cost)
-
-
-def _row(name: str, *cells: str) -> str:
-    head = name if len(name) <= NAME else f"{name}\n{'':{NAME}}"
-    return f"{head:<{NAME}}{''.join(f'{cell:>{FIGURE}}' for cell in cells)}".rstrip()
-
-
-def _assumptions(made: CostEstimate) -> Iterator[str]:
-    if made.total.requests:
-        yield (
-            f"Estimated with {CHARACTERS_A_TOKEN} characters a token, as in English; without reasoning, retries, "
-            "repairs of unreadable replies and cached calls."
-        )
-    if made.assumed:
-        yield (
-            "Missing answers are taken as long as the expected ones, and contexts as long as the bots' settings "
-            f"say ({CHUNKS} of {CHUNK_SIZE} characters for your own bots). The cost of your own bots is not known."
-        )
-    if made.unpriced and made.total.cost is not None:
-        yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out given."
-    if made.total.requests and made.total.cost is None:
-        yield "For the cost, give price_in and price_out (per million tokens) of each model under `models`."
-    yield "Nothing was asked."
-
-
-def _folded(sentence: str, indent: str = "") -> Iterator[str]:
-    line = indent
-    for word in sentence.split():
-        if len(line) + len(word) >= WIDTH and line.strip():
-            yield line.rstrip()
-            line = indent
-        line += f"{word} "
-    yield line.rstrip()
+        show(estimate_blocks(made), stdout)
 
 
 def repeat_run(
@@ -584,11 +418,9 @@ def _run_and_show(
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.export.tables import write_row_lines
     from ...reports.files import check_file
-    from ...reports.models_in_use import named
     from ...reports.store.database import Store
     from ..run.run import run_evaluation
     from .console import own_stdout
-    from .progress import Silent
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")

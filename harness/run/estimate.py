@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,12 +20,15 @@ from ...metrics.judge.rendering import render
 from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
 from ...metrics.text import sentences
 from ...reports.corrected import stored_check
+from ...reports.leaderboard import count
+from ...reports.models_in_use import named
 from ...reports.store.database import Store
 from ...reports.store.run import RunHeader, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
 from .judge_check import calls_of, fingerprint, self_tests
 from .queues import BotQueue, Todo, todo_by_row
-from .run import tokens
+from .run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, tokens
 from .scoring import RowFacts
 
 if TYPE_CHECKING:
@@ -400,3 +403,124 @@ def _difference(whole: Amount, part: Amount) -> Amount:
     cost = None if whole.cost is None else whole.cost - (part.cost or 0.0)
     tokens_in, tokens_out = whole.tokens_in - part.tokens_in, whole.tokens_out - part.tokens_out
     return Amount(whole.requests - part.requests, tokens_in, tokens_out, cost)
+
+
+FIGURES: Final = ("requests", "tokens in", "tokens out", "cost")
+
+
+def estimate_object(made: CostEstimate) -> dict[str, object]:
+    """The estimate for machines."""
+    per_row, per_question = made.planned
+    return {
+        "suite": made.suite,
+        "questions": made.questions,
+        "rows": made.rows,
+        "rows_to_ask": made.to_ask,
+        "rows_to_score": made.to_score,
+        "judge": made.judge or None,
+        "judge_requests_per_row": per_row,
+        "judge_requests_per_question": per_question,
+        "bots": {name: _amount_object(amount) for name, amount in made.bots.items()},
+        "calls": {name: _amount_object(amount) for name, amount in made.calls.items()},
+        "judge_check": _amount_object(made.check),
+        "metrics": {
+            share.name: {
+                "per_row": share.per_row,
+                "per_question": share.per_question,
+                **_amount_object(share.amount),
+                "shares": list(share.shares),
+            }
+            for share in made.shares
+        },
+        "total": _amount_object(made.total),
+        "local_models": [model.as_object for model in made.models],
+        "assumptions": list(_assumptions(made)),
+    }
+
+
+def _amount_object(amount: Amount) -> dict[str, object]:
+    return {
+        "requests": round(amount.requests),
+        "tokens_in": round(amount.tokens_in),
+        "tokens_out": round(amount.tokens_out),
+        "cost": amount.cost,
+    }
+
+
+def estimate_blocks(made: CostEstimate) -> Iterator[Block]:
+    """What would be asked of whom, what each metric adds, which models it takes, and what is assumed."""
+    answers = f"{count(made.rows, 'answer')} of bots to {count(made.questions, 'question')}"
+    yield Heading((made.suite, f": {answers}, {made.to_ask:,} of them to ask"), 2, "")
+    yield Sentence(_judging(made))
+    if made.total.requests:
+        yield from (BLANK, Table(columns("", *FIGURES), list(_amounts(made))))
+    if made.shares and made.calls:
+        added = [_figures(quoted(share.name), share.amount) for share in made.shares if share.amount.requests]
+        yield from (BLANK, Table(columns("added by each metric", *FIGURES), added), *_shared(made.shares))
+    if made.models:
+        yield from (BLANK, Heading("local models", 3, ""))
+        yield from (Item(_model(model)) for model in made.models)
+    yield BLANK
+    yield from map(Sentence, _assumptions(made))
+
+
+def _judging(made: CostEstimate) -> str:
+    if not made.judge:
+        return "No metric asks a judge."
+    if made.is_embedded:
+        return "The judge is embedded: no requests, no cost."
+    per_row, per_question = made.planned
+    plan = f"{count(per_row, 'request')} a row and {per_question:,} a question"
+    return f"Judge {made.judge}: {plan}; {made.to_score:,} answers to judge"
+
+
+def _model(model: ListedModel) -> str:
+    size = "" if model.megabytes is None else f", {model.megabytes:,} MB"
+    where = f"{'downloaded' if model.is_here else 'not downloaded'}{size}"
+    where = "on a server" if model.is_served else model.trouble or where
+    return f"{model.role} {model.model_id}: {where}; for {named(model.metrics)}"
+
+
+def _amounts(made: CostEstimate) -> Iterator[Row]:
+    for title, amounts in (("bots", made.bots), ("judge", made.calls)):
+        if amounts:
+            yield RowGroup(title, "")
+        yield from (_figures(("  ", quoted(name, 60)), amount) for name, amount in amounts.items())
+    if made.check.requests:
+        yield _figures("self-test of the judge", made.check)
+    yield _figures("total", made.total)
+
+
+def _shared(shares: Sequence[Share]) -> Iterator[Item]:
+    """Which metrics share calls, and which add none because they only share them."""
+    free: dict[tuple[str, ...], list[str]] = {}
+    for share in shares:
+        if share.amount.requests and share.shares:
+            yield Item(f"{share.name} also shares {', '.join(share.shares)}", "dim")
+        elif share.shares:
+            free.setdefault(share.shares, []).append(share.name)
+    for calls, names in free.items():
+        yield Item(f"only shared ({', '.join(calls)}): {', '.join(names)}", "dim")
+
+
+def _figures(name: Words, amount: Amount) -> list[Words]:
+    cost = "-" if amount.cost is None else f"{amount.cost:.4f}"
+    return [name, f"{amount.requests:,.0f}", f"{amount.tokens_in:,.0f}", f"{amount.tokens_out:,.0f}", cost]
+
+
+def _assumptions(made: CostEstimate) -> Iterator[str]:
+    if made.total.requests:
+        yield (
+            f"Estimated with {CHARACTERS_A_TOKEN} characters a token, as in English; without reasoning, retries, "
+            "repairs of unreadable replies and cached calls."
+        )
+    if made.assumed:
+        yield (
+            "Missing answers are taken as long as the expected ones, and contexts as long as the bots' settings "
+            f"say ({CHUNKS} of {CHUNK_SIZE} characters for your own bots). The cost of your own bots is not known."
+        )
+    if made.unpriced and made.total.cost is not None:
+        yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out given."
+    if made.total.requests and made.total.cost is None:
+        yield "For the cost, give price_in and price_out (per million tokens) of each model under `models`."
+    yield "Nothing was asked."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -56,6 +56,23 @@ class ListedModel:
     folder: Path | None = None
     trouble: str = ""
     settings: ModelChoice | None = None
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """All that is known of it, for programs."""
+        return {
+            "role": self.role,
+            "kind": ROLES[self.role].kind,
+            "model_id": self.model_id,
+            "settings": None if self.settings is None else asdict(self.settings),
+            "needed_by": list(self.metrics),
+            "megabytes": self.megabytes,
+            "licence": self.licence or None,
+            "here": self.is_here,
+            "folder": None if self.folder is None else str(self.folder),
+            "server": self.is_served,
+            "trouble": self.trouble or None,
+        }
 
 
 def listed_model(there: Presence, metrics: tuple[str, ...]) -> ListedModel:

@@ -10,7 +10,6 @@ from typing import Final
 from ..compare.scores import Estimate
 from ..leaderboard import count
 from ..statistics.paired import Difference
-from ..table import Block, Heading, Item, Sentence, Span, quoted
 from .findings import (
     AblatedAnswer,
     Ablations,
@@ -442,42 +441,3 @@ def _number(found: Sequence[Finding], kind: str) -> str:
     if kind == "answered_anyway":
         return f"{count(number, 'question')} {_were(number)}"
     return f"{count(number, 'question')} {'has' if number == 1 else 'have'}"
-
-
-DOCUMENTS = 3
-
-
-def analysis_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
-    """What was looked at, and the conclusions, as they stand on the page of a pull request."""
-    by = marked_by(analysis)
-    yield Heading("Knowledge")
-    looked_at = f"{about(analysis)}{f'; {by}' if by else ''}. Analysis "
-    yield Sentence((looked_at, quoted(analysis.analysis), "."))
-    said = [Item(sentence) for sentence in conclusions(analysis)]
-    yield from said or [Sentence("Nothing stands out.")]
-    yield from _worst(analysis)
-
-
-def _worst(analysis: KnowledgeAnalysis) -> Iterator[Item]:
-    """The documents that caused most wrong answers, with these, where any did."""
-    worst = [] if analysis.attribution is None else [one for one in moved(analysis.attribution) if one.failures]
-    if len(worst) < 2:
-        return
-    named: list[str | Span] = ["Documents by the wrong answers that they caused: "]
-    for place, one in enumerate(worst[:DOCUMENTS]):
-        named += [", " if place else "", quoted(one.document, 80), f" ({len(one.failures)})"]
-    more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""
-    yield Item([*named, f"{more}."])
-
-
-def analysis_object(analysis: KnowledgeAnalysis) -> dict[str, object]:
-    """The analysis's name, its conclusions and how many findings of each kind it has; the whole is in the database."""
-    found = Counter(finding.kind for finding in all_findings(analysis))
-    return {
-        "analysis": analysis.analysis,
-        "finished_at": analysis.finished_at,
-        "metric": analysis.metric or None,
-        "threshold": analysis.threshold,
-        "conclusions": list(conclusions(analysis)),
-        "findings": dict(sorted(found.items())),
-    }

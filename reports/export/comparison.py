@@ -179,7 +179,7 @@ def _head(comparison: Comparison) -> Iterator[Block]:
     if opening := words.opening(comparison):
         yield Sentence(opening, "bold")
         yield BLANK
-    names: Words = (": ", quoted(baseline.name, 60), " against ", quoted(candidate.name, 60))
+    names: Sequence[str | Span] = (": ", quoted(baseline.name, 60), " against ", quoted(candidate.name, 60))
     if baseline.bot == candidate.bot:
         names = (": ", quoted(candidate.bot, 60), " in two runs")
     yield Heading((Span(candidate.suite, "bold"), *names), 2, "")
@@ -189,8 +189,8 @@ def _head(comparison: Comparison) -> Iterator[Block]:
         yield Item((quoted(operand.name, 60), ": run ", quoted(operand.run), _status(operand)), "dim")
     if comparison.changes:
         yield Sentence(f"changed: {'; '.join(comparison.changes)}")
-    if said := words.about_primary(comparison):
-        yield Sentence(said)
+    if sentence := words.about_primary(comparison):
+        yield Sentence(sentence)
     kinds = {kind for kind, _, _ in words.groups(comparison)} & {"better", "worse"}
     yield Sentence(words.headline(comparison), STYLES[kinds.pop()] if len(kinds) == 1 else "bold")
 
@@ -267,8 +267,8 @@ def _rows(rows: ChangedRows, comparison: Comparison) -> Iterator[Block]:
             yield _changed(row, column)
             yield Item(quoted(row.text, LONGEST), level=1)
             for name, answer in ((baseline, row.baseline_answer), (candidate, row.candidate_answer)):
-                said = "no answer" if answer is None else quoted(answer, LONGEST) if answer.strip() else "(blank)"
-                yield Item((Span(name, "dim", is_quoted=True), Span(": ", "dim"), said), level=1)
+                text = "no answer" if answer is None else quoted(answer, LONGEST) if answer.strip() else "(blank)"
+                yield Item((Span(name, "dim", is_quoted=True), Span(": ", "dim"), text), level=1)
 
 
 def _changed(row: ChangedRow, column: MetricColumn) -> Item:

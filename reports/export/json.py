@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import orjson
 
-from ..analysis.messages import analysis_object
 from ..analysis.store import analysis_of_run
 from ..boards import board_object
 from ..outcomes import headlines
 from ..report import Report, insight_object, problem_object
 from ..summary import BotSummary, MetricSummary, Summary
+from .knowledge import analysis_object
 from .tables import frame_rows, row_json
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..analysis.messages import analysis_blocks
 from ..analysis.store import analysis_of_run
 from ..boards import board_blocks
 from ..insights import Insight
@@ -13,6 +12,7 @@ from ..problems import Problem, counted
 from ..report import Report
 from ..table import Block, Column, Folded, Heading, Item, Sentence, Span, Table, Words, quoted
 from ..table import markdown as as_markdown
+from .knowledge import analysis_blocks
 
 MOST_PROBLEMS = 30  # a comment on a pull request has room for about 65,000 characters
 MOST_BOARDS = 20
@@ -102,8 +102,8 @@ def _insights(insights: tuple[Insight, ...]) -> Iterator[Block]:
     if insights:
         yield Heading("Insights")
     for insight in insights:
-        said = insight.details.get("question") or insight.details.get("sentence")
-        yield Item((insight.text, " ", quoted(str(said), 200)) if said else insight.text)
+        text = insight.details.get("question") or insight.details.get("sentence")
+        yield Item((insight.text, " ", quoted(str(text), 200)) if text else insight.text)
 
 
 def _boards(report: Report) -> Iterator[Block]:

@@ -171,7 +171,7 @@ def _bot(bot: BotRobustness, flips: int, details: bool) -> Iterator[Block]:
     yield Heading((quoted(bot.bot, 60, "bold"), f": {about(bot)}"), 3, "")
     if bot.answers.kinds:
         yield from (BLANK, _kinds(bot))
-    answers = [[what, said] for what, said in of_answers(bot)]
+    answers = [[what, text] for what, text in of_answers(bot)]
     yield from (BLANK, Table([Column("answers", "text"), Column("", "text")], answers, has_header=False))
     if spreads := list(_spreads(bot.metrics)):
         names = ("over", "plain", "worst", "sd", "range")
@@ -264,7 +264,7 @@ def _flips(bot: BotRobustness, most: int) -> Iterator[Block]:
         yield Item((source, ", ", quoted(how_perturbed(first), 60), f": {what_flipped(pair, bot.metrics)}"))
         for asked, answer in ((first.question, pair.answer), (first.perturbed, pair.perturbed_answer)):
             yield Item(("asked: ", quoted(asked, LONGEST)), level=1)
-            yield Item(("said: ", "(no answer)" if answer is None else quoted(answer, LONGEST)), level=2)
+            yield Item(("answer: ", "(no answer)" if answer is None else quoted(answer, LONGEST)), level=2)
 
 
 def robustness_object(found: Robustness, most_flips: int | None = None) -> dict[str, object]:

@@ -55,7 +55,7 @@ from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, 
 from proctor.harness.analysis.document_quality import find_document_problems
 from proctor.harness.analysis.gaps import find_gaps
 from proctor.harness.analysis.support import with_supports
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

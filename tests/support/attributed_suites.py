@@ -10,7 +10,7 @@ from pathlib import Path
 from openai_server import Call
 from proctor.harness.analysis.attribution import AblationPlan, attribution, plan_ablations
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

@@ -2,7 +2,7 @@
 
 import json
 
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig

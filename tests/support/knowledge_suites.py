@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
-from proctor.harness.cli.progress import Silent
 from proctor.harness.run.engine import Watcher
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from proctor.bots.bot import Identity, Reply
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.queues import BotQueue, Item
 from proctor.harness.run.run import Evaluation, Outcome, run_evaluation, run_metrics
 from proctor.knowledge.models.batching import BatchingEmbedder

@@ -7,7 +7,7 @@ from knowledge_suites import DOCUMENTS, QUESTIONS, RAG, write_knowledge_suite
 from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.harness.analysis.analysis import PARTS, AnalysisOptions, analyse_suite, analysis_estimate, named_parts
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.store import analysis_json, find_analysis

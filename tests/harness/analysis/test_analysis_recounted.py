@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from knowledge_suites import DOCUMENTS, QUESTIONS, RAG, answers_of, environ, write_knowledge_suite
 from proctor.harness.analysis.analysis import AnalysisOptions, analyse_suite
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.store import analysis_json
 from proctor.reports.store.database import Store

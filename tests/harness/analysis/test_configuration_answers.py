@@ -16,7 +16,7 @@ from proctor.harness.analysis.configurations import (
     halves,
     measure_grid,
 )
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

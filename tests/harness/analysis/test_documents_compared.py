@@ -13,7 +13,7 @@ from openai_server import Call, Fault, OpenAIServer, status
 from proctor import InputError
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
 from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

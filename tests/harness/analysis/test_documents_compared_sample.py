@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from proctor.harness.analysis.corpus import index_corpus
 from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.reports.store.database import Store

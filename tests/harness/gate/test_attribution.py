@@ -10,7 +10,6 @@ import pytest
 import tiny_reranker
 from openai_server import Call, OpenAIServer
 from proctor import InputError
-from proctor.harness.cli.progress import Silent
 from proctor.harness.gate.attribution import (
     Attribution,
     AttributionPlan,
@@ -18,6 +17,7 @@ from proctor.harness.gate.attribution import (
     attribution_blocks,
     plan_attribution,
 )
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

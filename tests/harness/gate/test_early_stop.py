@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor.bots.bot import BotMisconfigured, Reply, Usage
-from proctor.harness.cli.progress import Silent
 from proctor.harness.gate.early_stop import (
     EarlyResult,
     EarlyStop,
@@ -17,6 +16,7 @@ from proctor.harness.gate.early_stop import (
     shuffled,
     word_of,
 )
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.queues import Item
 from proctor.harness.run.run import Outcome, run_evaluation
 from proctor.knowledge.questions.question import Question

@@ -10,9 +10,9 @@ import time
 import pytest
 from proctor import InputError
 from proctor.bots.bot import BotMisconfigured, Context, Reply
-from proctor.harness.cli.progress import Silent
 from proctor.harness.run.engine import Engine
 from proctor.harness.run.interrupts import DaemonThreads
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.scoring import Scorer
 from proctor.knowledge.questions.question import Question
 from proctor.reports.store.database import Store

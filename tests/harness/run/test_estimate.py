@@ -9,8 +9,7 @@ from judge_server import JudgeServer
 from judged_runs import CHUNKS, record, run, score, suite_with_judge
 from knowing_judge import canary_of, reply, right
 from openai_server import OpenAIServer
-from proctor.harness.cli.run import estimate_object
-from proctor.harness.run.estimate import cost_estimate
+from proctor.harness.run.estimate import cost_estimate, estimate_object
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

@@ -12,10 +12,9 @@ import pytest
 from judged_runs import metrics_of, run_into
 from logprob_server import LogprobServer
 from proctor import InputError
-from proctor.harness.cli.progress import Silent
-from proctor.harness.cli.run import estimate_object
-from proctor.harness.run.estimate import cost_estimate
+from proctor.harness.run.estimate import cost_estimate, estimate_object
 from proctor.harness.run.local_models import RunModels
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run import run_evaluation, run_metrics
 from proctor.harness.run.run_config import RunConfig

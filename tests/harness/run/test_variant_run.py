@@ -11,7 +11,7 @@ from openai_server import Call, OpenAIServer
 from proctor import InputError
 from proctor.harness.analysis.attribution import knowing_bots
 from proctor.harness.analysis.corpus import CorpusIndex, read_answers
-from proctor.harness.cli.progress import Silent
+from proctor.harness.run.progress import Silent
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
 from proctor.reports.store.run import LATEST

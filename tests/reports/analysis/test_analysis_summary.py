@@ -5,11 +5,13 @@ import pytest
 from analysis_records import full_analysis
 from page_runs import PageBook, page_book, report_of
 from proctor.reports.analysis.findings import KnowledgeAnalysis
-from proctor.reports.analysis.messages import analysis_markdown, analysis_object, conclusions
+from proctor.reports.analysis.messages import conclusions
 from proctor.reports.analysis.store import store_analysis
 from proctor.reports.export.json import run_json
+from proctor.reports.export.knowledge import analysis_blocks, analysis_object
 from proctor.reports.export.markdown import markdown
 from proctor.reports.report import without_times
+from proctor.reports.table import markdown as as_markdown
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def test_where_times_don_t_count_there_is_no_survey(book: PageBook) -> None:
 
 
 def test_texts_of_others_stay_texts() -> None:
-    page = "\n".join(analysis_markdown(full_analysis()))
+    page = as_markdown(analysis_blocks(full_analysis()))
     assert "caused 1 wrong answer" in page
     assert "<script" not in page
     assert "\x1b" not in page
@@ -56,5 +58,5 @@ def test_texts_of_others_stay_texts() -> None:
 
 def test_a_survey_without_anything_says_so() -> None:
     bare = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})
-    assert "Nothing stands out." in list(analysis_markdown(bare))
+    assert "Nothing stands out." in as_markdown(analysis_blocks(bare))
     assert analysis_object(bare)["conclusions"] == list(conclusions(bare)) == []

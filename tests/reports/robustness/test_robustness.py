@@ -280,7 +280,7 @@ def test_the_object_is_plain_json_and_the_page_keeps_texts_texts(tmp_path):
     assert made["bots"]["rag"]["metrics"]["keyword_recall"]["kinds"][1]["flip_rate"] == 0.5
     page = robustness_markdown(found)
     assert "<summary>`" not in page and "<summary><code>" in page
-    assert "said: `<b>no</b> | @all`" in page  # as code, in which nothing is read
+    assert "answer: `<b>no</b> | @all`" in page  # as code, in which nothing is read
     assert "| `comma` |" in page and "keyword\\_recall 1.00 → 0.00" in page
 
 

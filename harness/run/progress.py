@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TextIO
@@ -13,7 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from ...reports.store.run import Row
 from ...reports.text import printable
-from ..run.queues import BotQueue
+from .engine import Watcher
+from .queues import BotQueue
 
 EVERY = 0.1  # seconds between two looks at the screen
 LINE_EVERY = 10.0  # seconds between two lines in a pipe
@@ -196,3 +200,15 @@ class ProgressBars:
         if bot_queue.name in self._cost:
             notes.append(f"cost {self._cost[bot_queue.name]:.4f}")
         return ", ".join(notes)
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Watcher]:
+    """Progress bars on stderr in a terminal, else a line every ten seconds."""
+    console = Console(emoji=False, stderr=True)
+    if not console.is_terminal:
+        with ProgressLines(sys.stderr) as lines:
+            yield lines
+        return
+    with ProgressBars(console) as bars:
+        yield bars

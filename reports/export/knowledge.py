@@ -1,0 +1,270 @@
+"""Renderings of a knowledge analysis: tables and sentences, the summary for a pull request, JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from ..analysis import messages as words
+from ..analysis.findings import (
+    Ablations,
+    ConfigurationResult,
+    DatasetQuality,
+    DocumentChanges,
+    DocumentSummary,
+    Finding,
+    Grid,
+    Kind,
+    KnowledgeAnalysis,
+)
+from ..compare.messages import change, share
+from ..leaderboard import count
+from ..table import BLANK, Block, Cell, Column, Heading, Item, Sentence, Span, Style, Table, Words, columns, quoted
+
+FINDINGS: Final = 4  # of a kind
+LONGEST: Final = 300  # characters of a sentence that quotes documents
+ASKED: Final = 140  # characters of a question
+STYLES: Final[dict[str, Style]] = {"high": "bad", "medium": "warning", "low": "dim"}
+SETTINGS: Final = 6  # of the grid, the present and the recommended one among them
+METRICS: Final = 4  # of the answers with the best configurations
+CARDS: Final = 8
+ATTRIBUTED: Final = 6
+NAMED: Final = 6  # questions that a document caused to fail
+SIGNS: Final = {"now": "=", "take": ">", "no gain shown": "~", "worse": "-"}  # before a setting's name
+
+
+def knowledge_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
+    """The tables part by part, then the conclusions, which end up next to the prompt."""
+    yield Heading(f"{analysis.suite}: {words.about(analysis)}", 2)
+    if by := words.marked_by(analysis):
+        yield Sentence(f"{by[0].upper()}{by[1:]}.", "dim")
+    shown = False
+    for name, blocks in _parts(analysis):
+        if inside := list(blocks):
+            yield from (BLANK, Heading(words.TITLES[name]), *inside)
+            shown = True
+    if not shown:
+        yield from (BLANK, Sentence("The analysed parts have no findings."))
+    if concluded := list(words.conclusions(analysis)):
+        yield from (BLANK, Heading("In short"), *map(Item, concluded))
+
+
+def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[Block]]]:
+    asked = {one.key: one.text for one in analysis.questions}
+    if analysis.grid is not None:
+        yield "grid", _grid(analysis.grid, analysis.metric)
+    yield "gaps", _findings(analysis.gaps.findings, asked)
+    if analysis.documents:
+        yield "documents", _cards(analysis.documents, words.is_read(analysis))
+    if analysis.attribution is not None:
+        yield "attribution", _attribution(analysis.attribution)
+    yield "document_quality", _findings(analysis.document_quality, asked)
+    if analysis.document_changes is not None:
+        yield "document_changes", _against(analysis.document_changes)
+    if analysis.dataset_quality is not None:
+        yield "dataset_quality", _dataset_quality(analysis.dataset_quality, asked)
+
+
+def _findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[Block]:
+    """The worst findings of each kind, with the action, printed once if all share it."""
+    by_kind: dict[Kind, list[Finding]] = {}
+    for finding in words.worst_first(findings):
+        by_kind.setdefault(finding.kind, []).append(finding)
+    for kind, found in by_kind.items():
+        title = words.KINDS[kind].capitalize()
+        yield Item(f"{title}, {len(found)}" if found[1:] else title, "bold")
+        yield _of_kind(found[:FINDINGS], asked)
+        if len(found) > FINDINGS:
+            yield Item(f"... and {len(found) - FINDINGS} more of {words.KINDS[kind]}", "dim")
+
+
+def _of_kind(found: Sequence[Finding], asked: Mapping[str, str]) -> Table:
+    actions = {finding.action for finding in found}
+    rows: list[list[Words | Cell]] = []
+    for finding in found:
+        what: list[str | Span] = [quoted(finding.what, LONGEST)]
+        if len(actions) > 1:
+            what += [" ", quoted(finding.action, LONGEST, "dim")]
+        rows.append([Span(f"  {finding.severity}", STYLES[finding.severity]), what])
+        if len(finding.questions) == 1 and (question := asked.get(finding.questions[0])):
+            rows.append(["", Cell(("Asked: ", quoted(question, ASKED)), "dim")])
+    if len(actions) == 1:
+        rows.append(["", quoted(found[0].action, LONGEST, "dim")])
+    return Table([Column("", "figures"), Column("", "text")], rows, has_header=False)
+
+
+def _grid(grid: Grid, metric: str) -> Iterator[Block]:
+    yield Sentence(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
+    best = words.best_configurations(grid, SETTINGS)
+    rows = [[_name(grid, place), *_figures(grid, result)] for place, result in best]
+    yield Table(columns("", "mean", "vs. current", "tokens", "ms", first="text"), rows)
+    yield Item(f"{_legend(grid)} {words.about_means(grid)}".rstrip(), "dim")
+    if grid.recommendation is not None:
+        yield Item(grid.recommendation.reason)
+    if beyond := words.beyond_budget(grid):
+        yield Item(beyond)
+    if grid.bot and any(result.answers for result in grid.configurations):
+        yield Sentence(f"Answers of {grid.bot} with the best configurations", "dim")
+        yield _answers(grid, metric)
+
+
+def _name(grid: Grid, place: int) -> Words:
+    mark = words.mark(grid, place)
+    return (f"{SIGNS.get(mark, ' ')} ", quoted(grid.names[place], style="bold" if mark else ""))
+
+
+def _legend(grid: Grid) -> str:
+    """The legend of the table."""
+    found = grid.recommendation
+    chosen = "" if found is None or found.verdict == "current" else words.MARKS.get(found.verdict, "")
+    says = {"take": "recommended", "no gain shown": "best, but no gain is shown", "worse": "best here, but worse"}
+    signs = f"= the current configuration{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
+    meaning = f"; {grid.metric}: {text}" if (text := words.RETRIEVAL_METRICS.get(grid.metric)) else ""
+    return f"{signs}{meaning}; tokens: retrieved text; ms: retrieval time."
+
+
+def _figures(grid: Grid, result: ConfigurationResult) -> Iterator[str]:
+    yield share(result.metrics.get(grid.metric))
+    yield change(result.differences[grid.metric]) if grid.metric in result.differences else ""
+    tokens = result.metrics.get("prompt_tokens")
+    yield "-" if tokens is None else f"{tokens.mean:.0f}"
+    yield "-" if result.retrieve_ms is None else f"{result.retrieve_ms[0]:.1f}"
+
+
+def _answers(grid: Grid, metric: str) -> Table:
+    """Some metrics, first the one that decides whether an answer is right."""
+    best = words.best_configurations(grid, len(grid.configurations))
+    measured = [(place, result) for place, result in best if result.answers]
+    names = dict.fromkeys(name for _, result in measured for name in result.answers)
+    shown = sorted(names, key=metric.__ne__)[:METRICS]
+    rows: list[list[Words]] = []
+    for place, result in measured:
+        rows.append([_name(grid, place), *(share(result.answers.get(name)) for name in shown)])
+        if result.answer_differences:
+            changes = (result.answer_differences.get(name) for name in shown)
+            rows.append(["    vs. current", *("" if found is None else change(found) for found in changes)])
+    return Table(columns("", *(quoted(name, 60, "dim") for name in shown), first="text"), rows)
+
+
+def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Block]:
+    asked = any(card.failures is not None for card in cards)
+    of_answers = ("answers", "wrong", *(("failures", "successes") if asked else ()), "tokens")
+    rows: list[list[Words]] = []
+    for card in cards[:CARDS]:
+        figures = _use(card, asked) if is_read else (f"{card.passages:,}", f"{card.characters:,}")
+        rows.append([quoted(card.document), str(len(card.questions)), str(len(card.only_support)), *figures])
+    yield Table(columns("", "gold", "only", *(of_answers if is_read else ("passages", "characters"))), rows)
+    yield Item(_legend_of_cards(is_read, asked), "dim")
+    noted: dict[str, list[str]] = {}
+    for card in cards[:CARDS] if is_read else ():
+        for note in words.usage_notes(card):
+            noted.setdefault(note, []).append(card.document)
+    for note, documents in noted.items():
+        yield Item(f"{note[0].upper()}{note[1:]}: {', '.join(documents)}.")
+    if len(cards) > CARDS:
+        yield Item(f"... and {count(len(cards) - CARDS, 'more document')}", "dim")
+
+
+def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
+    """How a document was used by answers."""
+    yield str(card.retrieved)
+    yield str(card.wrong) if card.graded else "-"
+    if asked:
+        yield _known(card.failures)
+        yield _known(card.successes)
+    yield f"{card.tokens:,}"
+
+
+def _legend_of_cards(is_read: bool, asked: bool) -> str:
+    used = (("answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
+    says = (
+        ("gold", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
+        *(words.OF_ATTRIBUTION.items() if is_read and asked else ()),
+        *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
+    )  # fmt: skip
+    return f"{'; '.join(f'{name}: {text}' for name, text in says if name not in ('effect', 'tried'))}."
+
+
+def _known(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _attribution(attribution: Ablations) -> Iterator[Block]:
+    yield Sentence(words.about_attribution(attribution), "dim")
+    for cause, number in words.causes(attribution):
+        yield Item(f"{number}: {words.CAUSES[cause]}")
+    if not (moved := words.moved(attribution)):
+        return
+    rows: list[list[Words]] = [
+        [quoted(one.document), str(len(one.failures)), str(len(one.successes)),
+         "-" if one.effect is None else f"{one.effect:+.2f}", str(one.tried)]
+        for one in moved[:ATTRIBUTED]
+    ]  # fmt: skip
+    yield Table(columns("", "failures", "successes", "effect", "tried"), rows)
+    yield Item(f"effect: {words.OF_ATTRIBUTION['effect']}.", "dim")
+    if len(moved) > ATTRIBUTED:
+        yield Item(f"... and {count(len(moved) - ATTRIBUTED, 'more document')}", "dim")
+    if moved[0].failures:
+        keys = list(dict.fromkeys(question for _, question in moved[0].failures))
+        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+        yield Item(f"{moved[0].document} caused wrong answers to {', '.join(keys[:NAMED])}{more}.")
+
+
+def _against(against: DocumentChanges) -> Iterator[Block]:
+    for bot in against.bots:
+        gained, lost = len(bot.gained), len(bot.lost)
+        yield Item(f"{bot.bot}: {change(bot.difference)} {against.metric}, {gained} gained, {lost} lost")
+    for edit in against.edits:
+        if edit.gained or edit.lost:
+            yield Item(f"{words.edit_text(edit)}: {len(edit.gained)} gained, {len(edit.lost)} lost")
+    if quiet := sum(not edit.gained and not edit.lost for edit in against.edits):
+        yield Item(f"{count(quiet, 'other edit')} changed no answer", "dim")
+    if against.unexplained:
+        yield Item(f"{count(len(against.unexplained), 'answer')} changed for no single edit", "dim")
+
+
+def _dataset_quality(dataset_quality: DatasetQuality, asked: Mapping[str, str]) -> Iterator[Block]:
+    yield from _findings(dataset_quality.findings, asked)
+    for sentence in (words.about_informative(dataset_quality), words.about_subset(dataset_quality)):
+        if sentence:
+            yield Item(sentence)
+
+
+DOCUMENTS = 3
+
+
+def analysis_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
+    """What was looked at, and the conclusions, as they stand on the page of a pull request."""
+    by = words.marked_by(analysis)
+    yield Heading("Knowledge")
+    looked_at = f"{words.about(analysis)}{f'; {by}' if by else ''}. Analysis "
+    yield Sentence((looked_at, quoted(analysis.analysis), "."))
+    items = [Item(sentence) for sentence in words.conclusions(analysis)]
+    yield from items or [Sentence("Nothing stands out.")]
+    yield from _worst(analysis)
+
+
+def _worst(analysis: KnowledgeAnalysis) -> Iterator[Item]:
+    """The documents that caused most wrong answers, with these, where any did."""
+    worst = [] if analysis.attribution is None else [one for one in words.moved(analysis.attribution) if one.failures]
+    if len(worst) < 2:
+        return
+    named: list[str | Span] = ["Documents by the wrong answers that they caused: "]
+    for place, one in enumerate(worst[:DOCUMENTS]):
+        named += [", " if place else "", quoted(one.document, 80), f" ({len(one.failures)})"]
+    more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""
+    yield Item([*named, f"{more}."])
+
+
+def analysis_object(analysis: KnowledgeAnalysis) -> dict[str, object]:
+    """The analysis's name, its conclusions and how many findings of each kind it has; the whole is in the database."""
+    found = Counter(finding.kind for finding in words.all_findings(analysis))
+    return {
+        "analysis": analysis.analysis,
+        "finished_at": analysis.finished_at,
+        "metric": analysis.metric or None,
+        "threshold": analysis.threshold,
+        "conclusions": list(words.conclusions(analysis)),
+        "findings": dict(sorted(found.items())),
+    }
