@@ -46,7 +46,9 @@ def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") 
     """
     for warning in analysis.warnings:
         sys.stderr.write(f"proctor: {printable(warning)}\n")
-    show_blocks([*knowledge_blocks(analysis), *([BLANK, Sentence(where, "dim")] if where else [])], stdout)
+    show_blocks(knowledge_blocks(analysis), stdout)
+    if where:
+        show_blocks([BLANK, Sentence(where, "dim")], stdout)
 
 
 Suite = Annotated[Path | None, typer.Argument(metavar="SUITE.yaml", help="The suite; by default the packaged sample.")]

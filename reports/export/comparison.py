@@ -251,7 +251,9 @@ def _noise(comparison: Comparison) -> Iterator[Block]:
     if not words.varied(comparison.metrics):
         yield Sentence(words.STEADY)
         return
-    rows = [[quoted(name), *shares, questions, repeats] for name, shares, questions, repeats in lines]
+    rows: list[list[Words]] = [
+        [quoted(name), *shares, questions, repeats] for name, shares, questions, repeats in lines
+    ]
     yield Table(columns("noise from", *words.NOISE.values(), "2 x questions", "2 x repeats"), rows)
     yield Sentence(words.about_noise(comparison.metrics), "dim")
 
