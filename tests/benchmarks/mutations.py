@@ -1,0 +1,152 @@
+"""Random one-line changes of the product, and how many of them the tests of the room notice: goal 19 of 20.
+
+    python tests/benchmarks/mutations.py [--count 20] [--seed 1] [--seconds 240]
+
+Each change is made in a copy of the checkout: a comparison turned round, a ``not`` dropped, a number off by one, two
+signs or ``and`` and ``or`` exchanged, a result thrown away. First those tests run that import the changed module, then
+those of its room, until one fails or the time is over. What is not noticed is printed with its file and line: either a
+test is missing, or the change changes nothing that anybody could see. Slow tests that a room has elsewhere are not
+run, so that the figure is a lower bound. Options of pytest go into ``PYTEST_ADDOPTS``.
+"""
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOORS = ("bots", "harness", "knowledge", "metrics", "reports")
+COMPARED = {
+    ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"), ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="), ast.In: (" in ", " not in "), ast.NotIn: ("not in", "in"), ast.Is: (" is ", " is not "),
+    ast.IsNot: ("is not", "is"),
+}  # fmt: skip
+SIGNS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of a file, as it is and as it becomes."""
+
+    file: str
+    line: int
+    before: str
+    after: str
+
+
+def changes(file: Path) -> Iterator[Change]:
+    """Every change that is made of a file; what stands in annotations and docstrings is left alone."""
+    lines = file.read_text("utf-8").splitlines()
+    tree = ast.parse("\n".join(lines))
+    skipped = {id(inner) for node in ast.walk(tree) for part in _not_run(node) for inner in ast.walk(part)}
+    for node in ast.walk(tree):
+        if id(node) in skipped or getattr(node, "lineno", 0) != getattr(node, "end_lineno", 1):
+            continue
+        for start, end, new in _edits(node, lines):
+            text = lines[node.lineno - 1]
+            yield Change(str(file.relative_to(ROOT)), node.lineno, text, f"{text[:start]}{new}{text[end:]}")
+
+
+def _not_run(node: ast.AST) -> Iterator[ast.AST]:
+    for name in ("annotation", "returns"):
+        if (part := getattr(node, name, None)) is not None:
+            yield part
+    if isinstance(node, ast.JoinedStr):  # columns within f-strings are not those of the line before Python 3.12
+        yield from node.values
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        yield node.value
+
+
+def _edits(node: ast.AST, lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Places on the line of a node, and what comes there. Columns count bytes, so lines with other letters are out."""
+    if not (isinstance(node, ast.expr | ast.stmt) and lines[node.lineno - 1].isascii()):
+        return
+    text = lines[node.lineno - 1]
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARED:
+            yield from _exchanged(text, left.end_col_offset or 0, right.col_offset, *COMPARED[type(op)])
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in SIGNS:
+            yield from _exchanged(text, left.end_col_offset or 0, right.col_offset, *SIGNS[type(op)])
+        case ast.BoolOp(op=op, values=[first, second, *_]):
+            names = ("and", "or") if isinstance(op, ast.And) else ("or", "and")
+            yield from _exchanged(text, first.end_col_offset or 0, second.col_offset, *names)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield node.col_offset, operand.col_offset, ""
+        case ast.Constant(value=int(value)) if type(value) is int:
+            yield node.col_offset, node.end_col_offset or 0, str(value + 1)
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield value.col_offset, value.end_col_offset or 0, "None"
+
+
+def _exchanged(text: str, start: int, end: int, old: str, new: str) -> Iterator[tuple[int, int, str]]:
+    if 0 <= start < end and (place := text.find(old, start, end)) >= 0:
+        yield place, place + len(old), new
+
+
+def tests_of(file: str) -> list[list[str]]:
+    """The test files that import a module, then the others of its room."""
+    path = Path(file)
+    module = ".".join(("proctor", *path.with_suffix("").parts))
+    room = ROOT / "tests" / path.parent
+    while not any(room.glob("test_*.py")):
+        room = room.parent
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    near = [each for each in files if module in each.read_text("utf-8") or each.stem == f"test_{path.stem}"]
+    nearby = [each for each in files if each.parent == room and each not in near]
+    return [[str(each.relative_to(ROOT)) for each in part] for part in (near, nearby) if part]
+
+
+def noticed(change: Change, copy: Path, seconds: float) -> str:
+    """``caught``, ``survived`` or ``time is over``, after the tests ran in the copy with the change in it."""
+    file, began = copy / change.file, time.monotonic()
+    text = file.read_text("utf-8")
+    lines = text.splitlines()
+    lines[change.line - 1] = change.after
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    try:
+        for files in tests_of(change.file):
+            command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
+            left = seconds - (time.monotonic() - began)
+            done = subprocess.run(
+                command, cwd=copy, timeout=max(left, 1), capture_output=True,
+                env=os.environ | {"PYTHONPATH": str(copy.parent)},
+            )  # fmt: skip
+            if done.returncode not in (0, 5):
+                return "caught"
+    except subprocess.TimeoutExpired:
+        return "time is over"
+    finally:
+        file.write_text(text, "utf-8")
+    return "survived"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=240.0, help="for the tests of one change")
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    every = [change for floor in FLOORS for file in sorted((ROOT / floor).rglob("*.py")) for change in changes(file)]
+    chosen = chance.sample(every, options.count)
+    results = []
+    with tempfile.TemporaryDirectory() as made:
+        copy = Path(made) / "proctor"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*_cache", "build"))
+        for number, change in enumerate(chosen, 1):
+            results.append(noticed(change, copy, options.seconds))
+            print(f"{number:>3} {results[-1]:<12} {change.file}:{change.line}: {change.before.strip()}", flush=True)
+            print(f"{'':16} became {change.after.strip()}", flush=True)
+    print(f"caught {results.count('caught')} of {len(results)} out of {len(every):,} changes; goal 19 of 20")
+
+
+if __name__ == "__main__":
+    main()
