@@ -47,7 +47,7 @@ def load_template(path: Path | None, built_in: str) -> Template:
         built_in: name of the built-in template: ``rag`` or ``full_context``.
 
     Raises:
-        InputError: the file can't be read, lacks a placeholder or has a misspelt one.
+        InputError: the file can't be read, misses a placeholder or has a misspelt one.
     """
     if path is None:
         path = _BUILT_IN / f"{built_in}.md"

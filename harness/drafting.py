@@ -338,7 +338,7 @@ def draft_questions(
         loaded: the suite.
         options: what is wanted.
         environ: where keys are looked up.
-        notify: told a sentence before what takes long or costs money.
+        notify: called with a sentence before what takes long or costs money.
 
     Raises:
         InputError: the suite names no documents, or a file or the model can't be used.

@@ -50,12 +50,12 @@ class AnalysisOptions:
 
     Attributes:
         parts: some of PARTS.
-        asks: whether bots are asked; without it there is no blame, and documents say nothing of answers.
+        asks: whether bots are asked; without it there is no attribution, and documents say nothing of answers.
         run: what the command line changes about the suite's run.
         metric: the metric that says whether an answer is right; None for the suite's, else the one that says it best.
         grid: configurations of the grid that go before those of the suite, as ``KEY=VALUE,VALUE``.
         against: a folder of other documents; None without.
-        most_calls: most answers that blame may ask for, and as many for ``against``; None for the suite's.
+        most_calls: most answers that attribution may ask for, and as many for ``against``; None for the suite's.
 
     Raises:
         InputError: they contradict each other.
@@ -204,7 +204,7 @@ def analyse_suite(
         store: where answers and the analysis are stored.
         environ: where keys are looked up.
         watching: makes somebody who watches a run.
-        notify: told a sentence before whatever takes long or asks bots.
+        notify: called with a sentence before whatever takes long or asks bots.
 
     Raises:
         InputError: suite, documents, questions or options can't be used.

@@ -140,7 +140,7 @@ class Ablation(NamedTuple):
 
 @dataclass(slots=True)
 class Asked:
-    """What came of removals: the answers that could be had, and what it took.
+    """What came of ablations: the answers that could be had, and what it took.
 
     ``calls`` and ``cached`` count answers, asked for anew or found; ``problems`` say, by bot, why it stopped.
     """
@@ -182,7 +182,7 @@ def ask_again(
         options: as of the run whose answers are explained.
         store: the database.
         watching: makes somebody who watches.
-        notify: told a sentence when something takes long.
+        notify: called with a sentence when something takes long.
     """
     wanted = list(dict.fromkeys(ablations))
     if not wanted:
@@ -558,7 +558,7 @@ def _cause(evidence: AttributionEvidence) -> tuple[Cause, tuple[str, ...], str]:
 
 
 def _single(evidence: AttributionEvidence, fixing: tuple[str, ...]) -> tuple[Cause, tuple[str, ...], str]:
-    """Some documents fix the answer, each alone. To blame are those that it may have been taken from.
+    """Some documents fix the answer, each alone; it is attributed to those that it may have been taken from.
 
     One from which nothing was taken only held the place of another: that is a matter of ranks. So it is where it
     doesn't matter which document goes. But one that repeats the gold and was found in its stead has stolen its place.
@@ -701,13 +701,13 @@ class AblationPlan:
     def sentence(self, store: Store) -> str:
         """What it takes, to be said before anything is asked."""
         if not self.looks:
-            return "Blame: there is no answer whose documents could be taken away, so nothing is asked."
+            return "Attribution: there is no answer whose documents could be taken away, so nothing is asked."
         wrong = sum(look.wrong for look in self.looks)
         looked = f"{_count(wrong, 'wrong answer')} and {_count(len(self.looks) - wrong, 'right one')}"
         cut = f" {_count(self.left_out, 'answer')} left out by the bound of {self.bound:,}." if self.left_out else ""
         most = _count(self.to_ask(store), "question")
         judge = " The judge grades each answer." if self.judged else ""
-        return f"Blame: {looked} are looked at, for which at most {most} are asked again.{judge}{cut}"
+        return f"Attribution: {looked} are looked at, for which at most {most} are asked again.{judge}{cut}"
 
 
 def plan_ablations(
@@ -806,7 +806,7 @@ def _warnings(
 ) -> Iterator[str]:  # fmt: skip
     others = [bot for bot in wanted if bot not in knowing]
     if others:
-        yield f"The documents of {', '.join(others)} can't be taken away, so nothing of its answers is blamed on any."
+        yield f"The documents of {', '.join(others)} can't be taken away, so no wrong answer of it is attributed."
     no_interval = sum(answer.right is None for answer in answers.rows if answer.bot in knowing)
     if no_interval:
         yield f"{_count(no_interval, 'answer')} can't be told to be right or wrong by {answers.metric.name}."
@@ -838,7 +838,7 @@ def attribution(
         plan: what to ask.
         store: the database of the answers.
         watching: makes somebody who watches a run.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
     """
     asking = _Asking(plan, store, watching, notify or (lambda _: None))
     marks = Marks(plan.corpus, plan.answers, _noise(plan, store))
@@ -1012,7 +1012,7 @@ def _result_warnings(answers: Sequence[AblatedAnswer], asking: _Asking, plan: Ab
     misled = [one for one in answers if one.cause == "document" and gold[one.question] & set(one.documents)]
     if misled:
         keys = ", ".join(dict.fromkeys(one.question for one in misled))
-        yield f"Gold is blamed for answers to {keys}: other documents may contradict it, or it is wrong itself."
+        yield f"Gold caused wrong answers to {keys}: other documents may contradict it, or it is wrong itself."
     if any(one.control is not None for one in answers):
         chance = sum(one.note == CHANCE for one in answers)
         yield (

@@ -177,7 +177,7 @@ class Retrieving:
             corpus: the documents, and where the suite's bots keep their indexes.
             questions: their texts.
             embedders: by the ids of their models.
-            notify: told a sentence before what takes long.
+            notify: called with a sentence before what takes long.
             local_models: other models for some roles, as ``ROLE=MODEL``.
 
         Raises:
@@ -727,7 +727,7 @@ def measure_grid(
     Args:
         corpus: documents, questions and where their answers stand.
         settings: what is compared, and by what.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
         local_models: other models for some roles, as ``ROLE=MODEL``.
 
     Raises:
@@ -943,7 +943,7 @@ def answer_best(
         store: the database.
         watching: makes somebody who watches a run.
         options: what the command line changes; the first rag bot among its bots is asked, and its limit doesn't count.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
 
     Raises:
         InputError: a bot with one of the configurations can't be built.

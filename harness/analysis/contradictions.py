@@ -558,7 +558,7 @@ def find_contradictions(
         matter: tells what they are about; left out, it knows of no versions and copies.
         entailment: a model; where there is one it decides, and what it calls no contradiction is none.
         foreign: ids of documents that are not in English, of which figures alone are compared.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
     """
     every = [one for document in documents for one in statements(document)]
     matter = matter or SameMatter(documents)

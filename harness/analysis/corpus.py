@@ -337,7 +337,7 @@ def index_corpus(
         loaded: the suite.
         environ: where keys and folders of caches are looked up.
         limit: the first so many questions; None for all.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
 
     Raises:
         InputError: the suite names no documents, or these or the questions can't be read.

@@ -414,7 +414,7 @@ class Chosen:
 
 
 def choose_subset(scores: Scores, keys: Sequence[str], reach: float, seed: int = 0) -> Chosen:
-    """Find the fewest questions that keep the order of all bots that are told apart, and every mean near.
+    """Find the fewest questions that keep the order of all bots that differ, and every mean near.
 
     Args:
         scores: of the questions; at least two bots.
@@ -602,10 +602,10 @@ def dataset_quality(
 
     Args:
         corpus: documents and questions; where supports were looked for, they are used.
-        answers: what the bots said; None leaves out suspects, instruments and the subset.
+        answers: what the bots said; None leaves out label errors, item analysis and the subset.
         tables: of the same run; tell which bots are of one model.
         prompts: what each bot is told beforehand; None for what the suite file tells.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
     """
     say = notify or (lambda _: None)
     say("Looking for questions that ask the same, and for leaks")
@@ -677,7 +677,7 @@ def _label_doubts(marks: Marks) -> list[str]:
     """What can't be told with so few bots."""
     count = len(marks.bots)
     if count < 2:
-        return ["Suspect gold is told by bots that agree with one another, so it takes answers of two bots."]
+        return ["Label errors are found where bots agree with one another, which takes answers of two bots."]
     if count < FEW_BOTS:
         return [
             f"How well a question tells good bots from bad ones rests on {count} bots, and says little with fewer than "

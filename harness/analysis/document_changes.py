@@ -172,7 +172,7 @@ TAKING_DOCUMENTS: Final = (FullContextSettings, RagSettings)
 
 @dataclass(frozen=True)
 class AgainstPlan:
-    """What is to be held to see what edits of the documents did.
+    """What is to be run to see what edits of the documents did.
 
     Attributes:
         corpus: today's documents and the questions.
@@ -371,7 +371,7 @@ def ask_ablated(
         metric: by which answers are marked.
         store: the database.
         watching: makes somebody who watches.
-        notify: told beforehand how many answers are asked for.
+        notify: called beforehand with how many answers are asked for.
     """
     chosen, left_out, calls = _within_bound(plan, wanted, store)
     if not chosen:
@@ -429,7 +429,7 @@ def _within_bound(
 
 
 def _parts(plan: AgainstPlan, chosen: Chosen) -> Iterator[Chosen]:
-    """Parts that are held one after the other: every bot has an index of its own in memory."""
+    """Parts that are run one after the other: every bot has an index of its own in memory."""
     size = sum(len(document.text) for document in plan.corpus.documents)
     ordered, at_once = list(chosen.items()), max(1, _CHARACTERS_AT_ONCE // max(size, 1))
     for start in range(0, len(ordered), at_once):
@@ -610,8 +610,8 @@ def compare_documents(
         options: as of the run over today's documents.
         metric: the metric that says right or wrong; None for the one that says it most directly.
         most_calls: answers asked for at most to find out which edit turned an answer; see ``plan_document_changes``.
-        notify: told a sentence before what takes long.
-        current: the answers of the suite's run; None where it is not held yet.
+        notify: called with a sentence before what takes long.
+        current: the answers of the suite's run; None where it did not run yet.
 
     Raises:
         InputError: there is no such folder, no document in it, or no such metric.

@@ -829,7 +829,7 @@ def find_document_problems(
         corpus: documents and questions, with the gold in place.
         answers: what bots said and read; without them the current configuration is searched for stolen ranks.
         entailment: a model that decides on contradictions; without one figures, names and negations do.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
     """
     say = notify or (lambda _: None)
     documents = corpus.documents

@@ -345,7 +345,7 @@ def with_supports(corpus: CorpusIndex, notify: Callable[[str], None] | None = No
 
     Args:
         corpus: documents, questions and their gold evidence.
-        notify: told a sentence before what takes long.
+        notify: called with a sentence before what takes long.
     """
     asked = [one for one in corpus.questions if _is_looked_for(one, corpus.gold)]
     if not asked:

@@ -67,7 +67,7 @@ def wait(work: Work[Given], progress: bool) -> Given:
     Where an event loop runs in this thread, as in a notebook, the work has a thread and a loop of its own.
 
     Args:
-        work: what is done; it is handed whoever watches.
+        work: what is done; it is handed the watcher.
         progress: whether to show how far it is: bars in a terminal, a line in a notebook.
 
     Raises:

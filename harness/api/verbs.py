@@ -379,12 +379,13 @@ def _knowledge(
 
     Args:
         suite: a suite file or its folder; left out, the sample that ships with us.
-        only: only these parts: ``grid``, ``gaps``, ``documents``, ``blame``, ``inside``, ``audit``.
+        only: only these parts: ``grid``, ``gaps``, ``documents``, ``attribution``, ``document_quality``,
+            ``dataset_quality``.
         answers: ask bots; without, only documents and questions are looked at.
         metric: the metric that says whether an answer is right.
         grid: configurations to compare, such as ``{"chunk_size": [300, 600]}``.
         against: other documents, such as last month's.
-        most_calls: most answers that are asked for anew to find which documents are to blame.
+        most_calls: most answers that are asked for anew to find which documents caused wrong ones.
         bots: only these bots.
         limit: only the first so many questions.
         concurrency: questions in flight at each bot.

@@ -545,12 +545,12 @@ def attribute(
     """Hold the configurations between and say what each change did.
 
     Args:
-        plan: what is to be held.
+        plan: what is to be run.
         store: the database in which the configurations are stored, as runs of their own.
         baseline: the bot of the baseline.
         candidate: the bot as it is now.
         watching: makes somebody who watches a run.
-        notify: told a sentence before each of them.
+        notify: called with a sentence before each of them.
         cluster: how questions are clustered.
         seed: of the draws.
         metrics: those that are wanted; None for all that are comparable.
@@ -648,12 +648,12 @@ def explained(
 
     Args:
         report: what the gate found.
-        loaded: the suite that was held for it.
+        loaded: the suite that was run for it.
         run: what the command line changed about it.
         database: where its run is, and where the configurations between are stored.
         environ: where keys are looked up.
         watching: makes somebody who watches a run.
-        notify: told what is going to be asked, before it is.
+        notify: called with what is going to be asked, before it is.
         old_knowledge: where the documents of the baseline are.
     """
     made: list[Attribution] = []

@@ -68,7 +68,7 @@ class Confirmation:
         environ: where keys are looked up.
         store: where answers are stored; those that were asked again are found there by the next gate.
         baseline: what it is compared with.
-        notify: told what is asked, before it is.
+        notify: called with what is asked, before it is.
     """
 
     loaded: LoadedSuite

@@ -114,7 +114,7 @@ def refuse_itself(baseline: Operand, run: str | None, text: str = "") -> None:
     Args:
         baseline: what it is compared with.
         run: the run that is gated; None for one that is still to be begun.
-        text: what the user typed, where that run is held anew: who names a finished one is only told later that
+        text: what the user typed, where that run is made anew: who names a finished one is only told later that
             nothing has changed since, and another bot of it may be the baseline.
 
     Raises:
@@ -279,7 +279,7 @@ class GateResult:
     """What a gate found, and what it took.
 
     Attributes:
-        took: a sentence on what was looked at, or held.
+        took: a sentence on what was looked at, or run.
         report: the verdicts.
         saved: what the cache saved; None when no run was made.
         early: what an early stop said; None where there was none.
@@ -585,7 +585,7 @@ def gate_suite(
     with open_operand(f"{options.database}:{name}", options.database) as operand:
         candidate = asked_in_full(operand.run) if says else operand.run
         with open_baseline(text, candidate, options.database) as baseline:
-            took = f"Held {loaded.path}: run {name} of {options.database}."
+            took = f"Ran {loaded.path}: run {name} of {options.database}."
             if early is not None:
                 found = judged(candidate, baseline, gated, rule, says, states=operand.states)
             else:

@@ -44,7 +44,7 @@ Work = Todo | Conversation | None | Waiting
 
 
 class Watcher(Protocol):
-    """Whoever wants to know how far things are."""
+    """Watches a run's progress."""
 
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
         """A row is done; None for one that was complete before."""

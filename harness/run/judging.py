@@ -320,7 +320,7 @@ class Judging:
                     model.stop(str(error))
                 except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
                     model.stop(f"it could not get ready: {exception_line(error)}")
-            await asyncio.gather(*beside, return_exceptions=True)  # whoever needs it will be told what is wrong
+            await asyncio.gather(*beside, return_exceptions=True)  # the one who needs it gets the error
             if self._models:
                 settle()
 

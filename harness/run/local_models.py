@@ -101,7 +101,7 @@ class RunModels:
         base: the folder that relative paths start from.
         environ: where API keys of servers are looked up.
         endpoints: shared with bots and judge, so that one endpoint's limits hold for all.
-        notify: told a sentence when a model is downloaded, prepared or loaded, from any thread.
+        notify: called with a sentence when a model is downloaded, prepared or loaded, from any thread.
         only_planned: nothing will be asked: nothing is downloaded or prepared.
     """
 
@@ -284,7 +284,7 @@ def open_rerankers(
         settings: of the local models, where ``rerank`` is the role of these.
         base: the suite's folder.
         overrides: other models for some roles, as ``ROLE=MODEL``.
-        notify: told a sentence when a model is downloaded or prepared.
+        notify: called with a sentence when a model is downloaded or prepared.
 
     Raises:
         InputError: an override names no role, or one that its model can't take.

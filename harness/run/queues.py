@@ -1,4 +1,4 @@
-"""Bot queues: one bot with its share of the work, and whoever may end a run before every question was asked."""
+"""Bot queues: one bot with its share of the work, and what may end a run before every question was asked."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from .run_config import RunConfig
 
 
 class RecordedBot:
-    """Stands for a bot whose answers are on file; it can't be asked."""
+    """Stands for a bot whose answers are recorded; it can't be asked."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -45,7 +45,7 @@ def recorded_evaluation(
     environ: Mapping[str, str],
     notify: Callable[[str], None] | None = None,
 ) -> Evaluation:
-    """A run over recorded answers, in a file or in memory; for ``told`` see ``suite_evaluation``.
+    """A run over recorded answers, in a file or in memory; for ``notify`` see ``suite_evaluation``.
 
     Raises:
         InputError: the file, a metric or the judge can't be used.

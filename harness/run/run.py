@@ -79,7 +79,7 @@ def tokens(characters: float) -> int:
 def reply_estimates(
     bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge]
 ) -> ReplyEstimate:
-    """A function of a bot's name and a question that sketches the reply.
+    """A function of a bot's name and a question that estimates the reply.
 
     The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
     bot's settings have it. Usage is what the bot's own language model would take; None where it has none, or where

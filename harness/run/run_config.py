@@ -1,4 +1,4 @@
-"""RunConfig: what whoever starts a run changes about a suite, from the command line and from Python alike."""
+"""RunConfig: what a user changes about a suite when starting a run, from the command line and from Python alike."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def suite_evaluation(
         loaded: the suite.
         options: what the command line changes about it.
         environ: where keys are looked up.
-        notify: told a sentence when a local model is downloaded, prepared or loaded, from any thread.
+        notify: called with a sentence when a local model is downloaded, prepared or loaded, from any thread.
         asked: questions in place of those of the suite.
 
     Raises:
@@ -400,7 +400,7 @@ def models_of_suite(
         loaded: the suite.
         overrides: other models for some roles, as ``ROLE=MODEL``.
         environ: where keys of servers are looked up.
-        notify: told a sentence when a model is downloaded or prepared.
+        notify: called with a sentence when a model is downloaded or prepared.
 
     Raises:
         InputError: the suite's questions or metrics can't be used, or a role can't be taken by its model.

@@ -87,11 +87,11 @@ def variant_evaluation(
     Args:
         loaded: the suite.
         variants: who is asked, and what.
-        options: as of the run beside which it is held, so that its metrics are the same.
+        options: as of the run beside which it is made, so that its metrics are the same.
         environ: where keys are looked up.
         metrics: those of the run by which answers are scored; no others are.
         note: what it is for, for its manifest; JSON-able.
-        notify: told a sentence when a local model is downloaded, prepared or loaded.
+        notify: called with a sentence when a local model is downloaded, prepared or loaded.
 
     Raises:
         InputError: what the suite refers to can't be used, or it has no such metric.

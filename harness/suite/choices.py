@@ -68,7 +68,7 @@ class EntryError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What every evaluator may be told."""
+    """Parameters that every evaluator has."""
 
     metric_threshold: float | None = None
     all_metrics: bool = False
@@ -83,7 +83,7 @@ class Wanted:
     Attributes:
         evaluator: as it is known.
         metrics: those of its metrics that are there.
-        parameters: what it was told beside its options.
+        parameters: what was set beside its options.
         options: options of its metrics and artefacts, by their name.
         owners: for each option, the metrics and artefacts that have it.
         path: where it stands in the suite.

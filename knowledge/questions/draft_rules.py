@@ -20,7 +20,7 @@ class Draft:
         start: where the evidence begins in the document, in characters.
         end: where it ends.
         kind: how it was made.
-        shown: the evidence with what stands around it, for whoever decides.
+        shown: the evidence with what stands around it, for the reviewer.
     """
 
     question: str

@@ -79,7 +79,7 @@ class DocumentSummary:
         tokens: what its passages took in prompts in all, about (four bytes a token).
         wrong: in how many wrong answers it stood.
         marked: in how many answers it stood that are known to be right or wrong.
-        caused: failures that ended when it was removed (see ``blame``); None where nobody asked.
+        caused: failures that ended when it was removed (see ``attribution``); None where nobody asked.
         carried: answers that became wrong when it was removed; None where nobody asked.
     """
 
@@ -332,7 +332,7 @@ class DocumentAttribution:
 
 @dataclass(frozen=True, slots=True)
 class Ablations:
-    """Who is to blame for wrong answers.
+    """What wrong answers are attributed to.
 
     Attributes:
         metric: the metric that says right or wrong.
@@ -471,7 +471,7 @@ class DatasetQuality:
     """What is to be said of a question set.
 
     Attributes:
-        findings: duplicates, leaks, contradicted answers, suspect gold.
+        findings: duplicates, leaks, contradicted answers, label errors.
         questions: each question as an instrument.
         subset: None with fewer than two bots, or where no subset keeps the ranking.
         metric: the metric that bots are ranked by; blank without answers.

@@ -83,7 +83,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "leaked_prompt": "question in a prompt",
     "leaked_answer": "leaked answer",
     "contradicted_answer": "contradicted answer",
-    "label_error": "suspect gold",
+    "label_error": "label error",
     "conflicting_gold": "conflicting gold",
 }
 CAUSES: Final[Mapping[Cause, str]] = {
@@ -208,7 +208,7 @@ def about_means(grid: Grid) -> str:
 
 
 def about_attribution(attribution: Ablations) -> str:
-    """How blame was found."""
+    """How attribution was done."""
     asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached} known from before"
     left = (
         f"; {count(attribution.left_out, 'answer')} not looked at: the bound is {attribution.bound}"
@@ -231,7 +231,7 @@ def moved(attribution: Ablations) -> list[DocumentAttribution]:
 
 
 def attributed_first(attribution: Ablations) -> list[AblatedAnswer]:
-    """The answers that were asked again, those that a document is to blame for first."""
+    """The answers that were asked again, those attributed to a document first."""
     order = list(CAUSES)
     return sorted(attribution.answers, key=lambda one: order.index(one.cause))
 
@@ -262,7 +262,7 @@ def about_subset(dataset_quality: DatasetQuality) -> str:
     found = dataset_quality.subset
     if found is None:
         return ""
-    kept = "the ranking of the bots" if found.agreement == 1 else "the order of the bots that are told apart"
+    kept = "the ranking of the bots" if found.agreement == 1 else "the order of the bots that differ"
     kept = "what bots score" if found.firm_pairs == 0 else kept
     sentence = (
         f"{len(found.questions)} of {count(found.of, 'question')} keep {kept} by {dataset_quality.metric}; the "
@@ -277,14 +277,13 @@ def about_subset(dataset_quality: DatasetQuality) -> str:
 
 
 def about_informative(dataset_quality: DatasetQuality) -> str:
-    """How many questions tell bots apart; blank where no two bots have values."""
+    """How many questions are informative; blank where no two bots have values."""
     varying = [one for one in dataset_quality.questions if one.values > 1]
     informative = sum(one.informative for one in varying)
-    return (
-        f"{informative} of {count(len(varying), 'question')} tell bots apart by {dataset_quality.metric}."
-        if varying
-        else ""
-    )
+    if not varying:
+        return ""
+    share = f"{informative} of {count(len(varying), 'question')}"
+    return f"{share} are informative: bots differ on them by {dataset_quality.metric}."
 
 
 def usage_notes(card: DocumentSummary) -> Iterator[str]:

@@ -104,7 +104,7 @@ class ScoreTable:
         cost: as the backend counts; NaN where it does not.
         abstained: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
         answer_hashes: the ``answer_hash`` of each answer.
-        answers: gives what the bot said, by the question's key and repeat, for whoever wants to read it.
+        answers: gives what the bot said, by the question's key and repeat, for those who want to read it.
         of_run: figures over all rows of the bot at once, by metric; a run that goes on, or a baseline file, has none.
     """
 

@@ -66,7 +66,7 @@ class AnswerPair:
 
     @property
     def content(self) -> bytes:
-        """Hash over all that is shown to whoever compares them."""
+        """Hash over all that is shown to the judge who compares them."""
         return shown_hash(self, self.baseline or "", self.candidate or "")
 
     @property

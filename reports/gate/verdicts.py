@@ -639,7 +639,7 @@ def threshold_verdicts(
     Args:
         candidate: the bot.
         wanted: metrics with a threshold.
-        missing: the share of rows that may lack a value.
+        missing: the share of rows that may be without a value.
         on_these: whether the mean of these questions decides, and not where that of questions like these may lie.
     """
     names = set(wanted)

@@ -30,7 +30,7 @@ class SharedQuestions:
         values: of shape (questions, bots), the mean over the repeats of each.
         clusters: code of the cluster of each question.
         dropped: questions on which only some of the bots have a value.
-        lacking: of those, how many each bot has no value on, by name; those that lack most first.
+        lacking: of those, how many each bot has no value on, by name; those with most missing first.
     """
 
     column: MetricColumn

@@ -126,7 +126,7 @@ class JudgeCache:
             except asyncio.CancelledError:
                 if not under_way.cancelled() or _is_ended():
                     raise
-                continue  # whoever paid was stopped: the next one pays
+                continue  # the caller that paid was stopped: the next one pays
             self.cached += 1
             return shared
 

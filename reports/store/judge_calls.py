@@ -77,7 +77,7 @@ CALL_COLUMNS = (
     " queue_ms, attempts_ms, finish_reason, asked_at, problem, error, reply, reasoning, exchange"
 )
 
-# Whoever writes first is said to have paid, so that a run's rows add up to what it paid, also after it was killed
+# The first to write counts as the one that paid, so that a run's rows add up to what it paid, also after it was killed
 # between a call and its row.
 LINK = """
 INSERT INTO row_judge_calls (run_id, reply_id, question_id, call_id, paid)

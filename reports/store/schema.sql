@@ -496,7 +496,7 @@ CREATE TABLE analysis_questions (
     difficulty REAL, -- share of the bots that are wrong, or null
     spread REAL, -- range of the bots' values, or null
     discrimination REAL, -- correlation of its values with the bots' means on the other questions, or null
-    discriminates INTEGER, -- 1 where it discriminates between bots; null where that was not examined
+    informative INTEGER, -- 1 where bots differ on it; null where that was not examined
     in_subset INTEGER NOT NULL, -- 1 where it is in the smallest subset that keeps the ranking
     PRIMARY KEY (analysis_id, question)
 ) WITHOUT ROWID;

@@ -179,7 +179,7 @@ class RowWriter:
             self._release()
 
     def _release(self) -> None:
-        """Let go of whoever waits for a flush; after an error nothing else is coming for them."""
+        """Release those who wait for a flush; after an error nothing else is coming for them."""
         while not self._queue.empty():
             item = self._queue.get_nowait()
             if isinstance(item, threading.Event):
@@ -195,7 +195,7 @@ class RowWriter:
             return True
         if _is_cheap(group[0]) and self._queue.qsize() < GROUP:
             self._hurry.wait(LEISURE)
-        self._hurry.clear()  # before looking: whoever is in a hurry from here on is seen, or wakes the next wait
+        self._hurry.clear()  # before looking: a caller in a hurry from here on is seen, or wakes the next wait
         while len(group) < GROUP and not self._queue.empty():
             group.append(self._queue.get_nowait())
         if not self._queue.empty():
@@ -267,7 +267,7 @@ class RowWriter:
 
 
 def _is_cheap(item: Work | threading.Event | None) -> bool:
-    """Whether it may wait: it is not lost with the program, or soon made again; recorded answers are on file."""
+    """Whether it may wait: it is not lost with the program, or soon made again; recorded answers are in their file."""
     if isinstance(item, Row):
         return item.columns is not None or not item.asked_at
     return isinstance(item, (_Scored, _Done, _Vectors, CallRecord, RowCalls))

@@ -1,4 +1,4 @@
-"""Blame: which document caused a wrong answer, and that what is none's doing is blamed on none."""
+"""Attribution: which document caused a wrong answer; what no document caused is attributed to none."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -158,7 +158,7 @@ def test_a_gold_document_that_misleads_is_named_as_such(served):
     answer = only(found)
     assert (answer.cause, answer.documents) == ("document", ("fees.md",))
     assert "is gold" in answer.note
-    assert any("Gold is blamed for answers to fee" in warning for warning in found.warnings)
+    assert any("Gold caused wrong answers to fee" in warning for warning in found.warnings)
 
 
 def test_an_unanswerable_question_is_tempted_by_a_document(served):

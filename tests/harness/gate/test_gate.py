@@ -286,7 +286,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
     assert proctor("baseline", "--out", "kept/base.json", folder=tmp_path).returncode == 0
     done = proctor("gate", folder=tmp_path)
     assert (done.returncode, "mine: unchanged" in done.stdout) == (0, True), done.stderr
-    assert "Held suite.yaml: run " in done.stdout and "Nothing was asked." in done.stdout
+    assert "Ran suite.yaml: run " in done.stdout and "Nothing was asked." in done.stdout
     assert "Saved: 12 answers of mine cached" in done.stdout
     assert len(asked(tmp_path)) == 12
     (tmp_path / "bot.py").write_text(BETTER.format(delay=0))

@@ -48,7 +48,7 @@ def test_a_smaller_set_is_told_by_bots_that_it_was_not_chosen_with():
     bare = dataclasses.replace(found, error_unseen=None)
     assert words.about_subset(DatasetQuality((), (), bare, "f1")).endswith("and by 0.050 where they were not chosen.")
     assert words.about_subset(DatasetQuality()) == ""
-    for firm, agreement, kept in ((2, 0.8, "the order of the bots that are told apart"), (0, 1.0, "what bots score")):
+    for firm, agreement, kept in ((2, 0.8, "the order of the bots that differ"), (0, 1.0, "what bots score")):
         other = dataclasses.replace(found, firm_pairs=firm, agreement=agreement)
         assert f"keep {kept} by f1;" in words.about_subset(DatasetQuality((), (), other, "f1"))
 

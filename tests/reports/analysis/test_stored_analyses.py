@@ -70,7 +70,7 @@ def test_the_lines_say_what_the_records_say(store):
     assert store.query(
         "SELECT document, questions, wrong, failures_attributed FROM analysis_documents WHERE position = 0"
     ) == [("a.md", 1, 5, 3)]
-    assert store.query("SELECT gold, discriminates, in_subset FROM analysis_questions ORDER BY position") == [
+    assert store.query("SELECT gold, informative, in_subset FROM analysis_questions ORDER BY position") == [
         ("evidence", 1, 1),
         ("support", 0, 0),
         ("stale", None, 0),

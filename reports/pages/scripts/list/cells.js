@@ -2,7 +2,7 @@
 
 const BETTER_SIGNS = { higher: "\u2191", lower: "\u2193", neither: "" };
 
-/** The class that colours a value: by the metric's range, for lack of one by the values there are. */
+/** The class that colours a value: by the metric's range, else by the values there are. */
 function heatClass(rows, metric, value) {
   const { better } = rows.metrics[metric];
   const scale = rows.scale(metric);

@@ -46,7 +46,7 @@ function questionState(rows, place) {
   return { named, column, tag, open, metric: asked < 0 ? usualMetric(rows) : asked, unknown };
 }
 
-/** The metric that the page begins with, else the first that can be passed, for lack of that the first of all. */
+/** The metric that the page begins with, else the first that can be passed, else the first of all. */
 function usualMetric(rows) {
   const chosen = rows.metrics.findIndex(({ name }) => name === rows.index.usual);
   if (chosen >= 0) return chosen;

@@ -54,7 +54,7 @@ function decoded(text) {
   for (let from = 0, to = 0; from < text.length; from += 5, to += 4) {
     let word = 0;
     for (let place = from; place < from + 5; place += 1) {
-      const code = place < text.length ? text.charCodeAt(place) : 124; // what lacks at the end is the highest digit
+      const code = place < text.length ? text.charCodeAt(place) : 124; // what is missing at the end is the highest digit
       word = word * 85 + (code === 125 ? 60 : code) - 40;
     }
     for (let byte = 0; byte < 4; byte += 1) bytes[to + byte] = word >>> (24 - 8 * byte); // none lies beyond the end

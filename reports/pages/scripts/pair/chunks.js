@@ -7,7 +7,7 @@ async function rankedChunks(origin, contexts) {
 }
 
 /**
- * Chunks of both sides in pairs {baseline, candidate}; null on the side that lacks it. The same text of the same document is the
+ * Chunks of both sides in pairs {baseline, candidate}; null on the side without it. The same text of the same document is the
  * same chunk, and what is left is the same where it lies at the same place of the document, whose words were changed.
  */
 function pairedChunks(baseline, candidate) {
