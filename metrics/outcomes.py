@@ -1,7 +1,10 @@
 """Outcomes: whether an answer is right, wrong, or left open rightly or wrongly; the metric ``correct``."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from .abstention import abstains
@@ -15,6 +18,27 @@ from .tools import Judge
 Outcome = Literal["right", "wrong", "abstained_rightly", "abstained_wrongly"]
 Decider = Literal["constraints", "expected answer", "abstention", "no answer"]
 VALUES: Final[Mapping[Outcome, float]] = {"right": 1, "wrong": 0, "abstained_rightly": 1, "abstained_wrongly": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAgreement:
+    """On what share of a set's answers ``correct`` by the embedded judge says what people say, with its 95 % interval.
+
+    Measured on human verdicts by ``tests/benchmarks/measure_correct.py``; ``what`` are its answers, in words.
+    """
+
+    set: str
+    what: str
+    rows: int
+    questions: int
+    agreement: tuple[float, float, float]
+
+
+@cache
+def people_agreement() -> tuple[PeopleAgreement, ...]:
+    """The measured sets."""
+    found = json.loads((Path(__file__).parent / "judge" / "embedded" / "agreement.json").read_bytes())
+    return tuple(PeopleAgreement(**{**each, "agreement": tuple(each["agreement"])}) for each in found)
 
 
 @dataclass(frozen=True, slots=True)

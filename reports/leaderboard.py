@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
 from .corrected import StoredCalibration
-from .outcomes import about_outcomes, aligned
+from .outcomes import about_agreement, about_outcomes, aligned
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Table, Words, quoted
@@ -226,7 +226,8 @@ def _legend(summary: Summary) -> Iterator[Block]:
     yield Sentence(f"mean and 95 % interval over questions{crowd}; * best; ↑ higher is better", "dim")
     if summary.primary is not None:
         yield Sentence(summary.primary.why, "dim")
-    for sentence in (*about_outcomes(summary.bots), *about_intervals(summary), *about_corrections(summary)):
+    about = (*about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge))
+    for sentence in (*about, *about_intervals(summary), *about_corrections(summary)):
         yield Sentence(sentence, "dim")
     if any(bot.embedded for bot in summary.bots):
         yield Sentence("no LLM: answers come from an embedded model that only picks sentences or entries", "dim")

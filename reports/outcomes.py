@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..metrics.outcomes import Outcome
+from ..metrics.outcomes import Outcome, people_agreement
 from .primary import CORRECT
 from .text import printable
 
 if TYPE_CHECKING:
+    from .models_in_use import JudgeInUse
     from .store.database import Store
     from .summary import BotSummary, MetricSummary
 
 VERB = "answers "
 COUNTS = """
-SELECT json_extract(details, '$.outcome'), COUNT(*), TOTAL(replies.status != 'answered') FROM run_rows
+SELECT json_extract(details, '$.outcome'), COUNT(*), TOTAL(replies.status != 'answered'),
+    TOTAL(json_extract(details, '$.decided_by') = 'expected answer') FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
 JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
 JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = :metric
@@ -37,6 +39,7 @@ class Outcomes:
         high: the same.
         failed: those of the wrong ones that failed outright.
         without: answers without an outcome, which are in no share.
+        judged: those whose outcome is the judge's word.
     """
 
     counts: Mapping[Outcome, int]
@@ -44,6 +47,7 @@ class Outcomes:
     high: float | None
     failed: int = 0
     without: int = 0
+    judged: int = 0
 
     @property
     def known(self) -> int:
@@ -88,6 +92,7 @@ class Outcomes:
             "counts": dict(self.counts),
             "failed": self.failed,
             "without_outcome": self.without,
+            "decided_by_judge": self.judged,
         }
 
 
@@ -104,12 +109,12 @@ def outcomes_of(store: Store, run_id: int, bot_id: int, found: MetricSummary | N
     if found is None or found.mean is None:
         return None
     lines = store.query(COUNTS, {"run": run_id, "bot": bot_id, "metric": CORRECT})
-    counts = {outcome: int(count) for outcome, count, _ in lines}
+    counts = {outcome: int(count) for outcome, count, *_ in lines}
     known = sum(counts.values())
     if not known:  # somebody's own metric of this name
         return None
-    failed = int(sum(failed for _, _, failed in lines))
-    return Outcomes(counts, found.ci_low, found.ci_high, failed, rows - known)
+    failed, judged = (int(sum(line[place] for line in lines)) for place in (2, 3))
+    return Outcomes(counts, found.ci_low, found.ci_high, failed, rows - known, judged)
 
 
 def headlines(bots: Sequence[BotSummary]) -> list[str]:
@@ -140,6 +145,33 @@ def about_outcomes(bots: Sequence[BotSummary]) -> Iterator[str]:
     without = [f"{bot.name} {each.without:,} of {bot.rows:,}" for bot, each in found if each.without]
     if without:
         yield f"answers that could not be judged are in no share: {', '.join(without)}"
+
+
+def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_full: bool = False) -> Iterator[str]:
+    """How far the judge is to be trusted where it decides what is right; nothing where it decides nothing.
+
+    Args:
+        bots: of the run.
+        judge: that graded.
+        in_full: with each set on which the embedded judge was measured, and its interval.
+    """
+    judged, known = (sum(getattr(bot.outcomes, name) for bot in bots if bot.outcomes) for name in ("judged", "known"))
+    if not judged or judge is None:
+        return
+    of = f"{judged:,} of {known:,} answers are right or wrong by the judge's word"
+    if not judge.embedded:
+        yield f"{of}; 'proctor judge-check' tests it, and 'proctor calibrate' compares it with your labels"
+        return
+    measured = sorted(people_agreement(), key=lambda each: each.agreement)
+    if not in_full:
+        ends = (f"{100 * each.agreement[0]:.0f}" for each in (measured[0], measured[-1]))
+        yield f"{of}, which agrees with people on {' to '.join(ends)} % (METRICS.md)"
+        return
+    sets = ", ".join(
+        "{:.0f} % [{:.0f}, {:.0f}] of ".format(*(100 * end for end in each.agreement)) + f"{each.what} ({each.set})"
+        for each in reversed(measured)
+    )
+    yield f"{of}; the embedded judge agrees with people on {sets}"
 
 
 def difference_sentence(

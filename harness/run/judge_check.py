@@ -178,14 +178,15 @@ def _check_expected(case: Mapping[str, Any]) -> Made:
 
 def _compare_claims(case: Mapping[str, Any]) -> Made:
     of_answer, of_expected = _items(case, "answer_claims"), _items(case, "expected_claims")
+    of_whole = _items(case, "whole")
     call = CompareClaims(
         case["expected"], case["answer"], tuple(claim.text for claim in of_answer),
-        tuple(claim.text for claim in of_expected), case["question"],
+        tuple(claim.text for claim in of_expected), case["question"], whole=True,
     )  # fmt: skip
     return (
         call,
-        [*of_answer, *of_expected],
-        lambda answer: [*_hold(answer.answer_claims), *_hold(answer.expected_claims)],
+        [*of_answer, *of_expected, *of_whole],
+        lambda answer: [*_hold(answer.answer_claims), *_hold(answer.expected_claims), *_hold(answer.whole)],
     )
 
 

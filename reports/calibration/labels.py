@@ -16,6 +16,7 @@ from ...knowledge import open_rows
 from ...knowledge.questions.rows import Reading
 from ...metrics.score import passed
 from ..files import csv_line
+from ..primary import CORRECT
 from ..reported_run import ReportedRun, bound
 from ..store.database import MOST_BOUND, insert_many, marks
 from ..store.encoding import storable
@@ -137,10 +138,10 @@ def _digest(*texts: str) -> bytes:
 
 
 # The second line of each: how spreadsheets in other languages write "true" and "false".
-YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed"}) | frozenset(
+YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed", "right"}) | frozenset(
     {"wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar", "sant", "prawda"}
 )
-NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed"}) | frozenset(
+NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed", "wrong"}) | frozenset(
     {"falsch", "faux", "falso", "onwaar", "falskt", "fałsz"}
 )
 
@@ -183,7 +184,7 @@ class Scale:
     def write(self) -> str:
         """A short description of valid verdicts."""
         if self.binary:
-            return "yes (passes) or no"
+            return "right or wrong" if self.column.name == CORRECT else "yes (passes) or no"
         number = f"a number{self._range}"
         if not self.decides:
             return number

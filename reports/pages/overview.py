@@ -20,7 +20,7 @@ from ..leaderboard import (
     figure,
     milliseconds,
 )
-from ..outcomes import VERB, Outcomes, about_outcomes
+from ..outcomes import VERB, Outcomes, about_agreement, about_outcomes
 from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
 from ..ranking.ranked_run import InDetail
@@ -761,7 +761,10 @@ def _basis(report: Report) -> str:
 def _notes(report: Report) -> list[str]:
     """What the signs and figures of the leaderboard mean, and which models stand behind them."""
     summary = report.run.summary
-    about = (*about_outcomes(summary.bots), *about_intervals(summary), *about_corrections(summary))
+    about = (
+        *about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge, in_full=True),
+        *about_intervals(summary), *about_corrections(summary),
+    )  # fmt: skip
     notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in about]
     if any(bot.embedded for bot in summary.bots):
         notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")

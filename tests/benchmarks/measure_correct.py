@@ -1,6 +1,6 @@
 """``correct`` beside human verdicts, as users get it, and whether its probability is calibrated.
 
-Run: python tests/benchmarks/measure_correct.py [--rows N] [--fit] [SET ...]
+Run: python tests/benchmarks/measure_correct.py [--rows N] [--fit] [--write] [SET ...]
 Sets: evouna, nq301, efficientqa, student_answers, haluquestqa (which has no expected answers, so no value).
 
 Reads the development halves beside the checkout (../shared/data) in place. The value is ``correct`` of each row as a
@@ -9,28 +9,39 @@ accepted answer, decided at .5. A row without a value counts as one that disagre
 Intervals are of 95 %, from 1,000 resamples of whole questions with a fixed seed.
 
 The reliability table is of probabilities "left out": bias and slope are fitted on the other sets, each set with the
-same mass. Its expected calibration error is over all sets, each with the same mass. --fit prints the two numbers fitted
-on all sets, which go into ``CALIBRATION`` of metrics/judge/embedded/correctness.py.
+same mass; so is the agreement "left out". The expected calibration error is over all sets, each with the same mass.
+--fit prints the two numbers fitted on all sets, which go into ``CALIBRATION`` of metrics/judge/embedded/correctness.py.
+--write stores the agreement in agreement.json beside it, from which the page and METRICS.md have it.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
-from agreement import Floats, auroc, bootstrap, decided
+from agreement import Figure, Floats, auroc, bootstrap, decided
 from floors import token_f1
 from labelled_data import ABSENT, DATA, Row, accepted, documents, open_embedder, read, sampled, score, table, values
 from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.metrics import Facts
+from proctor.metrics.judge.embedded import correctness
 from proctor.metrics.judge.embedded.correctness import CALIBRATION
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 
 SETS: Final = ("evouna", "nq301", "efficientqa", "student_answers", "haluquestqa")
 BINS: Final = 10
+HALF: Final = 0.5
+KINDS: Final = {
+    "evouna": "answers of models to factual questions",
+    "nq301": "answers of systems to search questions",
+    "efficientqa": "near misses of systems",
+    "student_answers": "answers of pupils in science",
+}
 GOAL: Final = 0.05
 
 
@@ -53,9 +64,10 @@ def facts_of(row: Row, judge: EmbeddedJudge, expected: Sequence[str]) -> Facts:
 def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measured:
     judge = EmbeddedJudge(embedder)
     made = score([facts_of(row, judge, accepted(row)) for row in rows], ["correct"], embedder)["correct"]
-    pairs = [(place, text) for place, row in enumerate(rows) for text in dict.fromkeys(accepted(row))]
+    likely = values(made, "probability")  # of several accepted answers it is that of the one that decided
+    several = [(place, row) for place, row in enumerate(rows) if len(accepted(row)) > 1]
+    pairs = [(place, text) for place, row in several for text in dict.fromkeys(accepted(row))]
     alone = score([facts_of(rows[place], judge, [text]) for place, text in pairs], ["correct"], embedder)["correct"]
-    likely = np.full(len(rows), np.nan)
     for (place, _), found in zip(pairs, values(alone, "probability"), strict=True):
         likely[place] = np.fmax(likely[place], found)
     logit = np.log(np.clip(likely, 1e-6, 1 - 1e-6) / (1 - np.clip(likely, 1e-6, 1 - 1e-6)))
@@ -69,16 +81,28 @@ def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measu
     )
 
 
-def agreement_line(one: Measured) -> tuple[object, ...]:
+def agreement(one: Measured) -> Figure:
+    """Share of the answers on which the metric says what people say; one without a value is none of them."""
+    same = ((one.value == 1) == one.yes) & np.isfinite(one.value)
+    return bootstrap(lambda rows: float(same[rows].mean()), one.groups)
+
+
+def left_out_line(one: Measured, sets: Sequence[Measured]) -> str:
+    """The same with the calibration of the other sets; where no judge decides the value stays."""
+    likely = probabilities(one, fitted([other for other in sets if other is not one]))
+    said = np.where(np.isfinite(likely), likely >= HALF, one.value == 1)
+    return f"{float((said == one.yes).mean()):.3f}"
+
+
+def agreement_line(one: Measured, sets: Sequence[Measured]) -> tuple[object, ...]:
     said = one.value == 1
-    valued = np.isfinite(one.value)
-    right = bootstrap(lambda rows: float(((said == one.yes) & valued)[rows].mean()), one.groups)
     balanced = bootstrap(lambda rows: decided(said[rows], one.yes[rows]).balanced, one.groups)
     scores = np.nan_to_num(one.odds, nan=-1e3)
     area = bootstrap(lambda rows: auroc(scores[rows], one.yes[rows]), one.groups)
-    floor = f"{float(((one.floor >= 0.5) == one.yes).mean()):.3f}"
+    floor = f"{float(((one.floor >= HALF) == one.yes).mean()):.3f}"
+    left_out = left_out_line(one, sets) if len(sets) > 1 else ""
     counts = (len(one.yes), one.groups.max() + 1, f"{one.yes.mean():.0%}", f"{said.mean():.0%}")
-    return one.name, *counts, floor, right, balanced, area
+    return one.name, *counts, floor, agreement(one), left_out, balanced, area
 
 
 def fitted(sets: Sequence[Measured]) -> Floats:
@@ -136,6 +160,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
     parser.add_argument("--rows", type=int, default=1_000_000, help="at most so many of each set, by a fixed seed")
     parser.add_argument("--fit", action="store_true", help="print bias and slope fitted on all sets")
+    parser.add_argument("--write", action="store_true", help="store the agreement for the page and METRICS.md")
     given = parser.parse_args()
     embedder = open_embedder()
     found = []
@@ -146,10 +171,29 @@ def main() -> None:
             continue
         found.append(measure(name, sampled(labelled, given.rows), embedder))
     embedder.close()
-    columns = ("set", "rows", "questions", "right by people", "right by us", "floor", "agreement", "balanced", "AUROC")
-    table(columns, [agreement_line(one) for one in found])
+    columns = (
+        "set",
+        "rows",
+        "questions",
+        "right by people",
+        "right by us",
+        "floor",
+        "agreement",
+        "left out",
+        "balanced",
+    )
+    table((*columns, "AUROC"), [agreement_line(one, found) for one in found])
     if len(found) > 1:
         reliability(found)
+    if given.write:
+        made = [
+            {"set": one.name, "what": KINDS[one.name], "rows": len(one.yes), "questions": int(one.groups.max()) + 1,
+"agreement": [round(end, 4) for end in (figure.value, figure.low, figure.high)]}
+            for one in found
+            for figure in [agreement(one)]
+        ]  # fmt: skip
+        place = Path(correctness.__file__).with_name("agreement.json")
+        place.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     if given.fit:
         print(f"CALIBRATION = {tuple(round(float(one), 3) for one in fitted(found))}, shipped: {CALIBRATION}")
 

@@ -8,8 +8,20 @@ from proctor.harness.cli.metrics import evaluator_table, markdown_table
 from proctor.harness.cli.models import models_table
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
+from proctor.metrics.outcomes import people_agreement
 
 ROOT = Path(__file__).parents[2]
+
+
+def agreement_table() -> str:
+    """How often ``correct`` by the embedded judge agrees with people, set by set."""
+    lines = ["| set | answers | rows | questions | agreement with people |", "|---|---|--:|--:|---|"]
+    for each in people_agreement():
+        value, low, high = (f"{100 * end:.0f}" for end in each.agreement)
+        lines.append(f"| {each.set} | {each.what} | {each.rows:,} | {each.questions:,} | {value} % [{low}, {high}] |")
+    return "\n".join(lines) + "\n"
+
+
 # By the name in the marks <!-- NAME: ... --> and <!-- /NAME -->: the page, and what makes the table.
 TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "metrics": (ROOT / "metrics" / "METRICS.md", lambda: markdown_table(builtin_catalog().metrics.values())),
@@ -17,6 +29,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
         ROOT / "metrics" / "METRICS.md",
         lambda: evaluator_table(EVALUATORS.values(), builtin_catalog()),
     ),
+    "agreement": (ROOT / "metrics" / "METRICS.md", agreement_table),
     "models": (ROOT / "README.md", lambda: models_table(builtin_catalog())),
 }
 

@@ -17,6 +17,7 @@ LISTS = {
     "compare_claims": {
         "answer_claims": ("answer_claims", "a", "supported"),
         "expected_claims": ("expected_claims", "e", "covered"),
+        "whole": ("whole", "w", "right"),
     },
 }
 WORDS = {
