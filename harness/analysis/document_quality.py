@@ -307,7 +307,8 @@ def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
     """Which one is older, by what, and what it says otherwise; of each fact the older one's side is the first."""
     dated = f" ({one.dates[0].written} against {one.dates[1].written})" if one.dates else ""
     what = f"{one.older} looks like an older version of {one.newer}{dated}"
-    what += f": {_percent(one.alike)} of the shorter one stands in both"
+    what += f', as it says of itself ("{one.own_words}")' if one.own_words else ""
+    what += f": {_percent(one.alike)} of the shorter one stands in both" if one.alike else ": both are about the same"
     if facts:
         one_fact = min(facts, key=lambda each: each.first.columns is not None)  # a row of a table says little by itself
         differences = "; ".join(dict.fromkeys(_differences(fact) for fact in facts[:3]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
@@ -23,7 +23,8 @@ _MONTHS: Final = {
 _MONTH: Final = "|".join(sorted(_MONTHS, key=lambda name: (-len(name), name)))
 _YEAR: Final = r"(?:19|20)\d\d"
 _DATE: Final = re.compile(
-    rf"(?<!\d)(?:(?P<iso_year>{_YEAR})[-_./](?P<iso_month>0?[1-9]|1[0-2])(?:[-_./](?P<iso_day>0?[1-9]|[12]\d|3[01]))?(?!\d)"
+    rf"(?<!\d)(?:(?P<iso_year>{_YEAR})[-_./](?P<iso_month>0?[1-9]|1[0-2])(?:[-_./](?P<iso_day>0?[1-9]|[12]\d|"
+    rf"3[01]))?(?!\d)"
     rf"|(?P<dot_day>0?[1-9]|[12]\d|3[01])\.\s?(?P<dot_month>0?[1-9]|1[0-2])\.\s?(?P<dot_year>{_YEAR})"
     rf"|(?P<slash_one>0?[1-9]|[12]\d|3[01])/(?P<slash_two>0?[1-9]|[12]\d|3[01])/(?P<slash_year>{_YEAR})"
     rf"|(?P<packed_year>{_YEAR})(?P<packed_month>0[1-9]|1[0-2])(?P<packed_day>0[1-9]|[12]\d|3[01])(?!\d)"
@@ -46,7 +47,40 @@ _CUE: Final = re.compile(
 )
 _CUE_REACH: Final = 24  # characters between the cue and its date
 _STALE_MARKS: Final = re.compile(
-    r"\b(?:old|older|archived?|outdated|obsolete|superseded|deprecated|legacy|backup|alt|veraltet)\b"
+    r"\b(?:old|older|archived?|outdated|obsolete|superseded|deprecated|legacy|backup|bak|orig|previous|prev|former"
+    r"|retired|withdrawn|expired|draft|do not use|alt|alte|veraltet|entwurf|ancien|antiguo|vecchio|oud)\b"
+)
+_NEW_MARKS: Final = re.compile(
+    r"\b(?:new|newest|current|latest|final|updated|revised|neu|neue|aktuell|nouveau|nuevo)\b"
+)
+_COPY_NUMBER: Final = re.compile(
+    r"(?<=[\w ])[ ._-]*\((\d{1,2})\)$"
+)  # prices (1).md, as browsers and desktops name a copy
+# What a document says of itself: that something has come in its place, or until when it held.
+_ITSELF: Final = r"\b(?:th(?:is|ese)|our former|die(?:se[rs]?)?)\b[^.!?\n]{0,60}?"
+_KIND: Final = r"(?:version|edition|page|document|policy|revision|copy|prices|terms|rules|guide|text)"
+_SAYS_OLD: Final = re.compile(
+    rf"{_ITSELF}\b(?:(?:is|are|was|were|has been|have been|had been|will be) (?:(?:now|since|fully|meanwhile) )?"
+    r"(?:superseded|replaced|withdrawn|retired|archived|obsolete|outdated|out of date|deprecated|discontinued|expired"
+    r"|no longer (?:valid|current|maintained|in force|applicable|in use|up to date|offered)"
+    r"|not (?:current|valid) any ?more)"
+    r"|no longer (?:applies|apply|holds?|reflects?)|ceased to apply|lapsed|gilt nicht mehr|wurde (?:ersetzt|abgelöst)"
+    r"|(?:applied|valid|in force|effective|current|in use)(?: only)? until|ist (?:veraltet|überholt|ungültig|abgelöst)"
+    r"|(?:is|are|was|were) kept (?:only )?for (?:reference|the record|historical))"
+    r"|(?:\A|[\n.!>*_(:] ?)(?:this \w+ (?:is|was) )?(?:superseded|replaced|superseded and replaced) (?:by|in)\b"
+    rf"|\b(?:this|these|note:?) (?:is|are|was|were)? ?(?:an? |the )?(?:\w+ )?"
+    rf"(?:archived|historical|outdated|obsolete|superseded|former|previous|deprecated|old) {_KIND}\b"
+    rf"|\A\W*(?:archived|outdated|obsolete|superseded|previous|deprecated|old) {_KIND}\b"
+    r"|\bfor (?:historical|reference|archive|archival) (?:reference |purposes |interest )?only\b"
+    rf"|\b(?:newer|current|new|latest|up-to-date) {_KIND}"
+    r"(?: of this \w+)? (?:is (?:here|at|on|under)|can be found|may be found|has been published)\b",
+    re.IGNORECASE,
+)
+# But of another document, or of what it speaks about.
+_SAYS_NEW: Final = re.compile(
+    r"\b(?:this|these|it)\b[^.!?\n]{0,50}\b(?:supersedes?|replaces?|takes? the place of|updates?|cancels?|"
+    r"is the (?:current|latest|newest))\b|\bersetzt (?:die|das|den|alle)\b",
+    re.IGNORECASE,
 )
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 Where = Literal["name", "title", "text"]
@@ -117,13 +151,31 @@ def family(name: str) -> str:
     True
     """
     bare = _VERSION.sub(" ", _DATE.sub(" ", name.casefold().replace("_", " ")))
-    bare = _SEPARATORS.sub(" ", _STALE_MARKS.sub(" ", bare))
+    bare = _SEPARATORS.sub(" ", _STALE_MARKS.sub(" ", _NEW_MARKS.sub(" ", _without_copy_number(bare))))
     return " ".join(bare.split())
+
+
+def _without_copy_number(name: str) -> str:
+    """The name without the number of a copy: prices (1).md is a copy of prices.md."""
+    stem, dot, ending = name.rpartition(".")
+    return f"{_COPY_NUMBER.sub('', stem)}{dot}{ending}" if dot else _COPY_NUMBER.sub("", name)
 
 
 def is_marked_old(name: str) -> bool:
     """Whether a name says that it is of something old: archive, backup, copy."""
     return _STALE_MARKS.search(name.casefold().replace("_", " ")) is not None
+
+
+def own_words_of_age(document: Document) -> str:
+    """What a document says in its first lines of being out of date or replaced; blank where it does not."""
+    head = document.text[:_HEAD]
+    found = _SAYS_OLD.search(head)
+    return " ".join(found[0].split()).strip(" .!>*_(:") if found and not _SAYS_NEW.search(head) else ""
+
+
+def says_that_it_is_old(document: Document) -> bool:
+    """Whether a document says in its first lines that it no longer holds, or that something has come in its place."""
+    return bool(own_words_of_age(document))
 
 
 def _written_dates(text: str, where: Where) -> Iterator[Dated]:
@@ -162,6 +214,10 @@ def _value(found: re.Match[str]) -> tuple[int, int, int]:
 
 _COPIED: Final = 0.5  # share of the shorter one that must stand in the other where names don't tell
 _ALIKE: Final = 0.4  # share of the shorter one's statements that the other has, figures aside, where names do
+_FEW: Final = 4  # documents of one name that may be rewritten states; more are a series
+_SAME_TOPIC: Final = 0.25  # cosine of the words of two documents of one name, weighed by how rare they are
+_LEAST_NAME: Final = 6  # letters of a title or file name that is found in a text
+_LEAST_LETTERS: Final = 4  # of a word that says something of the topic
 _SAME_STATEMENT: Final = 0.6  # of the words of two statements
 _MOST_STATEMENTS: Final = 200  # of a document that are looked at
 _LARGEST_FAMILY: Final = 200  # documents of one name; more are a series, such as minutes
@@ -178,6 +234,7 @@ class Versions:
         dates: of the older and the newer one; None where only a name says that one is old.
         alike: share of the shorter one that the other has as well, from 0 to 1.
         by_name: whether their names or titles are the same but for the date.
+        own_words: by which the older one says that it is old; blank where it does not.
     """
 
     older: str
@@ -185,6 +242,7 @@ class Versions:
     dates: tuple[Dated, Dated] | None
     alike: float
     by_name: bool
+    own_words: str = ""
 
 
 def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tuple[Versions, ...]:
@@ -201,7 +259,9 @@ def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tu
         for first, second in pairwise(_sorted_by_age(group)):
             alike = max(shares.get((first.id, second.id), 0.0), shares.get((second.id, first.id), 0.0))
             alike = alike if alike >= _ALIKE else max(alike, _alike(first, second))
-            if alike >= _ALIKE and (one := _versions(first, second, alike, by_name=True)):
+            # Where names or documents say so themselves, it is enough that both speak of the same in other words.
+            reworded = len(group) <= _FEW and _says_so(first, second) and _same_words(first, second) >= _SAME_TOPIC
+            if (alike >= _ALIKE or reworded) and (one := _versions(first, second, alike, by_name=True)):
                 found.setdefault((one.older, one.newer), one)
     for (first_id, second_id), share in shares.items():
         known = {(first_id, second_id), (second_id, first_id)} & found.keys()
@@ -209,8 +269,60 @@ def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tu
             continue
         if one := _versions(by_id[first_id], by_id[second_id], share, by_name=False):
             found[one.older, one.newer] = one
+    for older, newer in _replaced(documents, {one.older for one in found.values()}):
+        if (newer.id, older.id) not in found:
+            alike = max(shares.get((older.id, newer.id), 0.0), shares.get((newer.id, older.id), 0.0))
+            alike = max(alike, _alike(older, newer))
+            one = Versions(older.id, newer.id, None, alike, by_name=False, own_words=own_words_of_age(older))
+            found.setdefault((older.id, newer.id), one)
     order = {document.id: place for place, document in enumerate(documents)}
     return tuple(sorted(found.values(), key=lambda one: (order[one.older], order[one.newer])))
+
+
+def _replaced(documents: Sequence[Document], known: Collection[str]) -> Iterator[tuple[Document, Document]]:
+    """Documents that say that they are old, each with the one that it names, or that is most about the same."""
+    for document in documents:
+        if document.id in known or not says_that_it_is_old(document):
+            continue
+        head = _plain_name(document.text[:_HEAD])
+        others = [other for other in documents if other.id != document.id and not says_that_it_is_old(other)]
+        named = [other for other in others if any(f" {name} " in f" {head} " for name in _names_of(other))]
+        near = [(_same_words(document, other), place) for place, other in enumerate(named or others)]
+        alike, place = max(near, key=lambda one: (one[0], -one[1]), default=(0.0, 0))
+        if named or alike >= _SAME_TOPIC:
+            yield document, (named or others)[place]
+
+
+def _names_of(document: Document) -> Iterator[str]:
+    """The title and the file's name, where they are long enough to be meant."""
+    stem = document.id.rsplit("/", maxsplit=1)[-1].rpartition(".")[0] or document.id
+    for name in (document.title, stem):
+        plain = _plain_name(name)
+        if len(plain) >= _LEAST_NAME:
+            yield plain
+
+
+def _plain_name(text: str) -> str:
+    return " ".join(_SEPARATORS.sub(" ", text.casefold().replace("_", " ")).split())
+
+
+def _says_so(first: Document, second: Document) -> bool:
+    """Whether a mark or a version in a name, or the words of one document, tell which is older; a date is no mark."""
+    if any(_are_old(first, second)):
+        return True
+    dates = compared_dates(first, second)
+    return dates is not None and (dates[0].kind == "version" or not any(dates[0].value[1:] + dates[1].value[1:]))
+
+
+def _same_words(first: Document, second: Document) -> float:
+    """Cosine of the content words that two documents use, whatever they say with them."""
+    sets = [
+        {word for one in _word_sets(document) for word in one if len(word) >= _LEAST_LETTERS}
+        for document in (first, second)
+    ]
+    if not all(sets):
+        return 0.0
+    return len(sets[0] & sets[1]) / (len(sets[0]) * len(sets[1])) ** 0.5
 
 
 def _families(documents: Sequence[Document]) -> Iterator[list[Document]]:
@@ -230,7 +342,7 @@ def _families(documents: Sequence[Document]) -> Iterator[list[Document]]:
 
 def _sorted_by_age(group: Sequence[Document]) -> list[Document]:
     """Oldest first, as far as their own dates tell; those without one keep their order at the end."""
-    return sorted(group, key=lambda one: (not is_marked_old(one.id), *_first_date(one)))
+    return sorted(group, key=lambda one: (not (is_marked_old(one.id) or says_that_it_is_old(one)), *_first_date(one)))
 
 
 def _first_date(document: Document) -> tuple[bool, str, tuple[int, ...]]:
@@ -241,16 +353,30 @@ def _first_date(document: Document) -> tuple[bool, str, tuple[int, ...]]:
 def _versions(first: Document, second: Document, alike: float, *, by_name: bool) -> Versions | None:
     """Which is the older one: by their dates, else by a word such as *old* in one name; None when nothing says."""
     dates = compared_dates(first, second)
-    if dates is not None:
+    told = [says_that_it_is_old(document) for document in (first, second)]
+    if dates is not None and told[0] == told[1]:
         one, other = dates
         if one.value <= other.value:
             return Versions(first.id, second.id, (one, other), alike, by_name)
         return Versions(second.id, first.id, (other, one), alike, by_name)
-    old = [is_marked_old(document.id) or is_marked_old(document.title) for document in (first, second)]
+    old = _are_old(first, second)
     if old[0] == old[1]:
         return None
     older, newer = (first, second) if old[0] else (second, first)
-    return Versions(older.id, newer.id, None, alike, by_name)
+    return Versions(older.id, newer.id, None, alike, by_name, own_words_of_age(older))
+
+
+def _are_old(first: Document, second: Document) -> list[bool]:
+    """Which of two documents is marked as the old one: by its own words, else by its name, else by the other's."""
+    pair = (first, second)
+    for marks in (
+        [says_that_it_is_old(document) for document in pair],
+        [is_marked_old(document.id) or is_marked_old(document.title) for document in pair],
+        [_NEW_MARKS.search(_SEPARATORS.sub(" ", document.id.casefold())) is not None for document in pair][::-1],
+    ):
+        if marks[0] != marks[1]:
+            return marks
+    return [False, False]
 
 
 def _alike(first: Document, second: Document) -> float:

@@ -108,3 +108,61 @@ def test_copies_without_any_date_are_no_versions() -> None:
     assert versions(Document("a.md", body), Document("b.md", body)) == []
     assert versions(Document("a-2024.md", ""), Document("a-2025.md", "")) == []
     assert versions() == []
+
+
+OLD_RULES = (
+    "You may send goods back within thirty days. We refund the price on the card that you paid with. Postage is not "
+    "refunded, and opened parcels are checked by hand."
+)
+NEW_RULES = (
+    "Customers have a fortnight to return goods they do not want. The refund of the price goes to the card used when "
+    "paying. We carry the postage of all parcels."
+)
+CAFE = Document(
+    "cafe.md", "The cafe opens at nine. Dogs are welcome on the terrace, and the cake is baked here.", "Cafe"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("returns-v1.md", "returns-v2.md"), ("returns-2021.md", "returns-2024.md"), ("returns.bak.md", "returns.md"),
+        ("returns_draft.md", "returns_final.md"), ("archive/returns.md", "returns.md"),
+        ("returns-previous.md", "returns-current.md"), ("2021/returns.md", "2024/returns.md"),
+        ("returns.md", "returns-new.md"),
+    ],
+)  # fmt: skip
+def test_names_tell_versions_that_were_rewritten(old: str, new: str) -> None:
+    documents = [CAFE, Document(new, NEW_RULES, "Returns"), Document(old, OLD_RULES, "Returns")]
+    assert [(one.older, one.newer) for one in find_versions(documents, CopyFinder(documents).find())] == [(old, new)]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("This page is out of date. See Sending goods back.", "This page is out of date"),
+        ("These terms applied until 31 December 2022.", "These terms applied until"),
+        ("Superseded by the page on sending goods back.", "Superseded by"),
+        ("Note: this is an archived version, kept for reference only.", "this is an archived version"),
+        ("These rules are no longer in force.", "These rules are no longer in force"),
+        ("Dieser Text gilt nicht mehr.", "Dieser Text gilt nicht mehr"),
+    ],
+)
+def test_a_document_may_say_that_it_is_old(line: str, said: str) -> None:
+    old = Document("rules.md", f"{line}\n\n{OLD_RULES}", "Rules for goods")
+    documents = [CAFE, Document("sending.md", NEW_RULES, "Sending goods back"), old]
+    [found] = find_versions(documents, CopyFinder(documents).find())
+    assert (found.older, found.newer, found.own_words) == ("rules.md", "sending.md", said)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "This policy replaces the former version of 2021.",
+        "The tower was replaced by a taller one, and the old version of the plan was lost.",
+        "An outdated guide may mislead you.",
+    ],
+)
+def test_what_speaks_of_other_things_that_are_old_is_not_old(line: str) -> None:
+    documents = [Document("rules.md", f"{line} {OLD_RULES}", "Rules"), Document("sending.md", NEW_RULES, "Sending")]
+    assert find_versions(documents, CopyFinder(documents).find()) == ()
