@@ -119,7 +119,7 @@ MARK: Final = (  # both scopes that a run may have: without the first column of 
 )
 
 
-def mark_done(connection: sqlite3.Connection, owner: str, run_id: int, keys: Sequence[LeaseKey]) -> None:
+def mark_done(connection: sqlite3.Connection, owner: str, run_id: int | None, keys: Sequence[LeaseKey]) -> None:
     """What was leased for a run is in the database with all its scores."""
     connection.executemany(
         MARK,
