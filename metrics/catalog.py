@@ -285,6 +285,7 @@ def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
     from . import (
         artefacts,
+        citations,
         classification,
         constraints,
         lexical,
@@ -316,6 +317,7 @@ def builtin_catalog() -> Catalog:
         boolean,
         grades,
         pairs,
+        citations,
         retrieval,
         classifiers,
         likelihoods,

@@ -229,6 +229,11 @@ _OWN: Final = (
         "judge_review", "Judge review", "Q A J",
         ("judge_relevance", "judge_faithfulness", "judge_safety", "judge_robustness"),
     ),
+    _evaluator(
+        "citation_checks", "Citations", "Q A C J",
+        ("citation_recall", "citation_precision", "citation_validity", "uncited_claims", "quote_accuracy"),
+        rag_only=True,
+    ),
     _evaluator("preference", "Preference, side by side with a reference bot", "Q A B J"),
     _evaluator(
         "retrieval", "Retrieval against gold evidence", "G R",

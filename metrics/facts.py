@@ -29,6 +29,7 @@ class Facts(TypedDict, total=False):
         baseline_answer: what the reference bot answered to the same question; None on its own rows.
         evidence: quotes of the documents that hold the answer.
         contexts: the passages that the bot's answer was made from, in rank order; None when it has no retriever.
+        context_documents: the document of each of these passages, blank where it is not known.
         constraints: what the answer must contain: all items; of an item that is a sequence, one member.
         language: ISO 639 code of the row's texts, for the sentence splitter.
         answerable: whether the knowledge has the answer; None when the question set does not say.
@@ -57,6 +58,7 @@ class Facts(TypedDict, total=False):
     baseline_answer: str | None
     evidence: Sequence[str] | None
     contexts: Sequence[str] | None
+    context_documents: Sequence[str] | None
     constraints: Sequence[str | Sequence[str]] | None
     language: str | None
     answerable: bool | None
@@ -165,6 +167,7 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "expected": _text(Reason.EXPECTED_MISSING),
     "expected_answers": _texts,
     "contexts": _contexts,
+    "context_documents": lambda fact: None if fact else Reason.CONTEXTS_MISSING,
     "constraints": lambda fact: None if fact else Reason.CONSTRAINTS_MISSING,
     "gold": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
     "retrieved": _retrieved,
@@ -187,5 +190,6 @@ RUN_CHECKS: Final[Mapping[str, FactCheck]] = dict.fromkeys(RunFacts.__annotation
 TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
 # The facts of a bot's reply; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
-    {"answer", "contexts", "abstained", "faq_question", "latency_ms", "cost", "tokens_in", "tokens_out", "retrieved"}
-)
+    {"answer", "contexts", "context_documents", "abstained", "faq_question", "latency_ms", "cost", "tokens_in",
+     "tokens_out", "retrieved"}
+)  # fmt: skip

@@ -51,8 +51,27 @@ function claimFacts(item, side) {
   const made = [between(parts, " \u00b7 ")];
   if (typeof given.why === "string" && given.why.trim()) made.push(make("span", { class: "why" }, "Judge: ", said(given.why)));
   if (typeof given.evidence === "string" && given.evidence.trim()) made.push(make("span", { class: "why" }, "Evidence: ", said(given.evidence)));
+  if (Array.isArray(given.cited)) made.push(citedPassages(given.cited, given.passages ?? [], side));
   if (typeof given.source === "string") made.push(make("span", { class: "why" }, "Nearest of the source: ", said(given.source)));
   return made;
+}
+
+/** Each passage that a statement cites, beside it. */
+function citedPassages(ranks, passages, side) {
+  if (!ranks.length) return make("span", { class: "why" }, "Cites nothing that was retrieved.");
+  return ranks.slice(0, 8).map((rank, place) => make("span", { class: "why" }, "Cites ", contextButton(rank, side), " ", said(passages[place] ?? "")));
+}
+
+/** Citations or quotations, each with what was retrieved under it. */
+function citationList(list, side, key) {
+  const draw = (each) => make("li", {}, said(each[key] ?? ""), " ", each.contexts.length
+    ? citedPassages(each.contexts, each.passages ?? [], side)
+    : make("span", { class: "label bad" }, `${SIGNS.bad} ${key === "quote" ? "in no context" : "not retrieved"}`));
+  return someOf(list, key, draw, { holder: make("ul", { class: "plain" }) });
+}
+
+function isCitationList(value) {
+  return Array.isArray(value) && value.every((each) => each && Array.isArray(each.contexts));
 }
 
 function contextWords({ ranks, of, given }) {

@@ -3,6 +3,9 @@
 // What is drawn for a key of details when it has the form that our metrics give it; null sends it to the general drawing.
 const EVIDENCE_PARTS = {
   chunks: (value, { side, metric }) => isChunkList(value) && titled("Contexts by rank", chunkList(value, side, metric)),
+  citations: (value, { side }) => isCitationList(value) && titled("Citations", citationList(value, side, "citation")),
+  quotes: (value, { side }) => isCitationList(value) && titled("Quotations", citationList(value, side, "quote")),
+  uncited: (value) => wordsPart("Uncited", value, "bad"),
   ranks: (value, { side, view }) => Array.isArray(value) && titled("Gold evidence", goldRanks(value, side, view)),
   answer: (value) => findingsPart(value, "About the answer"),
   contexts: (value, { side, metric }) => (isChunkList(value) && !value[0].detector

@@ -23,6 +23,8 @@ const REASON_SENTENCES = new Map(Object.entries({
   not_reported: "The bot did not report this figure.",
   faq_missing: "The bot does not match a list of questions, so there is no match to measure.",
   evidence_missing: "The question names no gold evidence that stands in the knowledge.",
+  no_citations: "The answer cites nothing.",
+  no_quotes: "The answer quotes nothing.",
   baseline_missing: "This is the reference bot's own answer, or the reference bot gave none.",
   places_missing: "The contexts don't say where in which document they are.",
   negative_cost: "The bot reported a cost below zero.",
