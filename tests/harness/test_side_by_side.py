@@ -290,3 +290,14 @@ def test_judging_stops_early_when_it_is_certain_who_is_better(tmp_path):
         assert found["win_rate"]["interval"][0] > 0.5
         refused = side(tmp_path, "--stop-early", "--budget", "10", url=server.url)
     assert "goes without --budget" in refused.stderr
+
+
+def test_the_comparison_page_has_the_verdicts_with_the_reasons(folder):
+    with pair_server() as server:
+        side(folder, url=server.url)
+    done = typed("report", "faq", "rag", "--html", "page.html", folder=folder)
+    assert done.returncode == 0, done.stderr
+    page = (folder / "page.html").read_text()
+    assert "rag is better on 12 of 24 questions, worse on 3, ties 9" in page
+    assert "it comes first" in page, "the reason of a verdict that turned"
+    assert 'id="side-by-side"' in page
