@@ -10,7 +10,8 @@ def test_each_citation_is_shown_beside_its_passage(page, tmp_path):
     names = ("citation_recall", "citation_validity", "quote_accuracy")
     scores = (
         valued("citation_recall", 0.5, {"claims": [
-            {"claim": "It opens at nine", "supported": True, "cited": [2], "chunks": [2], "passages": ["Open from nine."]},
+            {"claim": "It opens at nine", "supported": True, "cited": [2], "chunks": [2],
+             "passages": ["Open from nine."]},
             {"claim": "It is blue", "supported": False, "cited": [], "chunks": [], "passages": []},
         ]}),
         valued("citation_validity", 0.5, {"citations": [
