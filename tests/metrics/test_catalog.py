@@ -87,14 +87,14 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     others = {"correct": 1.0, "exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
     others |= dict.fromkeys(noise, 0.25) | {"lettucedetect": 1.0, "faithful": 0.5}
     yes_or_no = ("contains_all", "contains_any", "starts_with", "regex", "json_valid", "json_schema", "numeric_match")
-    others |= dict.fromkeys(yes_or_no, 1.0)
+    others |= dict.fromkeys((*yes_or_no, "citation_validity", "quote_accuracy"), 1.0)
     rates = {name for name in CATALOG.metrics if "." in name}
     found = {name: one.threshold for name, one in CATALOG.metrics.items() if one.threshold is not None}
     assert found == dict.fromkeys(three_quarters, 0.75) | dict.fromkeys(rates, 0.5) | others
     lower = {name for name, one in CATALOG.metrics.items() if one.better == "lower"}
     assert lower - rates - noise == {
         "latency_ms", "cost", "bot_error_rate", "empty_context_rate", "parse_failure_rate",
-        "longest_repeated_substring", "unsupported_incorrect",
+        "longest_repeated_substring", "unsupported_incorrect", "uncited_claims",
         "toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "fairness_bias", "perplexity",
     } | {name for name in CATALOG.metrics if name.startswith("gptscore_")}  # fmt: skip
     assert noise < lower
