@@ -284,7 +284,7 @@ class AnalysisSettings(BaseModel):
         None,
         ge=1,
         description="Most tokens of retrieved text a question, on average, of a setting that is recommended; left out, "
-        "what the present setting takes and a tenth.",
+        "what the current configuration takes and a tenth.",
     )
     best: int = Field(3, ge=0, description="Of so many of the best settings the answers are measured, too.")
     rank_by: RankedBy = Field("evidence_recall", description="The metric of retrieval by which settings are ranked.")

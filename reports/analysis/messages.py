@@ -254,7 +254,7 @@ def marked_by(analysis: KnowledgeAnalysis) -> str:
     if not analysis.metric:
         return ""
     reaches = "" if analysis.threshold is None else f" (threshold {analysis.threshold:g})"
-    return f"whether an answer is right is told by {analysis.metric}{reaches}"
+    return f"whether an answer is right is decided by {analysis.metric}{reaches}"
 
 
 def about_subset(dataset_quality: DatasetQuality) -> str:
