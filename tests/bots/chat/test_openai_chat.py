@@ -1,6 +1,7 @@
 """OpenAIChat against a real server on loopback: answers, tokens, reasoning, crowds, shared endpoints."""
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -8,6 +9,7 @@ from openai_asking import KEY, ask, endpoint
 from openai_server import (
     Answer,
     OpenAIServer,
+    echo,
     throttle,
 )
 from proctor.bots.bot import Usage
@@ -107,15 +109,33 @@ def test_as_many_under_way_as_configured():
 
 
 def test_waiting_for_a_place_is_no_latency():
-    """Two at a time can't take longer in all than two clocks run; with the waiting in them, six would."""
-    with OpenAIServer(delay=0.15) as server:
+    """The server answers nobody until four of six have been seen to wait: what they waited is not in their attempts."""
+    answered = threading.Event()
+
+    async def run(server):
+        place = endpoint(server, concurrency=2)
+        place.users = 1
+        chat = OpenAIChat(place)
         begun = time.perf_counter()
-        completions, _ = crowd(server, 6, 2)
-        wall = (time.perf_counter() - begun) * 1000
-    assert server.peak_in_flight == 2
-    assert sum(ms for completion in completions for ms in completion.attempts_ms) <= 2 * wall
-    assert all(completion.queue_ms + sum(completion.attempts_ms) <= wall for completion in completions)
-    assert sorted(completion.queue_ms > 140 for completion in completions)[-4:] == [True] * 4
+        asked = [asyncio.create_task(chat.complete(ChatRequest(str(number)))) for number in range(6)]
+        while place.limiter.waiting < 4 or not server.in_flight:
+            await asyncio.sleep(0.001)
+        four_wait = time.perf_counter()
+        await asyncio.sleep(0.15)
+        released = time.perf_counter()
+        answered.set()
+        completions = await asyncio.gather(*asked)
+        await chat.close()
+        return completions, *((moment - begun) * 1000 for moment in (four_wait, released, time.perf_counter()))
+
+    with OpenAIServer(lambda call: echo(call) if answered.wait(30) else "nobody was let go") as server:
+        completions, four_wait, released, wall = asyncio.run(run(server))
+    assert server.peak_in_flight <= 2
+    at_once, waited = completions[:2], completions[2:]
+    assert all(completion.queue_ms <= four_wait for completion in at_once)
+    assert max(sum(completion.attempts_ms) for completion in at_once) >= released - four_wait
+    assert all(completion.queue_ms >= released - four_wait for completion in waited)
+    assert all(sum(completion.attempts_ms) <= wall - released for completion in waited)
 
 
 def test_a_server_that_bears_few_gets_few_and_nothing_is_lost():
