@@ -212,7 +212,7 @@ def compare(
         bool, typer.Option("--side-by-side", help="Have a judge say whose answers are better, in both orders.")
     ] = False,
     judge: Annotated[
-        str, typer.Option("--judge", metavar="MODEL", help="Who says so; by default the judge of B's run.")
+        str, typer.Option("--judge", metavar="MODEL", help="Who compares the answers; by default the judge of B's run.")
     ] = "",
     judge_url: JudgeUrl = "",
     budget: Annotated[

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from asked_bots import ask
 from langchain_core.documents import Document
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
@@ -34,17 +35,6 @@ class Nothing(BaseRetriever):
 
     def _get_relevant_documents(self, query, *, run_manager):
         return []
-
-
-def ask(bot, *questions):
-    async def all_of_them():
-        await bot.prepare()
-        try:
-            return await asyncio.gather(*[bot.reply(question) for question in questions])
-        finally:
-            await bot.close()
-
-    return asyncio.run(all_of_them())
 
 
 def first_text(found):

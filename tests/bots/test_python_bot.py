@@ -6,21 +6,11 @@ import threading
 import time
 
 import pytest
+from asked_bots import ask
 from proctor.bots.as_bot import BuiltBot, as_bot
 from proctor.bots.bot import Bot, Context, Identity, Reply, Usage
 from proctor.bots.python import Threads, as_reply
 from proctor.knowledge.documents.document import Passage
-
-
-def ask(bot, *questions):
-    async def all_of_them():
-        await bot.prepare()
-        try:
-            return await asyncio.gather(*[bot.reply(question) for question in questions])
-        finally:
-            await bot.close()
-
-    return asyncio.run(all_of_them())
 
 
 def shout(question):

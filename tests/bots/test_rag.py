@@ -1,9 +1,9 @@
 """The RAG bot retrieves with a real index, and keeps it; the model is told what was found and nothing else."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
+from asked_bots import ask
 from proctor.bots.bot import Usage
 from proctor.bots.chat.model import Completion
 from proctor.bots.prompting import parse_template
@@ -49,17 +49,6 @@ def rag(model=None, embedder=None, documents=DOCUMENTS, folder=None, **settings)
     return RagBot(
         "rag", documents, "digest", model or Listener(), TEMPLATE, embedder or word_embedder()[0], settings, folder
     )
-
-
-def ask(bot, *questions):
-    async def all_of_them():
-        await bot.prepare()
-        try:
-            return await asyncio.gather(*[bot.reply(question) for question in questions])
-        finally:
-            await bot.close()
-
-    return asyncio.run(all_of_them())
 
 
 def test_the_nearest_passages_come_first_with_their_place_and_score():
