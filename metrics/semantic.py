@@ -1,15 +1,18 @@
 """Embedding metrics: similarity to expected answer, question and contexts, and soft retrieval scores."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 
 from .artefacts import ContextSentence, TextVectors, vector_evidence
-from .declaration import artefact, metric
+from .declaration import Allowed, artefact, metric
 from .local.tools import Checker
-from .score import Measured, NotApplicable, Reason
+from .score import Measured, ModelUnavailable, NotApplicable, Reason
 from .text import eligible
+from .tools import Embedder, TokenEmbedder
+
+_SPECIAL_TOKENS: Final = 2  # before and after a text
 
 
 @artefact
@@ -52,6 +55,43 @@ def answer_similarity(
     ``tests/benchmarks/measure_evaluators.py similarity correctness``.
     """
     return likeness_by_vectors
+
+
+@artefact
+async def token_likeness(answer: str, expected: str, embedder: Embedder) -> Measured:
+    """Greedy matches of the answer's and the expected answer's token vectors, before any rescaling."""
+    if not isinstance(embedder, TokenEmbedder):
+        raise ModelUnavailable(f"The embedder {embedder.model_id} gives no vectors of tokens.")
+    ours, theirs = await embedder.embed_tokens([answer, expected])
+    if min(len(ours.vectors), len(theirs.vectors)) <= _SPECIAL_TOKENS:
+        raise NotApplicable(Reason.TOO_SHORT, tokens=0)
+    cosines = ours.vectors @ theirs.vectors.T
+    inner = slice(1, -1)  # special tokens may be matched, but don't count
+    precision, recall = float(cosines.max(axis=1)[inner].mean()), float(cosines.max(axis=0)[inner].mean())
+    value = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    details = {"precision": precision, "recall": recall, "model": embedder.model_id}
+    return Measured(value, details | {"truncated": bool(ours.truncated.any() or theirs.truncated.any())})
+
+
+@metric(low=None, source="Zhang et al. 2020, BERTScore; values as bert-score on the same model (no threshold)")
+def bertscore(
+    token_likeness: Measured,
+    *,
+    baseline: Annotated[float | None, Allowed("a number below 1", lambda base: base is None or base < 1)] = None,
+) -> Measured:
+    """F1 of the answer's and the expected answer's tokens, each matched with the nearest by cosine (BERTScore).
+
+    Precision is the mean over the answer's tokens of the highest cosine with a token of the expected answer, recall the
+    same the other way round. The encoder is that of the run: its last layer, without idf weights; model, precision and
+    recall are in the details. Values of two encoders can't be compared, nor with published ones of other models.
+
+    Unrelated texts have a value well above 0. ``baseline: b`` rescales to (F1 - b) / (1 - b), and the details name it;
+    take b from pairs of unrelated texts under your encoder. Texts are read to the encoder's window.
+    """
+    if baseline is None:
+        return Measured(token_likeness.value, {**token_likeness.details, "baseline": "none"})
+    rescaled = (token_likeness.value - baseline) / (1 - baseline)
+    return Measured(rescaled, {**token_likeness.details, "baseline": baseline})
 
 
 @metric(threshold=0.75, low=-1.0, source="H2O evaluators page, Answer relevancy (sentence similarity)")

@@ -1,7 +1,7 @@
 """Tools: the protocols of the models that metrics may use, each of one or two methods."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,15 @@ class Embedder(Protocol):
 
     async def embed(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts, in their order. Raises ModelUnavailable when the model can't be loaded."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that gives the vector of each token, too."""
+
+    async def embed_tokens(self, texts: Sequence[str]) -> Sequence[Embedded]:
+        """For each text the unit vectors of its tokens, special ones first and last; ``truncated`` has one member."""
         ...
 
 

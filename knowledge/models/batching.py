@@ -18,6 +18,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import InputError
 from ..retrieval.index import BulkEmbedder
 from .encoder import Embedded, Encoder
 
@@ -426,6 +427,19 @@ class BatchingEmbedder:
         if not texts:
             return _none_of(await self._dimensions())
         return await self._answered(self._fresh, Request(texts))
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[Embedded]:
+        """For each text the unit vectors of its tokens, special ones first and last; nothing is cached.
+
+        Raises:
+            InputError: the encoder gives no vectors of tokens.
+        """
+        encoder = (await asyncio.shield(asyncio.wrap_future(self._thread.model()))).encoder
+        token_vectors: Callable[[Sequence[str]], list[Embedded]] | None = getattr(encoder, "token_vectors", None)
+        if token_vectors is None:
+            message = f"The embedder {self._model_id} gives no vectors of tokens"
+            raise InputError(f"{message}; name the packaged model or one of sentence-transformers.")
+        return await asyncio.to_thread(token_vectors, texts)
 
     def embed_now(self, texts: Sequence[str], keep: bool = False) -> Embedded:
         """Embed a long list and block until it is done: for building an index, never on an event loop's thread.

@@ -53,6 +53,15 @@ class SentenceEncoder:
             truncated = self._truncated(readables)
         return Embedded(unit_rows(np.asarray(vectors, dtype=np.float32), self.model_id), truncated)
 
+    def token_vectors(self, texts: Sequence[str]) -> list[Embedded]:
+        """For each text the unit vectors of its tokens, the special ones included. Shape (tokens, dimensions) each."""
+        readables = [readable(text) for text in texts]
+        with self._alone:
+            made = self._model.encode(readables, output_value="token_embeddings", show_progress_bar=False)
+            truncated = self._truncated(readables)
+        vectors = [unit_rows(np.asarray(one.cpu(), dtype=np.float32), self.model_id) for one in made]
+        return [Embedded(one, truncated[place : place + 1]) for place, one in enumerate(vectors)]
+
     def _truncated(self, texts: list[str]) -> NDArray[np.bool_]:
         return np.array([self._is_truncated(text) for text in texts], dtype=np.bool_)
 

@@ -134,8 +134,9 @@ def bert_graph(weights: Mapping[str, Array], shape: BertShape, precision: Precis
     """Build the graph.
 
     Inputs, for b texts padded to t tokens: ``tokens`` int32 (b, t); ``places`` int32 (t,), 0 to t-1; ``mask`` float32
-    (b, 1, 1, t), 0 for a token and very negative for padding; ``shares`` float32 (b, 1, t), one part in the length for
-    a token and 0 for padding. Output: ``means`` float32 (b, 1, d), not normalised.
+    (b, 1, 1, t), 0 for a token and very negative for padding; ``shares`` float32 (b, s, t), for the mean s = 1 with one
+    part in the length for a token and 0 for padding, or the unit matrix for each token's own vector. Output: ``means``
+    float32 (b, s, d), not normalised.
     """
     return _Bert(weights, shape, precision).build()
 
@@ -159,7 +160,7 @@ class _Bert:
 
     def build(self) -> OnnxGraph:
         means = self._means(self._encoded())
-        self.graph.output(means, "float32", ["b", 1, self.width])
+        self.graph.output(means, "float32", ["b", "s", self.width])
         return self.graph
 
     def _encoded(self) -> str:
@@ -167,7 +168,7 @@ class _Bert:
         graph.input("tokens", "int32", ["b", "t"])
         graph.input("places", "int32", ["t"])
         graph.input("mask", "float32", ["b", 1, 1, "t"])
-        graph.input("shares", "float32", ["b", 1, "t"])
+        graph.input("shares", "float32", ["b", "s", "t"])
         head = self.width // self.shape.heads
         graph.constant("to_heads", np.array([0, 0, self.shape.heads, head], np.int64))
         graph.constant("from_heads", np.array([0, 0, self.width], np.int64))
@@ -332,6 +333,17 @@ class PackagedEncoder:
         tokens, truncated = self._tokens(texts)
         means = self._means(self._session, tokens)
         return Embedded(unit_rows(means, self.model_id), truncated)
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Embedded]:
+        """For each text the unit vectors of its tokens, [CLS] first and [SEP] last. Shape (tokens, 384) each."""
+        tokens, truncated = self._tokens(texts)
+        made: list[Embedded] = []
+        for ids, cut in zip(tokens, truncated, strict=True):
+            inputs = _padded([ids], np.array([len(ids)], dtype=np.int64))
+            inputs["shares"] = np.eye(len(ids), dtype=np.float32)[None]
+            vectors = self._session.run(None, inputs)[0][0]
+            made.append(Embedded(unit_rows(vectors, self.model_id), np.array([cut])))
+        return made
 
     def _tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], NDArray[np.bool_]]:
         # Blanks mean nothing to the tokenizer, and only in very long texts is it worth the time to squeeze them.

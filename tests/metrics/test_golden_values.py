@@ -44,6 +44,7 @@ GOLDEN: dict[str, tuple[set[str], str, tuple[str, ...]]] = {
     ),
     "lmppl.json": ({"lmppl", "transformers"}, "test_perplexity.py", ("perplexity",)),
     "ndcg.json": ({"scikit-learn"}, "test_retrieval.py", ("ndcg",)),
+    "bertscore.json": ({"bert-score", "transformers"}, "test_plain.py", ("bertscore",)),
     "plain.json": (
         {"torchmetrics", "sacrebleu", "nltk", "sentencex", "textstat"},
         "test_plain.py",

@@ -8,6 +8,7 @@ from proctor import InputError, metrics
 from proctor.metrics import Score
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "plain.json").read_text("utf-8"))
+OF_TOKENS = json.loads((Path(__file__).parents[1] / "golden" / "bertscore.json").read_text("utf-8"))["cases"]
 SCHEMA = {
     "type": "object",
     "required": ["id", "items"],
@@ -39,6 +40,19 @@ def test_overlap_is_that_of_the_libraries(case: dict[str, object]) -> None:
     assert value("chrf", answer, expected) == pytest.approx(case["chrf"], abs=1e-12)
     assert value("chrf", answer, expected, word_order=2) == pytest.approx(case["chrf_plus_plus"], abs=1e-12)
     assert value("meteor", answer, expected) == pytest.approx(case["meteor"], abs=1e-12)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("case", OF_TOKENS, ids=case_id)
+def test_bertscore_is_that_of_bert_score(case: dict[str, object]) -> None:
+    measured = score("bertscore", str(case["answer"]), str(case["expected"]))
+    assert measured.value == pytest.approx(case["f1"], abs=1e-4)
+    assert measured.details["precision"] == pytest.approx(case["precision"], abs=1e-4)
+    assert measured.details["recall"] == pytest.approx(case["recall"], abs=1e-4)
+    assert measured.details["baseline"] == "none"
+    rescaled = score("bertscore", str(case["answer"]), str(case["expected"]), baseline=0.2)
+    assert rescaled.value == pytest.approx((float(str(case["f1"])) - 0.2) / 0.8, abs=1e-4)
+    assert rescaled.details["baseline"] == 0.2
 
 
 @pytest.mark.parametrize("case", GOLDEN["lix"], ids=case_id)
