@@ -269,10 +269,11 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 __all__ = [
     "EVALUATORS", "GROUPS", "RATES", "Evaluator", "evaluator_of", "is_of_the_suite", "missing_from", "named", "names",
-    "options_of",
+    "options_of", "rubrics",
 ]  # fmt: skip
 
 _OWN_PREFIX: Final = "byop"
+_RUBRIC_PREFIX: Final = "rubric"
 _OWN_RATE: Final = re.compile(rf"{_OWN_PREFIX}\.(.+)\.({'|'.join(RATES)})")
 
 
@@ -298,6 +299,10 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
     prompts = own_prompts(catalog)
     if name in prompts:
         return (prompts[name],)
+    if name == _RUBRIC_PREFIX:
+        if not rubrics(catalog):
+            raise InputError("'rubric' refers to rubrics of your own; name their files under 'rubrics:' in the suite.")
+        return tuple(_alone(rubric, catalog) for rubric in rubrics(catalog))
     if name == _OWN_PREFIX:
         if not prompts:
             raise InputError("'byop' refers to prompts of your own; name their files under 'byop:' in the suite.")
@@ -313,6 +318,11 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
     return there
 
 
+def rubrics(catalog: Catalog) -> list[str]:
+    """The metrics of the suite's rubrics, in their order."""
+    return [metric for metric in catalog.metrics if metric.startswith(f"{_RUBRIC_PREFIX}.")]
+
+
 def own_prompts(catalog: Catalog) -> dict[str, Evaluator]:
     """The evaluators of own prompts in the catalog, by name."""
     found = [own for own in map(_OWN_RATE.fullmatch, catalog.metrics) if own and own[2] == RATES[0]]
@@ -325,7 +335,7 @@ def names(catalog: Catalog) -> list[str]:
     there = [each.id for each in EVALUATORS.values() if each.there(catalog)]
     groups = [name for name, members in GROUPS.items() if any(member in there for member in members)]
     prompts = own_prompts(catalog)
-    own = [*prompts, *([_OWN_PREFIX] if prompts else [])]
+    own = [*prompts, *([_OWN_PREFIX] if prompts else []), *([_RUBRIC_PREFIX] if rubrics(catalog) else [])]
     return list(dict.fromkeys([*catalog.metrics, *there, *own, *groups]))
 
 

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ...metrics.judge.rendering import JudgeRequest
+from ...metrics.judge.replies import with_probabilities
 from ..bot import BotMisconfigured
 from .limits import RequestsStopped, Turnstile
 from .model import ChatModel, ChatRequest, Completion
@@ -115,7 +117,9 @@ class ChatJudgeModel:
         finally:
             self._under_way -= 1
         self._unreachable = 0
-        return completion
+        if request.scale is None or completion.text is None:
+            return completion
+        return replace(completion, text=with_probabilities(completion.text, completion.logprobs, request.scale))
 
     def _chat_request(self, request: JudgeRequest) -> ChatRequest:
         return ChatRequest(
@@ -124,6 +128,7 @@ class ChatJudgeModel:
             schema=request.schema,
             exchange=request.exchange,
             temperature=self.temperature(request),
+            logprobs=request.scale is not None,
         )
 
     def _count_unreachable(self, error: ConnectionError) -> None:

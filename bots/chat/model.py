@@ -21,6 +21,8 @@ class ChatRequest:
         schema: JSON schema that the answer should follow, strictly where the model's server can hold it to that.
         exchange: what was said after the prompt: pairs of the model's answer and our next message.
         temperature: in place of the model's own, for this request; None leaves that.
+        logprobs: whether the log-probabilities of the answer's tokens are wanted; a model that has none leaves
+            them out.
     """
 
     prompt: str
@@ -32,6 +34,7 @@ class ChatRequest:
     schema: Mapping[str, object] | None = None
     exchange: tuple[tuple[str, str], ...] = ()
     temperature: float | None = None
+    logprobs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class Completion:
     """What a chat model answered, and what it cost.
 
     ``queue_ms`` is time spent waiting in our own limits; ``attempts_ms`` has one figure for each attempt. ``trace``
-    has whatever else was returned, such as ``finish_reason``.
+    has whatever else was returned, such as ``finish_reason``. ``logprobs`` has each token of the answer, where that was
+    asked for and given, with the log-probabilities of those that might have come in its place.
     """
 
     text: str | None
@@ -49,6 +53,7 @@ class Completion:
     attempts_ms: tuple[float, ...] = ()
     abstained: bool | None = None
     trace: Mapping[str, object] = field(default_factory=dict)
+    logprobs: Sequence[tuple[str, Mapping[str, float]]] = ()
 
 
 class ChatModel(Protocol):

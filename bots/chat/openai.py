@@ -13,6 +13,7 @@ from .limits import AttemptFailed, Attempts, Backoff, Effort, EndpointFailed, Li
 from .model import ChatRequest, Completion
 from .openai_client import (
     CHAT_COMPLETIONS,
+    LOGPROBS,
     RESPONSE_FORMAT,
     STREAM_OPTIONS,
     TEMPERATURE,
@@ -39,6 +40,7 @@ _FIELD_MARKS = {
     RESPONSE_FORMAT: ("response_format", "response format", "json_schema", "json schema", "json_object", "json mode"),
     TEMPERATURE: ("temperature",),
     STREAM_OPTIONS: ("stream_options", "include_usage"),
+    LOGPROBS: ("logprobs", "top_logprobs", "log probabilities"),
 }
 # What an error status and its message mean for a request; None for their usual meaning.
 Meaning: TypeAlias = Callable[[int, str], Exception | None]
@@ -403,6 +405,7 @@ class OpenAIChat:
             schema=None if RESPONSE_FORMAT in self._parameters else request.schema,
             temperature=request.temperature,
             usage=self._stream and STREAM_OPTIONS not in self._parameters,
+            logprobs=request.logprobs and not self._stream and LOGPROBS not in self._parameters,
         )
 
     async def _send(self, body: Mapping[str, object], options: Options) -> ChatReply:
@@ -427,6 +430,7 @@ class OpenAIChat:
             attempts_ms=tuple(effort.attempts_ms),
             abstained=True if reply.refused else None,
             trace=dict(reply.trace) | ({"failures": effort.failures} if effort.failures else {}),
+            logprobs=reply.logprobs,
         )
 
 

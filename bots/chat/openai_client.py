@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -37,6 +37,7 @@ class ChatReply:
     tokens_in: int | None
     tokens_out: int | None
     trace: Mapping[str, object]
+    logprobs: Sequence[tuple[str, Mapping[str, float]]] = ()
 
 
 def read_reply(body: object) -> ChatReply:
@@ -70,7 +71,25 @@ def read_reply(body: object) -> ChatReply:
         tokens_in=counted(usage, "prompt_tokens"),
         tokens_out=counted(usage, "completion_tokens"),
         trace=trace | ({"finish_reason": finish} if finish else {}) | ({"tool_calls": called} if called else {}),
+        logprobs=_token_logprobs(choice.get("logprobs")),
     )
+
+
+def _token_logprobs(found: object) -> list[tuple[str, dict[str, float]]]:
+    """Each token of the answer with the log-probabilities in its place; empty where they are not all given."""
+    content = found.get("content") if isinstance(found, dict) else None
+    read: list[tuple[str, dict[str, float]]] = []
+    for entry in content if isinstance(content, list) else ():
+        if not isinstance(entry, dict) or not isinstance(entry.get("token"), str):
+            return []
+        others = [entry, *(entry.get("top_logprobs") or ())]
+        tops = {
+            str(other["token"]): float(other["logprob"])
+            for other in others
+            if isinstance(other, dict) and isinstance(other.get("logprob"), (int, float)) and "token" in other
+        }
+        read.append((entry["token"], tops))
+    return read
 
 
 def _called_tools(message: Mapping[str, object]) -> list[object]:
@@ -254,6 +273,8 @@ class StreamedAnswer:
 RESPONSE_FORMAT = "response_format"
 TEMPERATURE = "temperature"
 STREAM_OPTIONS = "stream_options"
+LOGPROBS = "logprobs"
+_MOST_LOGPROBS = 20  # tokens in the place of each; more are refused by OpenAI
 _STRICT, _OBJECT, _PLAIN = range(3)  # how a JSON answer is asked for, from the most that an endpoint can do
 
 
@@ -306,6 +327,7 @@ class Options:
         schema: what the answer should follow.
         temperature: in place of the configured one.
         usage: whether a streamed answer is to end with its tokens.
+        logprobs: whether the log-probabilities of the answer's tokens are wanted.
     """
 
     def __init__(
@@ -315,15 +337,15 @@ class Options:
         schema: Mapping[str, object] | None = None,
         temperature: float | None = None,
         usage: bool = False,
+        logprobs: bool = False,
     ) -> None:
         self._capabilities = capabilities
         self._schema = schema
         self._name = _name_of(schema) if schema is not None else ""
         self._format = capabilities.format_for(self._name) if schema is not None else _PLAIN
         self._temperature = temperature
-        self._asked = {
-            field for field, asked in ((TEMPERATURE, temperature is not None), (STREAM_OPTIONS, usage)) if asked
-        }
+        wanted = ((TEMPERATURE, temperature is not None), (STREAM_OPTIONS, usage), (LOGPROBS, logprobs))
+        self._asked = {field for field, asked in wanted if asked}
         self._sent = {field for field in self._asked if capabilities.takes(field)}
         self._left_out: set[str] = set()
 
@@ -341,6 +363,8 @@ class Options:
             filled[TEMPERATURE] = self._temperature
         if STREAM_OPTIONS in self._sent:
             filled[STREAM_OPTIONS] = {"include_usage": True}
+        if LOGPROBS in self._sent:
+            filled |= {LOGPROBS: True, "top_logprobs": _MOST_LOGPROBS}
         if self._format == _STRICT:
             wanted = {"name": self._name, "strict": True, "schema": self._schema}
             filled[RESPONSE_FORMAT] = {"type": "json_schema", "json_schema": wanted}

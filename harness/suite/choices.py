@@ -18,7 +18,7 @@ from ...bots import ChatModelSettings, parse_model
 from ...bots.chat.models import KINDS
 from ...knowledge import unreadable
 from ...knowledge.questions.rows import decoded_whole
-from ...metrics.evaluators import missing_from, named, names, options_of
+from ...metrics.evaluators import missing_from, named, names, options_of, rubrics
 from ...metrics.plan import with_content
 from ...reports.primary import check_primary
 from ...reports.problems import listed
@@ -447,7 +447,8 @@ def choose_metrics(
         InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
     """
     provides = {**provides, "verdict": sum(provides.get(key, 0) for key in VERDICTS)}
-    judged = {**JUDGED, **({"byop": ()} if own_prompts else {})} if is_judged else {}
+    own = {name: () for name, given in (("byop", own_prompts), ("rubric", bool(rubrics(catalog)))) if given}
+    judged: Mapping[str, Sequence[str]] = {**JUDGED, **own} if is_judged else {}
     defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
     left_out = _left_out(defaults, provides) if wanted is None else {}
     entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
@@ -572,14 +573,15 @@ def _in_run(
 
 
 def with_own_prompts(catalog: Catalog, loaded: LoadedSuite) -> Catalog:
-    """The catalog with the metrics of the suite's own prompts.
+    """The catalog with the metrics of the suite's own prompts and rubrics.
 
     Raises:
         InputError: a prompt can't be read, or names nothing that the judge could be shown.
     """
-    if not loaded.suite.byop:
+    if not loaded.suite.byop and not loaded.suite.rubrics:
         return catalog
     from ...metrics.judge.own_prompts import byop_metrics
+    from ...metrics.judge.rubrics import rubric_metrics
 
     functions: list[Function] = []
     for name, own in loaded.suite.byop.items():
@@ -587,6 +589,11 @@ def with_own_prompts(catalog: Catalog, loaded: LoadedSuite) -> Catalog:
             functions += byop_metrics(name, _text(loaded.base / own.prompt), str(own.prompt), own.labels)
         except InputError as error:
             raise loaded.mistaken((("byop", name), str(error).rstrip("."))) from error
+    for name, file in loaded.suite.rubrics.items():
+        try:
+            functions += rubric_metrics(name, _text(loaded.base / file), str(file))
+        except InputError as error:
+            raise loaded.mistaken((("rubrics", name), str(error).rstrip("."))) from error
     return catalog.with_functions(functions)
 
 

@@ -768,6 +768,11 @@ class Suite(BaseModel):
         description="Prompts of your own for the judge, by name: a file, or a mapping with `prompt` and `labels`. They "
         "are the metrics `byop.NAME`, or all of them `byop`.",
     )
+    rubrics: dict[str, File] = Field(
+        default_factory=dict,
+        description="Rubrics for the judge, by name: Markdown files with criteria in plain words and, in the first "
+        "line, `scale: 1 to 5`. They are the metrics `rubric.NAME`, or all of them `rubric`.",
+    )
     gate: GateSettings = Field(
         GateSettings(),
         description="How much worse a bot may become before `proctor gate` fails, and what it is compared with.",

@@ -245,13 +245,15 @@ def _is_coerced(spot: Spot) -> bool:
 
 
 def _misnamed(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
-    bots, prompts = values.get("bots"), values.get("byop")
+    bots = values.get("bots")
     for name in bots if isinstance(bots, dict) else ():
         if not name.strip() or "," in name:
             yield ("bots", name), "a bot's name must not be empty or hold a comma"
-    for name in prompts if isinstance(prompts, dict) else ():
-        if says := misnamed_prompt(name):
-            yield ("byop", name), says
+    for key in ("byop", "rubrics"):
+        prompts = values.get(key)
+        for name in prompts if isinstance(prompts, dict) else ():
+            if says := misnamed_prompt(name):
+                yield (key, name), says
 
 
 def _unknown_gated(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
@@ -270,7 +272,7 @@ def _unknown_metrics(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, st
     from ...metrics.plugins import with_installed
     from .choices import names_of, unknown_names
 
-    if values.get("metric_files") or values.get("byop"):
+    if values.get("metric_files") or values.get("byop") or values.get("rubrics"):
         return
     entries = values.get("metrics")
     for error in unknown_names(entries, with_installed(builtin_catalog(), names_of(entries))):

@@ -98,6 +98,13 @@ class JudgeCall(ABC, Generic[Answer]):
         """The call's own instructions, in place of a file's; they must not contain anything untrusted."""
         return None
 
+    def scale(self) -> tuple[int, int] | None:
+        """The lowest and the highest whole score, of a call whose reply has one in "score"; None for other calls.
+
+        A model that gives probabilities of tokens then says how probable each score was (``Grade.probabilities``).
+        """
+        return None
+
     def reminder(self) -> str:
         """What the prompt says, after the material, about the format of the reply."""
         return "Reply with the JSON object only."

@@ -30,7 +30,17 @@ from .call import (
     several,
     unmarked,
 )
-from .replies import Malformed, bare_reply, read_boolean, read_label, read_list, read_object, read_score, read_texts
+from .replies import (
+    Malformed,
+    bare_reply,
+    read_boolean,
+    read_label,
+    read_list,
+    read_object,
+    read_probabilities,
+    read_score,
+    read_texts,
+)
 from .verdicts import (
     Agreement,
     AnswerSupport,
@@ -541,6 +551,70 @@ class OwnPrompt(WordCall):
     def content(self) -> Sequence[Block | str]:
         """The user's text with the row's texts in it."""
         return self.pieces
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRubric(JudgeCall[Grade]):
+    """A rubric of a user's own: criteria in plain words, and a whole number on a scale with its reason.
+
+    Attributes:
+        pieces: as of ``OwnPrompt``: the user's text, and between it the row's texts.
+        low: the worst score.
+        high: the best score.
+    """
+
+    name: ClassVar[str] = "rubric"
+
+    pieces: tuple[Block | str, ...]
+    low: int
+    high: int
+
+    def shown(self) -> Sequence[Block]:
+        """The row's texts."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Block))
+
+    def content(self) -> Sequence[Block | str]:
+        """The user's text with the row's texts in it."""
+        return self.pieces
+
+    def scale(self) -> tuple[int, int]:
+        """The worst and the best score."""
+        return self.low, self.high
+
+    def reminder(self) -> str:
+        """The scale."""
+        scale = f"a whole number from {self.low} (worst) to {self.high} (best)"
+        return f'Reply with the JSON object only: {{"reason": "...", "score": SCORE}}, where SCORE is {scale}.'
+
+    def schema(self) -> Schema:
+        """The reason comes first, so that the score follows from it."""
+        return record(reason=TEXT, score=NUMBER)
+
+    def read(self, reply: str) -> Reading[Grade]:
+        """The score, or the mean of the scores by their probabilities, with the reason."""
+        bare, probabilities = read_probabilities(reply)
+        found = read_object(bare)
+        if isinstance(found, str):
+            return Reading(None, found)
+        try:
+            score = read_score(found.get("score"), self.low, self.high)
+        except Malformed as wrong:
+            return Reading(None, f'In the reply, {wrong}: "score" is a whole number from {self.low} to {self.high}.')
+        if not score.is_integer():
+            return Reading(None, f'"score" must be a whole number from {self.low} to {self.high}.')
+        reason = found.get("reason")
+        said = " ".join(reason.split()) if isinstance(reason, str) else ""
+        if int(score) not in probabilities:  # none were given, or they are not those of this score
+            return Reading(Grade(score, said))
+        mean = sum(number * share for number, share in probabilities.items())
+        return Reading(Grade(mean, said, probabilities=tuple(probabilities.items())))
+
+    def combine(self, answers: Sequence[Grade | None], mean: bool) -> Grade:
+        """The median, or the mean."""
+        grade = combined_grade(answers, mean, self.high - self.low)
+        if grade is None:
+            raise Unreadable(f"Of {len(answers)} judges or votes, too few could be read.")
+        return grade
 
 
 @dataclass(frozen=True, slots=True)

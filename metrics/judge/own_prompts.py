@@ -71,6 +71,15 @@ def read_template(text: str, source: str) -> tuple[str, ...]:
     return (*pieces, text[end:])
 
 
+def has_placeholder(text: str, source: str) -> bool:
+    """Whether a template names a field. Raises InputError for a placeholder with a misspelt name."""
+    names = [(found[2], found.start()) for found in _PLACEHOLDER.finditer(text)]
+    for name, start in names:
+        if name not in _NAMES:
+            _refuse_lookalike(name, f"{source}:{text.count(chr(10), 0, start) + 1}")
+    return any(name in _NAMES for name, _ in names)
+
+
 def _refuse_lookalike(name: str, place: str) -> None:
     """Raise InputError when a placeholder's name resembles that of a field."""
     plain = name.lower()
@@ -85,7 +94,7 @@ def _refuse_lookalike(name: str, place: str) -> None:
 
 
 FAMILY: Final = "byop"
-_TYPES: Final[Mapping[str, Any]] = {"question": str, "expected": str, "contexts": Sequence[str], "answer": str}
+TYPES: Final[Mapping[str, Any]] = {"question": str, "expected": str, "contexts": Sequence[str], "answer": str}
 
 
 def byop_metrics(
@@ -138,7 +147,7 @@ def byop_metrics(
 def _sign(check: Function, fields: Sequence[str], may_check_contexts: bool) -> None:
     """Give the artefact the signature for these fields."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(each, kind, annotation=_TYPES[each]) for each in fields]
+    parameters = [inspect.Parameter(each, kind, annotation=TYPES[each]) for each in fields]
     parameters.insert(0, inspect.Parameter("judge", kind, annotation=Judge))
     if may_check_contexts:
         optional = Sequence[str] | None

@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 Item = TypeVar("Item")
 
@@ -256,3 +256,61 @@ def _identity(found: object, ids: Sequence[str]) -> str | None:
     if name.isdecimal() and ids:
         name = ids[0][0] + name
     return name if name in ids else None
+
+
+# Behind a stored reply: how probable each score was, from the log-probabilities of its tokens. What a model itself
+# writes in this form is taken out before.
+_PROBABILITIES: Final = re.compile(r"\n*<<score probabilities (\{[^{}]*\})>>\s*")
+_SCORE: Final = re.compile(r'"score"\s*:\s*"?(\d+)')
+_LEAST_MASS: Final = 0.5  # of the scores together; below, the model was about to write something else
+
+
+def with_probabilities(reply: str, tokens: Sequence[tuple[str, Mapping[str, float]]], scale: tuple[int, int]) -> str:
+    """A reply with the probabilities of its score behind it, or without where they can't be had.
+
+    Args:
+        reply: the text of the reply.
+        tokens: the reply's tokens, each with the log-probabilities of those that might have come in its place.
+        scale: the lowest and the highest score.
+    """
+    bare = _PROBABILITIES.sub("\n", reply)
+    found = score_probabilities(tokens, scale)
+    return f"{bare}\n\n<<score probabilities {json.dumps(found)}>>" if found else bare
+
+
+def score_probabilities(tokens: Sequence[tuple[str, Mapping[str, float]]], scale: tuple[int, int]) -> dict[str, float]:
+    """The probability of each whole score on the scale, by its text; empty where the tokens don't tell.
+
+    Source: Liu et al. 2023, G-Eval: scores weighted by the probabilities of their tokens.
+    """
+    joined = "".join(text for text, _ in tokens)
+    scores = list(_SCORE.finditer(joined))
+    if not scores:
+        return {}
+    start, end = scores[-1].span(1)
+    place = 0
+    for text, others in tokens:
+        if place <= start < place + len(text):
+            found = _of_token(others, scale) if end <= place + len(text) else {}
+            mass = math.fsum(found.values())
+            return {score: found[score] / mass for score in sorted(found, key=int)} if mass >= _LEAST_MASS else {}
+        place += len(text)
+    return {}
+
+
+def _of_token(others: Mapping[str, float], scale: tuple[int, int]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text, logprob in others.items():
+        score = text.strip(' \t\n":')
+        if score.isascii() and score.isdecimal() and scale[0] <= int(score) <= scale[1]:
+            found[str(int(score))] = found.get(str(int(score)), 0.0) + math.exp(min(logprob, 0.0))
+    return found
+
+
+def read_probabilities(reply: str) -> tuple[str, dict[int, float]]:
+    """A reply without the probabilities behind it, and these."""
+    found = _PROBABILITIES.search(reply)
+    if found is None:
+        return reply, {}
+    read = json.loads(found[1])
+    return reply[: found.start()], {int(score): float(share) for score, share in read.items()}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Final, TypeVar
 
@@ -92,11 +92,13 @@ class Grade:
         score: on the scale that was asked for.
         reason: the judge's; may be blank.
         agreement: share of judges or votes whose score is within a tenth of the scale of this one.
+        probabilities: of the whole scores, where the model gave them; ``score`` is then their mean.
     """
 
     score: float
     reason: str = ""
     agreement: float = 1.0
+    probabilities: tuple[tuple[int, float], ...] = field(default=(), repr=False)
 
 
 Grades = Mapping[str, Grade | None]

@@ -65,10 +65,11 @@ class RowCalls:
 
 def call_key(judge: str, request: JudgeRequest, temperature: float | None) -> bytes:
     """What decides a reply, as 16 bytes; votes never share one, and a vote of several is none by itself."""
-    parts = (
+    parts: tuple[object, ...] = (
         judge, request.system, request.prompt, request.schema, request.exchange, request.vote, request.votes > 1,
         temperature,
     )  # fmt: skip
+    parts = (*parts, request.scale) if request.scale else parts
     return hashlib.blake2b(to_json(parts).encode(), digest_size=16).digest()
 
 
