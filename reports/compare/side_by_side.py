@@ -328,6 +328,8 @@ def side_by_side(
     """
     if baseline.source is None or candidate.source is None:
         return None
+    if by is None and not any(_has_verdicts(each.source[0]) for each in (baseline, candidate) if each.source):
+        return None  # before the texts of all answers are read
     pairs = answer_pairs(baseline, candidate, pairing)
     if early is not None:
         pairs = [one for one in pairs if one.key in early.questions]
@@ -344,6 +346,13 @@ def side_by_side(
         return made
     rate = WinRate(made.rate.mean, early.low, early.high)
     return replace(made, rate=rate, is_early=True, left_out=len(pairing.cases) - len(early.questions))
+
+
+def _has_verdicts(store: Store) -> bool:
+    """Whether anybody compared answers in a database; one that an earlier version made has no such table."""
+    if not store.query("SELECT 1 FROM sqlite_master WHERE name = 'pair_verdicts'"):
+        return False
+    return bool(store.query("SELECT 1 FROM pair_verdicts LIMIT 1"))
 
 
 def _judged_row(
