@@ -11,7 +11,7 @@ from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.bots.chat.openai import Endpoints
 from proctor.harness.run.judge_check import CheckReport, check_judge, file_hash, kinds, self_tests
-from proctor.harness.run.judging import Judging, open_judging
+from proctor.harness.run.judging import Judging, open_judging, same_family
 from proctor.harness.suite.choices import choose_judge
 from proctor.harness.suite.settings import CheckSettings, JudgeSettings
 from proctor.metrics import builtin_catalog
@@ -322,3 +322,10 @@ def test_a_good_judge_is_not_spoken_of(folder, monkeypatch):
     assert "self-test" not in done.stdout + done.stderr
     (manifest,) = lines(folder / "proctor.db", "SELECT manifest FROM runs")[0]
     assert json.loads(manifest)["settings"]["judge"]["self_test"] == {"accuracy": 1.0, "hostile": 1.0, "missed": ""}
+
+
+def test_a_judge_of_a_bots_own_model_family_is_warned_of():
+    bots = {"faq": None, "rag": "gpt-5", "other": "claude-opus"}
+    warning = same_family("openai:gpt-5-mini", bots)
+    assert "same family as the model of rag (gpt-5)" in warning
+    assert same_family("openai:qwen3-32b", bots) == ""
