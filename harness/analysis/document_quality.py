@@ -643,6 +643,12 @@ _SAID: Final[dict[Defect, tuple[str, str]]] = {
         "has encoded data in its text, such as a picture in base64",
         "Take the encoded data out of {document}.",
     ),
+    "misread": (
+        "has words with signs or figures in them, as a scanner misreads letters, such as {sample}",
+        "Scan {document} again, or correct its words; a search for them finds nothing.",
+    ),
+    "reversed": ("stands backwards, from the last letter to the first", "Turn the text of {document} round."),
+    "menu": ("is the menu of a page", "Take {document} out, or take the text of its page rather than the navigation."),
     "symbols": ("is made of signs rather than of words", "See whether {document} was read as it should be."),
     "tiny": ("is nearly empty", "Fill {document}, or take it out."),
     "no_sentence": (
@@ -651,7 +657,7 @@ _SAID: Final[dict[Defect, tuple[str, str]]] = {
     ),
 }
 _BY_COUNT: Final = frozenset(
-    {"encoding", "replaced", "private", "spaced", "hyphenated", "ligatures", "markup", "encoded"}
+    {"encoding", "replaced", "private", "spaced", "hyphenated", "ligatures", "markup", "encoded", "misread"}
 )
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from typing import Final, Literal
 
 from .copies import UNSPACED, joined_spans, lines_of, words_of
@@ -15,8 +16,8 @@ from .document import Document
 from .versions import family
 
 Defect = Literal[
-    "encoding", "replaced", "private", "spaced", "hyphenated", "ligatures", "markup", "encoded", "symbols", "tiny",
-    "no_sentence",
+    "encoding", "replaced", "private", "spaced", "hyphenated", "ligatures", "markup", "encoded", "misread", "reversed",
+    "menu", "symbols", "tiny", "no_sentence",
 ]  # fmt: skip
 _MOJIBAKE: Final = re.compile(
     "[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u2026\u2030\u2039\u203a\u20ac\u2122]{1,3}"
@@ -31,6 +32,39 @@ _MARKUP: Final = re.compile(
     r"|\{\{[^{}\n]{0,200}\}\}|\[/?[a-z]{1,10}(?:=[^\]\n]{0,100})?\](?!\()"
 )
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{76,}={0,2}")
+# Signs and figures within words, as a scanner reads letters: c0st, ser|ice, 1etter, wi11. Names such as H2O, file.txt
+# and fooBar have capitals, full stops or figures at their end.
+_MISREAD: Final = re.compile(
+    r"(?<![\w./\\@#:%=&?$+~-])(?:[a-zà-ÿ]+[01345689]+[a-zà-ÿ]+|[01][a-zà-ÿ]{3,}|[a-zà-ÿ]{2,}(?:11|0|1)(?![\w.-])"
+    r"|[A-Za-zà-ÿ]*[a-zà-ÿ][|~^¦§¢£¬!;][a-zà-ÿ]+|[a-zà-ÿ]+[|¦~^][a-zà-ÿ]*)(?![\w/@=&?(:-])"
+)
+# The words that fill a text in one language or another.
+_FUNCTION_WORDS: Final = frozenset({
+    "the", "of", "and", "to", "in", "is", "that", "for", "it", "was", "on", "are", "with", "as", "be", "this", "by",
+    "from", "at", "or", "an", "not", "have", "which", "you", "they", "has", "were", "but", "their", "can", "there",
+    "its", "will", "if", "all", "der", "die", "und", "das", "ist", "nicht", "ein", "eine", "mit", "den", "von", "zu",
+    "für", "auf", "dem", "sich", "des", "im", "les", "est", "une", "dans", "pour", "que", "qui", "sur", "par",
+    "avec", "pas", "el", "los", "las", "una", "por", "con", "para", "del", "como", "más", "il", "che", "di", "per",
+    "non", "della", "sono", "um", "uma", "não", "com", "os", "het", "een", "van", "zijn", "niet", "voor", "op",
+})  # fmt: skip
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_MOST_READ: Final = 4_000  # words of a document that are counted
+_ENOUGH_WORDS: Final = 20  # below which their share says little
+_FORWARD, _BACKWARD = 0.08, 0.15  # share of function words as it is, at most, and read from its end, at least
+_ITEMS: Final = re.compile(r"[\n|•·»›\t]+|\s[>/–-]\s")  # noqa: RUF001 - a dash that pages have
+_LEAST_ITEMS: Final = 10
+_ITEM_WORDS: Final = 5
+_MENU: Final = 0.85  # of the items of a document that are a few words, none a sentence or a figure
+_MENU_WORDS: Final = frozenset({
+    "home", "about", "contact", "login", "log", "sign", "register", "account", "search", "help", "faq", "news",
+    "blog", "careers", "jobs", "press", "privacy", "terms", "cookies", "sitemap", "newsletter", "shop", "cart",
+    "basket", "checkout", "support", "products", "services", "menu", "back", "top", "next", "previous", "share",
+    "follow", "facebook", "twitter", "instagram", "linkedin", "youtube", "download", "subscribe", "language",
+    "english", "settings", "profile", "logout", "startseite", "kontakt", "impressum", "datenschutz", "anmelden",
+    "suche", "hilfe", "warenkorb", "accueil", "connexion", "recherche", "panier",
+})  # fmt: skip
+_LEAST_MENU_WORDS: Final = 4
+_LONGEST_MENU: Final = 50_000
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _RUN_OF_WORDS: Final = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]{1,30}['’,]?[^\S\n]+){4}[^\W\d_]")  # noqa: RUF001 - a quote that texts have
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]{{6}}")
@@ -38,11 +72,12 @@ _AROUND: Final = 40  # characters that are shown on either side of what is wrong
 _TINY: Final = 40  # characters that are not blank
 _FEWEST: Final[dict[Defect, int]] = {
     "encoding": 2, "replaced": 2, "private": 3, "spaced": 2, "hyphenated": 4, "ligatures": 5, "markup": 5, "encoded": 1,
+    "misread": 4,
 }  # fmt: skip
 """How often each must be met: one may be a slip, or a text about such things."""
 _LEAST_SHARE: Final[dict[Defect, float]] = {
     "encoding": 0.0005, "replaced": 0.0005, "private": 0.001, "spaced": 0.01, "hyphenated": 0.02, "ligatures": 0.001,
-    "markup": 0.05, "encoded": 0.1,
+    "markup": 0.05, "encoded": 0.1, "misread": 0.02,
 }  # fmt: skip
 """Share of a document's characters that it must concern."""
 _FEW_LETTERS: Final = 0.5  # of the characters that are not blank, letters and digits
@@ -95,6 +130,7 @@ def _counted(document: Document, bare: int) -> Iterator[Illegible | None]:
     yield _met(document, "hyphenated", _spans(_HYPHENATED, prose), bare)
     yield _met(document, "ligatures", _spans(_LIGATURES, prose), bare)
     yield _met(document, "markup", _spans(_MARKUP, prose), bare)
+    yield _met(document, "misread", _spans(_MISREAD, prose), bare)
     yield _met(
         document, "encoded", (span for span in _spans(_ENCODED, prose) if _is_encoded(prose[slice(*span)])), bare
     )
@@ -138,9 +174,39 @@ def _as_a_whole(document: Document, bare: int) -> Iterator[Illegible]:
         yield Illegible(
             document.id, "symbols", 1 - letters / bare, 1, ((start, min(end, start + 200)),), text[start : start + 40]
         )
+    elif _is_reversed(text):
+        yield _whole(document, "reversed")
+    elif _is_menu(text):
+        yield _whole(document, "menu")
     elif bare >= _ENOUGH_TO_SAY and not _RUN_OF_WORDS.search(text) and not _UNSPACED.search(text):
-        start, end = next(lines_of(text))
-        yield Illegible(document.id, "no_sentence", 1.0, 1, ((start, min(end, start + 200)),), text[start : start + 40])
+        yield _whole(document, "no_sentence")
+
+
+def _whole(document: Document, defect: Defect) -> Illegible:
+    """A defect of a whole document, shown by its first line."""
+    start, end = next(lines_of(document.text))
+    return Illegible(document.id, defect, 1.0, 1, ((start, min(end, start + 200)),), document.text[start : start + 40])
+
+
+def _is_reversed(text: str) -> bool:
+    """Whether the letters stand from last to first: its function words are known only when read from their ends."""
+    words = [word.casefold() for word in islice((found[0] for found in _WORD.finditer(text)), _MOST_READ)]
+    if len(words) < _ENOUGH_WORDS:
+        return False
+    forward = sum(word in _FUNCTION_WORDS for word in words) / len(words)
+    backward = sum(word[::-1] in _FUNCTION_WORDS for word in words) / len(words)
+    return forward <= _FORWARD and backward >= _BACKWARD
+
+
+def _is_menu(text: str) -> bool:
+    """Whether a document is the navigation of a page: many items of a few words, several of them words of menus."""
+    items = [item.strip(" *-+#.[](){}>") for item in _ITEMS.split(text[:_LONGEST_MENU])]
+    items = [item for item in items if item]
+    if len(items) < _LEAST_ITEMS:
+        return False
+    short = [item for item in items if len(item.split()) <= _ITEM_WORDS and not any(map(str.isdigit, item))]
+    of_menus = {word for item in short for word in item.casefold().split() if word in _MENU_WORDS}
+    return len(short) >= _MENU * len(items) and len(of_menus) >= _LEAST_MENU_WORDS
 
 
 _LEAST_DOCUMENTS: Final = 4  # in which a line must stand to be boilerplate

@@ -255,12 +255,57 @@ def rewritten(documents: Sequence[Document]) -> None:
         report(f"rewritten, {kind}", right, false, 2 * len(ways) - right)
 
 
+CONFUSED = {
+    "o": "0",
+    "l": "1",
+    "i": "|",
+    "s": "5",
+    "e": "c",
+    "n": "ri",
+    "m": "rn",
+    "b": "6",
+    "g": "9",
+    "t": "f",
+    "h": "b",
+}
+ENTRIES = (
+    "Home",
+    "Contact us",
+    "Our stores",
+    "Sign in",
+    "Basket",
+    "Careers",
+    "Privacy",
+    "Imprint",
+    "Help",
+    "Newsletter",
+)
+
+
+def scanned(text: str, chance: random.Random) -> str:
+    """A text as a bad scan gives it: one letter in sixteen is taken for another, or for a figure."""
+    return "".join(CONFUSED.get(sign, sign) if chance.random() < 1 / 8 else sign for sign in text)
+
+
+def menu(text: str, chance: random.Random) -> str:
+    """The navigation of a page whose sections have names out of a text."""
+    words = re.findall(r"[A-Za-z]{4,}", text)
+    sections = [" ".join(words[place : place + chance.randint(1, 3)]).title() for place in range(0, 40, 4)]
+    entries = [*ENTRIES, *filter(None, sections)]
+    chance.shuffle(entries)
+    return chance.choice((" | ", "\n", "\n* ")).join(entries)
+
+
 def debris(documents: Sequence[Document]) -> None:
     spoilt: dict[str, Callable[[str], str]] = {
         "wrong encoding": lambda text: text.replace("e", "é").encode().decode("cp1252", "replace"),
         "letters apart": lambda text: "  ".join(" ".join(word) for word in text.split()),
         "broken words": lambda text: re.sub(r"(\w{3})(\w{4})", r"\1-\n\2", text),
         "markup": lambda text: re.sub(r"(\w+) ", r"<span class='word'>\1</span> ", text),
+        "scanned": lambda text: scanned(text, random.Random(SEED)),
+        "backwards": lambda text: text[::-1],
+        "words backwards": lambda text: " ".join(word[::-1] for word in text.split()),
+        "menu": lambda text: menu(text, random.Random(SEED)),
     }
     false = sum(bool(illegible(document)) for document in documents)
     chosen = random.Random(SEED).sample([one for one in documents if len(one.text) > 300], PLANTED)

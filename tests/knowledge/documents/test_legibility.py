@@ -29,6 +29,14 @@ def defects(text: str) -> list[str]:
         ("<div class='a'><span>Home</span><br/>" * 9 + GOOD, "markup"),
         ("iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4z8DwHwAFAAH5d2" * 3 + GOOD, "encoded"),
         ("-=- *** ### ||| ~~~ -=- *** ### ||| ~~~ -=- *** ### ||| ~~~ a b c", "symbols"),
+        ("Tbe c0st of a basic serv|ce is 69 eur0s, and it takes two h0urs. Br1ng your bike in the m0rning; we wi11 "
+         "call y0u when 1t is done.", "misread"),
+        (GOOD[::-1], "reversed"),
+        (" ".join(word[::-1] for word in GOOD.split()), "reversed"),
+        ("Home | About us | Products | Services | News | Careers | Contact | Login | Search | Terms and conditions of "
+         "sale | Privacy", "menu"),
+        ("\n".join(("* Home", "* Shop", "* Bikes for the city", "* Bikes for the mountains and the woods", "* Basket",
+                    "* Help", "* Contact", "* Sign in", "* Newsletter", "* Cookies", "* Sitemap")), "menu"),
         ("Too short.", "tiny"),
         ("", "tiny"),
         ("\n".join(f"Item {number}" for number in range(60)), "no_sentence"),
@@ -47,6 +55,13 @@ def test_what_is_wrong_is_told(text: str, defect: str) -> None:
         "Die Größe der Räder ändert sich über die Jahre, und für Händler gilt das gleiche wie für Käufer im Laden.",
         "Les vélos électriques coûtent plus cher à réparer que les vélos ordinaires, où tout est à portée de main.",
         "自転車の修理は月曜日から金曜日まで受け付けています。料金は税込みで、部品代は別途かかります。" * 3,
+        "H2O and CO2 are written so; see RFC2119, file1.txt, utf8, x86_64 and a1b2c3 in the manual, ipv4 or ipv6 or "
+        "mp3. Covid19 and 3d printers, b2b and 5g are words, and so are r2, v2 and k8s.",
+        "\n".join(f"- Service {name}: {price} euros" for name, price in zip("ABCDEFGHIJKL", range(12), strict=True))
+        + GOOD,
+        "\n".join(
+            ("Frame", "Fork", "Wheels", "Tyres", "Chain", "Brakes", "Saddle", "Pedals", "Lights", "Rack", "Bell")
+        ),
         "Â is a letter, and so is Ã, as everybody knows who reads French or Portuguese.",
         "x" * 1_000_000 + " " + GOOD * 5_000,
     ],
