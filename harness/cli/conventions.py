@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
+import inspect
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final, TextIO
+from typing import Annotated, Any, BinaryIO, Final, TextIO
 
 import typer
 
 from ... import InputError
 from ...reports.files import check_file, check_folder, file_names, whole_file
 from ...reports.text import printable
+from ..run.run_config import RunConfig
 from .console import Browse, shown_in_browser
 
 DONE: Final = 0
@@ -31,7 +34,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")]
 Judge = Annotated[
     str,
     typer.Option(
@@ -49,15 +51,93 @@ JudgeUrl = Annotated[
         help="The judge's endpoint, as http://127.0.0.1:8000/v1; key: OPENAI_API_KEY.",
     ),
 ]
-LocalModel = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--local-model",
-        metavar="ROLE=MODEL",
-        help="A different local model for a role, such as toxicity=./folder; `proctor models` lists roles. Repeatable.",
+
+
+def several(text: str) -> tuple[str, ...]:
+    """The names of a list such as ``A,B``."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class RunOption:
+    """An option of every command that runs something: its declaration, default, and field of ``RunConfig``."""
+
+    declared: object
+    default: object = None
+    field: str = ""
+    read: Callable[[Any], object] = lambda given: given
+
+
+RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
+    "bots": RunOption(
+        Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")], "", "", several
     ),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")]
+    "limit": RunOption(Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")]),
+    "repeat": RunOption(Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")]),
+    "concurrency": RunOption(
+        Annotated[
+            int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot, and calls to the judge.")
+        ]
+    ),
+    "fresh": RunOption(
+        Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")], False
+    ),
+    "latency_run": RunOption(
+        Annotated[
+            bool,
+            typer.Option(
+                "--latency-run",
+                help="One question at a time, one bot after the other, without cached answers: the cleanest latency.",
+            ),
+        ],
+        False,
+    ),
+    "judge": RunOption(Judge, ""),
+    "judge_url": RunOption(JudgeUrl, ""),
+    "local_model": RunOption(
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--local-model",
+                metavar="ROLE=MODEL",
+                help="A different local model for a role, such as toxicity=./folder; `proctor models` lists roles. "
+                "Repeatable.",
+            ),
+        ],
+        field="local_models",
+        read=lambda given: tuple(given or ()),
+    ),
+    "dry_run": RunOption(
+        Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")],
+        False,
+        "only_planned",
+    ),
+}
+
+
+def with_run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options of a run, which it takes as one ``config: RunConfig``; they are declared here alone."""
+
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        for each in signature.parameters.values():
+            declared = names if each.name == "config" else ()
+            parameters += [
+                each.replace(name=name, default=RUN_OPTIONS[name].default, annotation=RUN_OPTIONS[name].declared)
+                for name in declared
+            ] or [each]
+
+        @functools.wraps(command)
+        def given(**values: Any) -> None:  # noqa: ANN401 - as Typer read them
+            options = {RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names}
+            command(**values, config=RunConfig(**options))
+
+        given.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # what Typer reads
+        given.__annotations__ = {each.name: each.annotation for each in parameters}
+        return given
+
+    return with_options
 
 
 @contextlib.contextmanager

@@ -7,9 +7,9 @@ import math
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Final, TextIO, cast, get_args
 
 import typer
 
@@ -29,10 +29,11 @@ from ...reports.store.run import LATEST
 from ...reports.summary import find_run
 from ...reports.text import printable
 from ..gate.gate import GateOptions, GateResult, gate_cached, result_blocks, result_markdown, result_object
+from ..run.run_config import RunConfig
 from ..suite.mistakes import nearest
 from ..suite.suite_file import NAME
 from .console import own_stdout, show, write_bytes, write_json
-from .conventions import STOPPED, Database, Fresh, Json, Judge, JudgeUrl, LocalModel, complain, interruptible, say
+from .conventions import RUN_OPTIONS, STOPPED, Database, Json, complain, interruptible, say, with_run_options
 from .report import write_step
 
 if TYPE_CHECKING:
@@ -112,17 +113,14 @@ def _write(path: Path, text: str) -> None:
 SUITES = (".yaml", ".yml")
 
 
+ASKING: Final = ("limit", "repeat", "concurrency", "fresh", "judge", "judge_url", "local_model")
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Options of the run; they don't apply to a finished run."""
 
-    limit: int | None = None
-    repeat: int | None = None
-    concurrency: int | None = None
-    fresh: bool = False
-    judge: str = ""
-    judge_url: str = ""
-    local_model: tuple[str, ...] = ()
+    config: RunConfig = field(default_factory=RunConfig)
     early_stop: bool = False
     attribute: bool = False
     old_knowledge: Path | None = None
@@ -130,7 +128,9 @@ class Asking:
     @property
     def given(self) -> list[str]:
         """The options that were typed."""
-        return [f"--{each.name.replace('_', '-')}" for each in fields(self) if getattr(self, each.name)]
+        options = {name: getattr(self.config, RUN_OPTIONS[name].field or name) for name in ASKING}
+        options |= {each.name: getattr(self, each.name) for each in fields(self) if each.name != "config"}
+        return [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
 
 
 def read_margins(given: Sequence[str]) -> dict[str, float]:
@@ -213,20 +213,15 @@ def _gate_suite(suite: Path, options: GateOptions, asking: Asking) -> GateResult
     from ..gate.gate import gate_suite
     from ..run.judge_check import JudgeUnfit
     from ..run.progress import Silent, watching
-    from ..run.run_config import RunConfig
     from ..suite.suite_file import load_suite
     from .run import show_warnings
 
-    run = RunConfig(
-        (), asking.limit, asking.repeat, asking.concurrency, asking.fresh, False, asking.judge, asking.judge_url,
-        asking.local_model,
-    )  # fmt: skip
     _check_attribution(asking)
     loaded = load_suite(suite)
     with watching() as watcher:
         notify = say if isinstance(watcher, Silent) else watcher.message
         try:
-            finished = gate_suite(loaded, run, options, os.environ, watcher, notify, asking.early_stop)
+            finished = gate_suite(loaded, asking.config, options, os.environ, watcher, notify, asking.early_stop)
         except JudgeUnfit as unfit:  # 1 would say that a bot regressed
             raise InputError(str(unfit)) from None
     show_warnings(finished.outcome)
@@ -234,7 +229,7 @@ def _gate_suite(suite: Path, options: GateOptions, asking: Asking) -> GateResult
     if not asking.attribute:
         return finished.result
     causes = explained(
-        finished.result.report, loaded, run, options.database, os.environ, watching, say, asking.old_knowledge
+        finished.result.report, loaded, asking.config, options.database, os.environ, watching, say, asking.old_knowledge
     )
     return replace(finished.result, explained=causes)
 
@@ -342,6 +337,7 @@ OldKnowledge = Annotated[
 ]
 
 
+@with_run_options(*ASKING)
 def gate(
     subject: Annotated[
         str | None,
@@ -359,13 +355,7 @@ def gate(
     scope: Scopes = "",
     confirm: Confirm = None,
     flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Show N questions that got worse.")] = 3,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask only the first N questions.")] = None,
-    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
-    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight.")] = None,
-    fresh: Fresh = False,
-    judge: Judge = "",
-    judge_url: JudgeUrl = "",
-    local_model: LocalModel = None,
+    config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     early_stop: EarlyStop = False,
     attribute: Attribute = False,
     old_knowledge: OldKnowledge = None,
@@ -388,10 +378,7 @@ def gate(
         database, baseline, tuple(bot or ()), read_margins(margin or ()), flips, tuple(metric or ()), read_scope(scope),
         confirm,
     )  # fmt: skip
-    models = tuple(local_model or ())
-    asking = Asking(
-        limit, repeat, concurrency, fresh, judge, judge_url, models, early_stop, attribute, old_knowledge
-    )  # fmt: skip
+    asking = Asking(config, early_stop, attribute, old_knowledge)
     outputs = GateOutputs(as_json, junit, markdown, github)
     with interruptible(STOPPED):
         raise typer.Exit(gate_and_show(subject, options, asking, outputs))

@@ -15,21 +15,19 @@ from ...reports.analysis.findings import KnowledgeAnalysis
 from ...reports.export.knowledge import knowledge_blocks
 from ...reports.table import BLANK, Sentence
 from ...reports.text import printable
+from ..run.run_config import RunConfig
 from .console import show as show_blocks
 from .conventions import (
     DONE,
     STOPPED,
     UNABLE,
     Database,
-    DryRun,
     Json,
-    Judge,
-    JudgeUrl,
-    LocalModel,
     complain,
     interruptible,
     judge_fit,
     say,
+    with_run_options,
 )
 
 if TYPE_CHECKING:
@@ -79,15 +77,14 @@ MostCalls = Annotated[
     int | None,
     typer.Option("--most-calls", min=0, metavar="N", help="Most new answers to attribute failures."),
 ]
-Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the analysis as a page as well.")]
 Show = Annotated[
     str | None,
     typer.Option("--show", metavar="ANALYSIS", help="Show a stored analysis, by name or 'latest'; nothing is run."),
 ]
-Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot.")]
 
 
+@with_run_options("bots", "limit", "concurrency", "judge", "judge_url", "local_model", "dry_run")
 def knowledge(
     suite: Suite = None,
     only: Only = None,
@@ -96,13 +93,7 @@ def knowledge(
     grid: Settings = None,
     against: AgainstFolder = None,
     most_calls: MostCalls = None,
-    bots: Annotated[str, typer.Option(metavar="NAME,NAME", help="Only these bots.")] = "",
-    limit: Limit = None,
-    concurrency: Concurrency = None,
-    judge: Judge = "",
-    judge_url: JudgeUrl = "",
-    local_model: LocalModel = None,
-    dry_run: DryRun = False,
+    config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     database: Database = Path("proctor.db"),
     as_json: Json = False,
     html: Html = None,
@@ -113,17 +104,12 @@ def knowledge(
     And how to split and search them. Results are stored and shown on the page of the run.
     """
     from ..analysis.analysis import AnalysisOptions, named_parts
-    from ..run.run_config import RunConfig
 
     if show is not None:
         _show_stored(show, database, as_json, html)
         return
-    run = RunConfig(
-        tuple(name.strip() for name in bots.split(",") if name.strip()), limit, concurrency=concurrency, judge=judge,
-        judge_url=judge_url, local_models=tuple(local_model or ()), only_planned=dry_run,
-    )  # fmt: skip
-    options = AnalysisOptions(named_parts(only or []), answers, run, metric, tuple(grid or ()), against, most_calls)
-    if dry_run:
+    options = AnalysisOptions(named_parts(only or []), answers, config, metric, tuple(grid or ()), against, most_calls)
+    if config.only_planned:
         _show_dry_run(suite, options, database, as_json)
     else:
         _analysis(suite, options, database, as_json, html)

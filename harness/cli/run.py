@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -27,30 +28,27 @@ from ..run.estimate import CostEstimate, estimate_blocks, estimate_object
 from ..run.judging import Judging
 from ..run.progress import Silent, watching
 from ..run.run import Evaluation, Outcome, run_evaluation
+from ..run.run_config import RunConfig
 from .console import show, write_json
 from .conventions import (
     DONE,
     STOPPED,
     UNABLE,
     Database,
-    DryRun,
-    Fresh,
     Json,
-    Judge,
-    JudgeUrl,
-    LocalModel,
     Rows,
     complain,
     interruptible,
     judge_fit,
     say,
+    several,
+    with_run_options,
 )
 
 if TYPE_CHECKING:
     from ...reports.robustness.robustness import Robustness
     from ...reports.store.database import Store
     from ..perturb import PerturbedRun
-    from ..run.run_config import RunConfig
     from ..suite.suite_file import LoadedSuite
 
 
@@ -291,30 +289,16 @@ if TYPE_CHECKING:
     Maker = Callable[[Notify], Evaluation]
 
 
+@with_run_options(
+    "bots", "limit", "repeat", "concurrency", "fresh", "latency_run", "judge", "judge_url", "local_model", "dry_run"
+)
 def run(
     suite: Annotated[
         Path | None,
         typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample."),
     ] = None,
     database: Database = Path("proctor.db"),
-    bots: Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")] = "",
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")] = None,
-    repeat: Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")] = None,
-    concurrency: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot, and calls to the judge.")
-    ] = None,
-    fresh: Fresh = False,
-    latency_run: Annotated[
-        bool,
-        typer.Option(
-            "--latency-run",
-            help="One question at a time, one bot after the other, without cached answers: the cleanest latency.",
-        ),
-    ] = False,
-    judge: Judge = "",
-    judge_url: JudgeUrl = "",
-    local_model: LocalModel = None,
-    dry_run: DryRun = False,
+    config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     perturb: Annotated[
         bool, typer.Option("--perturb/--no-perturb", help="Also run the perturbed questions of the suite.")
     ] = True,
@@ -322,29 +306,24 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a suite: ask its bots and score the answers. Prints the leaderboard; cached answers are not asked again."""
-    from ..run.run_config import RunConfig
     from ..run.suite_run import suite_evaluation
     from ..suite.suite_file import load_named
-
-    names = tuple(name.strip() for name in bots.split(",") if name.strip())
-    options = RunConfig(
-        names, limit, repeat, concurrency, fresh, latency_run, judge, judge_url, tuple(local_model or ()), dry_run
-    )
 
     loaded = cache(lambda: load_named(suite))
 
     def make(notify: Notify) -> Evaluation:
-        return suite_evaluation(loaded(), options, os.environ, notify)
+        return suite_evaluation(loaded(), config, os.environ, notify)
 
     def again() -> PerturbedRun | None:
-        return _perturbed(loaded(), options) if perturb else None
+        return _perturbed(loaded(), config) if perturb else None
 
-    if dry_run:
+    if config.only_planned:
         _show_dry_run(make, database, as_json, again)
     else:
         _run_and_show(make, database, rows, as_json, suite, again)
 
 
+@with_run_options("concurrency", "fresh", "judge", "judge_url", "local_model", "dry_run")
 def score(
     recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Recorded answers, one per line.")],
     metrics: Annotated[
@@ -370,30 +349,22 @@ def score(
     ] = None,
     primary: Annotated[str, typer.Option(metavar="ID", help="The primary metric; by default one is chosen.")] = "",
     database: Database = Path("proctor.db"),
-    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
-    fresh: Fresh = False,
-    judge: Judge = "",
-    judge_url: JudgeUrl = "",
-    local_model: LocalModel = None,
-    dry_run: DryRun = False,
+    config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     rows: Rows = None,
     as_json: Json = False,
 ) -> None:
     """Score recorded answers; no bot is called."""
     from ..run.recorded_run import recorded_evaluation
-    from ..run.run_config import RunConfig
 
-    ids = [name.strip() for name in metrics.split(",") if name.strip()] or None
-    options = RunConfig(
-        metrics=ids, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh, primary=primary,
-        local_models=tuple(local_model or ()), metric_files=tuple(metric_file or ()), only_planned=dry_run,
+    config = replace(
+        config, metrics=several(metrics) or None, primary=primary, metric_files=tuple(metric_file or ()),
         options=tuple(option or ()),
     )  # fmt: skip
 
     def make(notify: Notify) -> Evaluation:
-        return recorded_evaluation(recorded, options, os.environ, notify)
+        return recorded_evaluation(recorded, config, os.environ, notify)
 
-    if dry_run:
+    if config.only_planned:
         _show_dry_run(make, database, as_json)
     else:
         _run_and_show(make, database, rows, as_json, None)
