@@ -34,6 +34,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")]
 Judge = Annotated[
     str,
     typer.Option(
@@ -51,6 +52,15 @@ JudgeUrl = Annotated[
         help="The judge's endpoint, as http://127.0.0.1:8000/v1; key: OPENAI_API_KEY.",
     ),
 ]
+LocalModel = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--local-model",
+        metavar="ROLE=MODEL",
+        help="A different local model for a role, such as toxicity=./folder; `proctor models` lists roles. Repeatable.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")]
 
 
 def several(text: str) -> tuple[str, ...]:
@@ -79,9 +89,7 @@ RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
             int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot, and calls to the judge.")
         ]
     ),
-    "fresh": RunOption(
-        Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")], False
-    ),
+    "fresh": RunOption(Fresh, False),
     "latency_run": RunOption(
         Annotated[
             bool,
@@ -94,24 +102,8 @@ RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
     ),
     "judge": RunOption(Judge, ""),
     "judge_url": RunOption(JudgeUrl, ""),
-    "local_model": RunOption(
-        Annotated[
-            list[str] | None,
-            typer.Option(
-                "--local-model",
-                metavar="ROLE=MODEL",
-                help="A different local model for a role, such as toxicity=./folder; `proctor models` lists roles. "
-                "Repeatable.",
-            ),
-        ],
-        field="local_models",
-        read=lambda given: tuple(given or ()),
-    ),
-    "dry_run": RunOption(
-        Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")],
-        False,
-        "only_planned",
-    ),
+    "local_model": RunOption(LocalModel, None, "local_models", lambda given: tuple(given or ())),
+    "dry_run": RunOption(DryRun, False, "only_planned"),
 }
 
 
@@ -130,7 +122,9 @@ def with_run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..
 
         @functools.wraps(command)
         def given(**values: Any) -> None:  # noqa: ANN401 - as Typer read them
-            options = {RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names}
+            options: dict[str, Any] = {
+                RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names
+            }
             command(**values, config=RunConfig(**options))
 
         given.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # what Typer reads

@@ -456,7 +456,9 @@ def estimate_blocks(made: CostEstimate) -> Iterator[Block]:
         yield from (BLANK, Table(columns("", *FIGURES), list(_amounts(made))))
     if made.shares and made.calls:
         added = [_figures(quoted(share.name), share.amount) for share in made.shares if share.amount.requests]
-        yield from (BLANK, Table(columns("added by each metric", *FIGURES), added), *_shared(made.shares))
+        yield BLANK
+        yield Table(columns("added by each metric", *FIGURES), added)
+        yield from _shared(made.shares)
     if made.models:
         yield from (BLANK, Heading("local models", 3, ""))
         yield from (Item(_model(model)) for model in made.models)

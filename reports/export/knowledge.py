@@ -42,7 +42,9 @@ def knowledge_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
     shown = False
     for name, blocks in _parts(analysis):
         if inside := list(blocks):
-            yield from (BLANK, Heading(words.TITLES[name]), *inside)
+            yield BLANK
+            yield Heading(words.TITLES[name])
+            yield from inside
             shown = True
     if not shown:
         yield from (BLANK, Sentence("The analysed parts have no findings."))
@@ -240,7 +242,7 @@ def analysis_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
     yield Heading("Knowledge")
     looked_at = f"{words.about(analysis)}{f'; {by}' if by else ''}. Analysis "
     yield Sentence((looked_at, quoted(analysis.analysis), "."))
-    items = [Item(sentence) for sentence in words.conclusions(analysis)]
+    items: list[Block] = [Item(sentence) for sentence in words.conclusions(analysis)]
     yield from items or [Sentence("Nothing stands out.")]
     yield from _worst(analysis)
 
