@@ -228,7 +228,7 @@ def label(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     database: Database = Path("proctor.db"),
 ) -> None:
-    """Write a random sample of rows, or of pairs of answers, to a CSV file, to be labelled."""
+    """Write a random sample of rows or pairs to a CSV file, to be labelled."""
     from ... import InputError
     from ...reports.text import printable
     from ..calibration.calibrating import Draw, draw_labels

@@ -31,7 +31,7 @@ COMMANDS: Final = {
     "perturb": ("robustness", "Write variants of questions: typos, synonyms, negations."),
     "robustness": ("robustness", "Show how perturbed or repeated questions change answers."),
     "judge-check": ("judge", "Run the judge's self-test: cases with known verdicts."),
-    "label": ("judge", "Write a random sample of rows to a CSV file, to be labelled."),
+    "label": ("judge", "Write a random sample of rows or pairs to a CSV file, to be labelled."),
     "calibrate": ("judge", "Calibrate the judge against people's labels."),
     "knowledge": ("knowledge", "Benchmark documents: which help or mislead, what is missing."),
     "metrics": ("ask", "List the metrics, or describe some in full."),

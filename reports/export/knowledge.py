@@ -49,7 +49,9 @@ def knowledge_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
     if not shown:
         yield from (BLANK, Sentence("The analysed parts have no findings."))
     if concluded := list(words.conclusions(analysis)):
-        yield from (BLANK, Heading("In short"), *map(Item, concluded))
+        yield BLANK
+        yield Heading("In short")
+        yield from map(Item, concluded)
 
 
 def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[Block]]]:
