@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hasha
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ..bot import BotMisconfigured
 
@@ -227,8 +227,8 @@ class Slot:
 class Gate(Protocol):
     """Anything that lets requests through, and learns how they went."""
 
-    def slot(self) -> AbstractAsyncContextManager[Slot]:
-        """Wait until a request may be sent; the place is always released at the end."""
+    def slot(self, again: bool = False) -> AbstractAsyncContextManager[Slot]:
+        """Wait until a request may be sent, first of all where it is sent ``again``; its place is always released."""
         ...
 
     def succeeded(self) -> None:
@@ -240,13 +240,17 @@ class Gate(Protocol):
         ...
 
 
+MANY: Final = 5  # 429s among the last ``WINDOW`` answers: the endpoint is overloaded, and not a single request unlucky
+WINDOW: Final = 20
+
+
 class Limiter:
     """Lets requests through in their order, at most ``limit`` at a time.
 
-    Additive increase, multiplicative decrease, as in congestion control (Chiu and Jain 1989): a 429 halves
-    what is under way, a full window of good answers adds one, up to the ceiling that the user configured.
-    The 429s of one burst count once: a request that was sent before the last cut says nothing new.
-    A Retry-After delays every request to the endpoint, not only the one that got it.
+    Additive increase, multiplicative decrease, as in congestion control (Chiu and Jain 1989): many 429s among the last
+    answers halve what is under way and hold everyone back for the seconds that the endpoint asks for; good answers
+    add room again, up to the ceiling that the user configured. A single 429 concerns its own request alone. The 429s
+    of one burst count once: a request that was sent before the last cut says nothing new.
 
     Args:
         ceiling: requests under way at most, at the start and ever.
@@ -272,6 +276,7 @@ class Limiter:
         self._good = 0
         self._cut_at = float("-inf")
         self._open_at = float("-inf")
+        self._throttled: deque[bool] = deque(maxlen=WINDOW)  # of the last answers, whether each was a 429
 
     @property
     def limit(self) -> int:
@@ -294,11 +299,11 @@ class Limiter:
         self._limit = min(self._limit, self._ceiling)
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[Slot]:
-        """Wait until a request may be sent; the place is always released at the end."""
+    async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
+        """Wait until a request may be sent, first of all where it is sent ``again``; its place is always released."""
         asked_at = self._clock()
         with deadline_paused():
-            await self._enter()
+            await self._enter(again)
         try:
             with deadline_paused():
                 while (quiet := self._open_at - self._clock()) > 0:
@@ -310,11 +315,12 @@ class Limiter:
             self._let_in()
 
     def succeeded(self) -> None:
-        """The endpoint answered: a window full of such answers makes room for one more."""
+        """The endpoint answered: half as many such answers as are under way make room for one more."""
+        self._throttled.append(False)
         if self._limit == self._ceiling:
             return
         self._good += 1
-        if self._good >= self._limit:
+        if 2 * self._good >= self._limit:
             self._good = 0
             self._limit += 1
             self._let_in()
@@ -327,19 +333,23 @@ class Limiter:
             retry_after: seconds for which the endpoint asks us to wait, where it says so.
         """
         now = self._clock()
+        self._throttled.append(True)
+        if sum(self._throttled) < MANY:
+            return
         if retry_after is not None:
             self._open_at = max(self._open_at, now + retry_after)
         if slot.given_at > self._cut_at:
             self._cut_at = now
             self._limit = max(1, min(self._limit, self._in_flight) // 2)
             self._good = 0
+            self._throttled.clear()
 
-    async def _enter(self) -> None:
+    async def _enter(self, again: bool) -> None:
         if self._in_flight < self._limit and not self._waiting:
             self._in_flight += 1
             return
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        (self._waiting.appendleft if again else self._waiting.append)(turn)
         try:
             await turn
         except asyncio.CancelledError:
@@ -391,14 +401,14 @@ class Turnstile:
         self.reason = reason
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[Slot]:
+    async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
         """Wait for a place here, then at the endpoint's limiter; both waits count. Raises RequestsStopped once shut."""
-        async with self._own.slot() as own:
+        async with self._own.slot(again) as own:
             self._turn_away()
             if self._beyond is None:
                 yield own
                 return
-            async with self._beyond.slot() as slot:
+            async with self._beyond.slot(again) as slot:
                 self._turn_away()
                 yield Slot(own.waited + slot.waited, slot.given_at)
 
@@ -476,7 +486,7 @@ class Attempts:
                 await self._wait(failed, effort)
 
     async def _once(self, send: Callable[[], Awaitable[T]], effort: Effort) -> T:
-        async with self._limiter.slot() as slot:
+        async with self._limiter.slot(again=bool(effort.failures)) as slot:
             effort.queue_ms += slot.waited * 1000
             started = time.perf_counter()
             try:
@@ -497,11 +507,10 @@ class Attempts:
         return failures >= self._max_attempts or effort.throttled >= self._max_attempts * THROTTLED_PATIENCE
 
     async def _wait(self, failed: AttemptFailed, effort: Effort) -> None:
-        if failed.retry_after is not None:
-            return  # the limiter holds the next attempt back, and everyone else's
         started = time.perf_counter()
+        seconds = self._backoff.wait(len(effort.failures)) if failed.retry_after is None else failed.retry_after
         with deadline_paused() if failed.throttled else contextlib.nullcontext():
-            await self._sleep(self._backoff.wait(len(effort.failures)))
+            await self._sleep(seconds)
         if failed.throttled:
             effort.queue_ms += (time.perf_counter() - started) * 1000
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from proctor.bots.bot import BotMisconfigured
-from proctor.bots.chat.limits import Limiter, Slot, Turnstile
+from proctor.bots.chat.limits import MANY, Limiter, Slot, Turnstile
 
 
 class FakeClock:
@@ -57,6 +57,12 @@ class Crowd:
         await settle()
 
 
+def burst(limiter, slot, retry_after=None):
+    """As many 429s as show that it is not one unlucky request."""
+    for _ in range(MANY):
+        limiter.throttled(slot, retry_after)
+
+
 def test_no_more_than_the_ceiling_and_in_order():
     async def run():
         crowd = Crowd(Limiter(2))
@@ -80,13 +86,13 @@ def test_a_burst_of_429_halves_once_and_the_next_burst_again():
         crowd = Crowd(limiter)
         await crowd.start(*range(8))
         clock.now += 1
-        for name in range(5):
+        for name in range(MANY):
             limiter.throttled(crowd.slots[name])
         assert limiter.limit == 4
         await crowd.finish(*range(8))
         clock.now += 1
         await crowd.start("later")
-        limiter.throttled(crowd.slots["later"])
+        burst(limiter, crowd.slots["later"])
         await crowd.finish("later")
         return limiter.limit
 
@@ -99,7 +105,7 @@ def test_halves_what_was_under_way_and_not_the_unused_ceiling():
         limiter = Limiter(256)
         crowd = Crowd(limiter)
         await crowd.start(*range(16))
-        limiter.throttled(crowd.slots[0])
+        burst(limiter, crowd.slots[0])
         await crowd.finish(*range(16))
         return limiter.limit
 
@@ -111,7 +117,7 @@ def test_requests_wait_while_more_are_under_way_than_the_cut_limit():
         limiter = Limiter(4)
         crowd = Crowd(limiter)
         await crowd.start(*"abcd")
-        limiter.throttled(crowd.slots["a"])
+        burst(limiter, crowd.slots["a"])
         await crowd.start("e")
         await crowd.finish("a", "b")
         assert crowd.sent == list("abcd")
@@ -128,7 +134,7 @@ def test_retry_after_holds_everyone_back_and_is_reported_as_waiting():
         limiter = Limiter(4, clock=clock, sleep=clock.sleep)
         crowd = Crowd(limiter)
         await crowd.start("told")
-        limiter.throttled(crowd.slots["told"], retry_after=7.0)
+        burst(limiter, crowd.slots["told"], retry_after=7.0)
         await crowd.finish("told")
         await crowd.start("other")
         await crowd.finish("other")
@@ -143,29 +149,29 @@ def test_a_shorter_retry_after_does_not_cut_a_longer_one_short():
     async def run():
         clock = FakeClock()
         limiter = Limiter(4, clock=clock, sleep=clock.sleep)
-        limiter.throttled(Slot(0, clock.now), retry_after=9.0)
-        limiter.throttled(Slot(0, clock.now), retry_after=2.0)
+        burst(limiter, Slot(0, clock.now), retry_after=9.0)
+        burst(limiter, Slot(0, clock.now), retry_after=2.0)
         async with limiter.slot() as slot:
             return slot.waited
 
     assert asyncio.run(run()) == 9.0
 
 
-def test_grows_back_by_one_a_window_up_to_the_ceiling():
+def test_grows_back_by_one_for_half_a_window_up_to_the_ceiling():
     limiter = Limiter(3)
-    limiter.throttled(Slot(0, 0))
+    burst(limiter, Slot(0, 0))
     assert limiter.limit == 1
     limits = []
     for _ in range(8):
         limiter.succeeded()
         limits.append(limiter.limit)
-    assert limits == [2, 2, 3, 3, 3, 3, 3, 3]
+    assert limits == [2, 3, 3, 3, 3, 3, 3, 3]
 
 
 def test_growing_lets_the_next_one_in():
     async def run():
         limiter = Limiter(2)
-        limiter.throttled(Slot(0, 0))
+        burst(limiter, Slot(0, 0))
         crowd = Crowd(limiter)
         await crowd.start("a", "b")
         assert crowd.sent == ["a"]
@@ -240,7 +246,7 @@ def test_a_turnstile_leaves_room_for_others_and_hands_on_what_the_endpoint_says(
         assert crowd.sent == ["a", "b"]
         assert whole.in_flight == 2
         async with whole.slot(), whole.slot() as slot:  # room for two of another kind
-            crowd.limiter.throttled(slot)
+            burst(crowd.limiter, slot)
         assert whole.limit == 2
         await crowd.finish("a", "b")
         await crowd.finish("c")
@@ -280,3 +286,37 @@ def test_a_turnstile_that_is_shut_turns_away_all_that_wait():
             await come()
 
     asyncio.run(run())
+
+
+def test_a_single_429_slows_nobody_else():
+    async def run():
+        clock = FakeClock()
+        limiter = Limiter(8, clock=clock, sleep=clock.sleep)
+        for _ in range(40):  # one in ten
+            for _ in range(9):
+                limiter.succeeded()
+            limiter.throttled(Slot(0, clock.now), retry_after=9.0)
+        async with limiter.slot() as slot:
+            return limiter.limit, slot.waited
+
+    assert asyncio.run(run()) == (8, 0.0)
+
+
+def test_what_is_sent_again_goes_first():
+    async def run():
+        limiter = Limiter(1)
+        crowd = Crowd(limiter)
+        await crowd.start("a", "b")
+
+        async def again():
+            async with limiter.slot(again=True):
+                crowd.sent.append("again")
+
+        retried = asyncio.create_task(again())
+        await settle()
+        await crowd.finish("a")
+        await retried
+        await crowd.finish("b")
+        return crowd.sent
+
+    assert asyncio.run(run()) == ["a", "again", "b"]

@@ -23,7 +23,7 @@ from openai_server import (
     throttle,
 )
 from proctor.bots.bot import BotMisconfigured, BotRefused
-from proctor.bots.chat.limits import Backoff, EndpointFailed, EndpointTimedOut, read_retry_after
+from proctor.bots.chat.limits import MANY, Backoff, EndpointFailed, EndpointTimedOut, read_retry_after
 from proctor.bots.chat.model import ChatRequest
 from proctor.bots.chat.openai import OpenAIChat
 
@@ -114,17 +114,30 @@ def test_retry_after_holds_back_the_others_too():
         place = endpoint(server)
         place.users = 1
         chat = OpenAIChat(place, backoff=AT_ONCE)
-        first = asyncio.create_task(chat.complete(ChatRequest("first")))
+        first = [asyncio.create_task(chat.complete(ChatRequest(f"first {number}"))) for number in range(MANY)]
         while place.limiter.limit == 64:
             await asyncio.sleep(0.005)
         second = await chat.complete(ChatRequest("second"))
-        await first
+        for each in first:
+            await each
         await chat.close()
         return second
 
-    with OpenAIServer(faults=[throttle("0.4")]) as server:
+    with OpenAIServer(faults=[throttle("0.4")] * MANY) as server:
         second = asyncio.run(run(server))
     assert second.queue_ms > 250
+
+
+def test_one_429_among_good_answers_waits_alone():
+    async def run(server):
+        chat = OpenAIChat(endpoint(server), backoff=AT_ONCE)
+        answers = await asyncio.gather(*(chat.complete(ChatRequest(str(number))) for number in range(30)))
+        await chat.close()
+        return answers
+
+    with OpenAIServer(faults=[None, throttle("0.4")]) as server:
+        answers = asyncio.run(run(server))
+    assert sorted(answer.queue_ms > 350 for answer in answers) == [False] * 29 + [True]
 
 
 def test_an_hour_of_quiet_is_not_waited_for():

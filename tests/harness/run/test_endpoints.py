@@ -88,7 +88,7 @@ def test_a_storm_of_429_slows_down_and_fails_nothing(tmp_path):
     assert (made["bots"]["llm"]["rows"], made["bots"]["llm"]["failed"]) == (40, 0)
     assert len(endpoint.calls) == 64
     waited = [row for row in replies(tmp_path) if row[3] > 250]
-    assert len(waited) >= 24  # they were held back, and that is not the bot's latency
+    assert len(waited) >= 12  # each 429 made its request wait, some twice, and that is not the bot's latency
     assert all(row[2] < 250 for row in waited)
 
 
@@ -144,7 +144,7 @@ def test_an_endpoint_that_goes_away_stops_the_bot_and_what_it_said_is_kept(tmp_p
 
 
 def test_64_requests_are_in_flight_at_once(tmp_path):
-    with OpenAIServer(delay=0.2) as endpoint:
+    with OpenAIServer(delay=1.5) as endpoint:  # far longer than sending 64 takes
         endpoint_suite(tmp_path, endpoint, 128, concurrency=64)
         made = run(tmp_path)
     assert endpoint.peak_in_flight == 64
