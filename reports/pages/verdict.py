@@ -14,7 +14,7 @@ from ..compare.messages import p_value
 from ..compare.operands import Operand
 from ..compare.scores import RunTables, run_tables
 from ..leaderboard import count, figure, milliseconds
-from ..primary import OPERATIONAL, RIGHTNESS, of_quality
+from ..primary import CORRECT, OPERATIONAL, RIGHTNESS, of_quality
 from ..problems import apart
 from ..ranking.ranked_run import InDetail, ranked_run
 from ..ranking.ranking import Ranking, SharedQuestions, as_measured
@@ -180,7 +180,7 @@ def _alone(summary: Summary, bot: BotSummary) -> Verdict:
     columns = {column.name: column.of_suite for column in summary.metrics}
     sentence = [
         Part(bot.name, "bot"), Part(" reaches "), Part(figure_apart(found.mean, column.of_suite), "figure"),
-        Part(" on "), Part(column.name, "metric"),
+        Part(" on "), _measured(column.name),
     ]  # fmt: skip
     certainty: Sentence = ()
     if found.ci_low is not None and found.ci_high is not None:
@@ -274,9 +274,14 @@ def _open(best: str, rival: str, found: MetricComparison) -> Iterator[Part]:
 
 def _on(found: MetricComparison) -> Iterator[Part]:
     """The metric and both means."""
-    yield from (Part(" on "), Part(found.column.name, "metric"), Part(": "))
+    yield from (Part(" on "), _measured(found.column.name), Part(": "))
     yield from (Part(figure(found.candidate_mean, found.column), "figure"), Part(" against "))
     yield Part(figure(found.baseline_mean, found.column), "figure")
+
+
+def _measured(metric: str) -> Part:
+    """A metric's name; the one of everybody in plain words."""
+    return Part("the share of right answers") if metric == CORRECT else Part(metric, "metric")
 
 
 def _interval(found: MetricComparison) -> Iterator[Part]:
@@ -317,7 +322,7 @@ def _tied(ranking: Ranking, column: MetricColumn) -> Sentence:
     rest = len(ranking.bots) - len(winners)
     ahead = f", ahead of {count(rest, 'other bot')}" if rest else ""
     value = Part(figure(mean, column), "figure")
-    return (*names, Part(" on "), Part(column.name, "metric"), Part(" at "), value, Part(f"{ahead}."))
+    return (*names, Part(" on "), _measured(column.name), Part(" at "), value, Part(f"{ahead}."))
 
 
 def _listed(names: tuple[str, ...]) -> list[Part]:

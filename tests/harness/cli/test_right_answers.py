@@ -4,6 +4,8 @@ import json
 
 import proctor as package
 import pytest
+from judge_server import JudgeServer
+from judged_runs import record, score
 from page_html import read_html
 from suites import lines, write_suite
 from typed import proctor
@@ -86,6 +88,7 @@ def test_markdown_and_page_open_with_it(folder, shown):
     overview = read_html(page).one(id="overview")
     items = overview.one("ul", class_="headlines")
     assert [plain(item.text) for item in items.all("li")] == [RAG, FAQ]
+    assert "on the share of right answers" in plain(overview.one("p", class_="sentence").text)
 
 
 def test_compare_and_gate_open_with_the_difference(folder, shown):
@@ -124,6 +127,32 @@ def test_recorded_answers_without_questions_and_with_repeats_are_judged(tmp_path
     assert "answers that could not be judged are in no share: recorded 1 of 4" in plain(shown.stdout)
     kept = lines(tmp_path / "proctor.db", "SELECT details FROM score_details WHERE details LIKE '%outcome%'")
     assert sorted(json.loads(text)["outcome"] for (text,) in kept) == ["abstained_rightly", "right", "wrong"]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "calls"),
+    [
+        (["correct"], {"compare_claims": 6}),
+        (["correct", "claim_f1"], {"compare_claims": 6, "answer_claims": 6, "expected_claims": 6}),
+    ],
+)
+def test_a_language_model_is_asked_in_the_request_that_compares_the_answers(tmp_path, metrics, calls):
+    record(tmp_path)
+    with JudgeServer() as server:
+        outcome = score(tmp_path, server, metrics=metrics)
+        assert dict(server.names) == calls
+    (bot,) = outcome.summary.bots
+    assert bot.outcomes.sentence.startswith("answers 0 % right")
+    assert bot.outcomes.judged == 6
+    page = proctor("report", "--markdown", "-", folder=tmp_path).stdout
+    assert "6 of 6 answers are right or wrong by the judge's word; 'proctor judge-check' tests it" in plain(page)
+
+
+def test_people_label_answers_as_right_or_wrong(folder, shown, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    drawn = proctor("label", "--metric", "correct", "--n", 10, "--out", sheet, folder=folder)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "right or wrong" in plain(sheet.read_text("utf-8-sig") + drawn.stdout)
 
 
 def test_evaluate_prints_it_first(tmp_path):
