@@ -133,7 +133,7 @@ def test_recorded_answers_without_questions_and_with_repeats_are_judged(tmp_path
     ("metrics", "calls"),
     [
         (["correct"], {"compare_claims": 6}),
-        (["correct", "claim_f1"], {"compare_claims": 6, "answer_claims": 6, "expected_claims": 6}),
+        (["correct", "claim_f1"], {"compare_claims": 6, "answer_claims": 12}),  # the claims of both answers
     ],
 )
 def test_a_language_model_is_asked_in_the_request_that_compares_the_answers(tmp_path, metrics, calls):
