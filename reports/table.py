@@ -266,7 +266,7 @@ def _html(block: Block) -> str:
             dim = ' class="dim"' if block.style == "dim" else ""
             return f"<p{dim}>{_html_inline(Cell(block.text, block.style if not dim else ''))}</p>"
         case Item():
-            return f"<ul><li>{_html_inline(Cell(block.text, block.style))}</li></ul>"
+            return f'<p style="margin-left:{1 + block.level}em">{_html_inline(Cell(block.text, block.style))}</p>'
         case Table():
             return _html_table(block)
         case Code():

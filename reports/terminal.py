@@ -118,7 +118,7 @@ def _table(table: Table, width: int) -> Iterator[Text]:
             yield Text()
         if table.has_header and any(text_of(table.columns[number].header).plain for number in shown):
             headers = (table.columns[number].header for number in shown)
-            header = [text_of(each, "dim" if isinstance(each, str) else "") for each in headers]
+            header = [text_of(each, "" if any(part.style for part in spans(each)) else "dim") for each in headers]
             yield from _row(header, [" ._-" for _ in shown], table, shown, widths, gap, from_below=True)
         for row in table.rows:
             if isinstance(row, RowGroup):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -16,6 +15,7 @@ from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
 from ...reports.export.robustness import robustness_blocks
 from ...reports.leaderboard import count
 from ...reports.robustness.robustness import Robustness
+from ...reports.table import BLANK, Block, Column, Item, Sentence, Table, quoted
 from ...reports.text import printable
 from ..perturb import Perturbed
 from .console import show, write_json
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...reports.store.database import Store
 
 
-NAME, MUST, FIGURE, WIDTH = 19, 9, 9, 80
 MOST_QUOTED = 200  # characters of an example
 
 
@@ -35,7 +34,7 @@ def show_perturbed(made: Perturbed, stdout: TextIO, as_json: bool) -> None:
     if as_json:
         write_json(perturbed_object(made), stdout)
     else:
-        stdout.write("\n".join(_lines(made)) + "\n")
+        show(perturbed_blocks(made), stdout)
 
 
 def perturbed_object(made: Perturbed) -> dict[str, object]:
@@ -73,7 +72,7 @@ def show_kinds(stdout: TextIO, as_json: bool) -> None:
     if as_json:
         write_json({"kinds": [kind_object(kind) for kind in KINDS.values()], "groups": GROUPS}, stdout)
         return
-    stdout.write("\n".join(_listed()) + "\n")
+    show(kinds_blocks(), stdout)
 
 
 def kind_object(kind: Kind) -> dict[str, object]:
@@ -90,65 +89,56 @@ def kind_object(kind: Kind) -> dict[str, object]:
     }
 
 
-def _lines(made: Perturbed) -> Iterator[str]:
+def perturbed_blocks(made: Perturbed) -> Iterator[Block]:
+    """How many variants there are of each kind, with an example, and how many were refused and why."""
     tally = made.tally
-    yield f"{'kind':<{NAME}}{'answer':<{MUST}}{'variants':>{FIGURE}}{'refused':>{FIGURE}}"
+    rows = [[kind.name, kind.must, f"{tally.made[kind.name]:,}", f"{tally.refused[kind.name]:,}"]
+            for kind in made.recipe.all_kinds]  # fmt: skip
+    answer = Column("answer", "text")
+    yield Table([Column("kind", "name"), answer, Column("variants"), Column("refused")], rows)
+    yield BLANK
     for kind in made.recipe.all_kinds:
-        row = f"{kind.name:<{NAME}}{kind.must:<{MUST}}{tally.made[kind.name]:>{FIGURE},}"
-        yield f"{row}{tally.refused[kind.name]:>{FIGURE},}"
-        yield from _example(kind, tally)
+        if kind.name in tally.examples:
+            before, after = (quoted(text, MOST_QUOTED) for text in tally.examples[kind.name])
+            yield Item((f"{kind.name}: ", before))
+            if after != before:
+                yield Item(("-> ", after), level=1)
         if reasons := tally.reasons.get(kind.name):
             why, often = reasons.most_common(1)[0]
-            yield from _folded(f"refused, mostly because {printable(why)} ({often:,})")
-    yield ""
-    of = count(tally.sources, "question")
-    yield from _folded(f"{count(tally.made.total(), 'variant')} of {of} in {printable(str(made.out))}.", "")
+            yield Item(f"{kind.name}: refused, mostly because {why} ({often:,})")
+    yield BLANK
+    yield Sentence(f"{count(tally.made.total(), 'variant')} of {count(tally.sources, 'question')} in {made.out}.")
     if tally.passed_over:
-        yield from _folded(f"{count(tally.passed_over, 'question')} passed over: variants already.", "")
-    yield from _folded(
+        yield Sentence(f"{count(tally.passed_over, 'question')} passed over: variants already.")
+    yield Sentence(
         "Expected answers, constraints and evidence are kept where the answer must be the same. The key `perturbs` says"
-        " how each was made.", "",
-    )  # fmt: skip
+        " how each was made."
+    )
 
 
-def _example(kind: Kind, tally: Tally) -> Iterator[str]:
-    if kind.name not in tally.examples:
-        return
-    before, after = (printable(_short(text)) for text in tally.examples[kind.name])
-    yield from _folded(before)
-    if after != before:
-        yield from _folded(f"-> {after}")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]}..."
-
-
-def _listed() -> Iterator[str]:
+def kinds_blocks() -> Iterator[Block]:
+    """What each kind does, what must become of the answer, and what it needs."""
     for must, title in (
         ("same", "The answer must stay the same"),
         ("other", "Another answer must come"),
         ("abstain", "The bot must abstain"),
     ):
-        yield f"{title}:"
-        for kind in (kind for kind in KINDS.values() if kind.must == must):
-            needs = f" (needs {kind.needs})" if kind.needs else ""
-            lines = textwrap.wrap(f"{kind.summary}{needs}{EXPERIMENTAL * kind.experimental}", WIDTH - NAME - 2)
-            yield f"  {kind.name:<{NAME}}{lines[0]}".rstrip()
-            yield from (f"  {'':{NAME}}{line}" for line in lines[1:])
-        yield ""
+        yield Sentence(f"{title}:")
+        rows = [
+            [f"  {kind.name}", f"{kind.summary}{f' (needs {kind.needs})' if kind.needs else ''}"
+             f"{EXPERIMENTAL * kind.experimental}"]
+            for kind in KINDS.values() if kind.must == must
+        ]  # fmt: skip
+        yield Table([Column("", "name"), Column("", "text")], rows, has_header=False)
+        yield BLANK
     groups = (f"{name} ({len(kinds)})" for name, kinds in GROUPS.items())
-    yield from _folded(f"Several at once: {', '.join(groups)}.", "")
-    yield from _folded(
+    yield Sentence(f"Several at once: {', '.join(groups)}.")
+    yield Sentence(
         "Intensity is a share of the letters or words that a kind can change, at least one of them. Numbers, what they"
         " count, addresses and words of denial are left as they are by all kinds that keep the answer; a misspelt word"
         " is never another common word of English, and acronyms and single letters stay. The word lists ship with"
-        " Proctor.", "",
-    )  # fmt: skip
-
-
-def _folded(sentence: str, indent: str = "  ") -> Iterator[str]:
-    yield from textwrap.wrap(sentence, WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        " Proctor."
+    )
 
 
 def show_robustness(found: Robustness, stdout: TextIO, flips: int = 5, details: bool = False) -> None:

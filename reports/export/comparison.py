@@ -208,7 +208,7 @@ def _metrics(comparison: Comparison) -> Iterator[Block]:
         rows.append(RowGroup(heading, STYLES[kind]))
         rows += [_row(each, comparison, kind) for each in found]
     p_title = "p Holm" if comparison.correct == "holm" else "p BH"
-    names = [quoted(operand.name, 60, "dim") for operand in (comparison.baseline, comparison.candidate)]
+    names = [quoted(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
     made = columns("", *names, "difference", p_title, "d_z", "w/t/l")
     made[3] = Column("difference", "figures")
     yield BLANK
@@ -233,7 +233,7 @@ def _row(found: MetricComparison, comparison: Comparison, kind: str) -> list[Wor
 def _latency(comparison: Comparison) -> Iterator[Block]:
     if comparison.latency is None:
         return
-    names = [quoted(operand.name, 60, "dim") for operand in (comparison.baseline, comparison.candidate)]
+    names = [quoted(operand.name, 60) for operand in (comparison.baseline, comparison.candidate)]
     made = columns("latency", *names, "ratio", "p")
     made[3] = Column("ratio", "figures")
     yield BLANK

@@ -148,7 +148,7 @@ def _answers(grid: Grid, metric: str) -> Table:
         if result.answer_differences:
             changes = (result.answer_differences.get(name) for name in shown)
             rows.append(["    vs. current", *("" if found is None else change(found) for found in changes)])
-    return Table(columns("", *(quoted(name, 60, "dim") for name in shown), first="text"), rows)
+    return Table(columns("", *(quoted(name, 60) for name in shown), first="text"), rows)
 
 
 def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Block]:

@@ -196,7 +196,7 @@ def _kinds(bot: BotRobustness) -> Table:
         rates = (_flip_rate(kinds[answers.kind, answers.must]) for kinds in by_metric)
         name = (quoted(answers.kind, 60), DEMANDS[answers.must])
         rows.append([name, f"{answers.rows:,}", share(answers.as_wanted), *rates])
-    made = columns("perturbation", "rows", "as it must", *(quoted(metric.column.name, 60, "dim") for metric in metrics))
+    made = columns("perturbation", "rows", "as it must", *(quoted(metric.column.name, 60) for metric in metrics))
     made[2] = Column("as it must", "figures")
     return Table(made, rows)
 

@@ -48,7 +48,7 @@ def test_the_table_fits_80_columns_and_names_what_breaks(tmp_path):
     assert "negation: 100% got another answer, as all should (1.00 .85-1)" in words
     assert "- each question was asked once" in words
     assert "keyboard_typo at 0.3: keyword_recall 1.00 → 0.25" in words
-    assert "asked: What is 0 (keyboard_typo 0.3) said: I do not know what [that] is" in words
+    assert "asked: What is 0 (keyboard_typo 0.3) answer: I do not know what [that] is" in words
 
 
 def test_one_metric_in_full(tmp_path):
