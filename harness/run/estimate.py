@@ -15,6 +15,7 @@ import numpy as np
 from ...knowledge.models.encoder import Embedded
 from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
 from ...metrics.judge.calls import Entities, Rating, ReverseQuestions, Review, SafetyVerdicts, TextList, WordCall
+from ...metrics.judge.pairs import Choice, ComparePair
 from ...metrics.judge.panel import Panel
 from ...metrics.judge.rendering import render
 from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
@@ -144,6 +145,8 @@ def by_rote(call: JudgeCall[Any]) -> tuple[Any, int] | None:
             return Word(call.labels[0]), WORD
         case Rating():
             return Grade(call.low), WORD
+        case ComparePair():
+            return Choice("A"), GRADE
         case Review():
             return dict.fromkeys(ASPECTS, Grade(call.high)), len(ASPECTS) * GRADE
         case SafetyVerdicts():
@@ -242,6 +245,7 @@ class CostEstimate:
 class _Group:
     """Rows of one bot that miss the same scores."""
 
+    bot: str
     metrics: frozenset[str]
     rows: int = 0
     sample: list[Todo] = field(default_factory=list)
@@ -270,6 +274,13 @@ class _Estimator:
         self._groups: list[_Group] = []
         bot_queues = list(evaluation.bot_queues(self._run))
         self._bot_queues = bot_queues
+        self._recorded = {  # answers of the reference bot that are on record; others are taken to be like the bot's own
+            (item.question.id, item.repeat): item.reply.answer
+            for bot_queue in bot_queues
+            if evaluation.plan.of_pairs and bot_queue.name == evaluation.against
+            for item in bot_queue.items()
+            if item.reply is not None
+        }
         requests = evaluation.plan.requests
         self.made = CostEstimate(
             suite=evaluation.header.suite,
@@ -306,7 +317,7 @@ class _Estimator:
             if not missing:
                 continue
             self.made.to_score += 1
-            group = groups.setdefault(missing, _Group(missing))
+            group = groups.setdefault(missing, _Group(bot_queue.name, missing))
             group.rows += 1
             if len(group.sample) < SAMPLE:
                 group.sample.append(item)
@@ -330,7 +341,7 @@ class _Estimator:
             known = {metric.id for metric in plan.metrics}
             part = plan.subset(sorted(group.metrics & known))
             noted: list[DryRun] = []
-            asyncio.run(self._do_dry_run(part, sample, noted))
+            asyncio.run(self._do_dry_run(part, sample, noted, group.bot))
             weight = group.rows / len(sample)
             for each in noted:
                 seen.setdefault(each.key, (each, weight))
@@ -361,11 +372,14 @@ class _Estimator:
         judges = tuple(DryRunJudge(noted.append, number) for number in range(len(settings.models)))
         return Panel(judges, settings.votes, settings.combine == "mean")
 
-    async def _do_dry_run(self, plan: Plan, sample: Sequence[Todo], noted: list[DryRun]) -> None:
+    async def _do_dry_run(self, plan: Plan, sample: Sequence[Todo], noted: list[DryRun], bot: str) -> None:
         judge = self._judge(noted)
         for item in sample:
             facts = self._facts.of(item.row)
             facts["judge"] = judge
+            if plan.of_pairs and bot != self._evaluation.against:
+                key = item.row.question.id, item.row.repeat
+                facts["baseline_answer"] = self._recorded.get(key, f"Another answer: {facts.get('answer') or ''}")
             await plan.score(facts)
 
     def _amount(self, request: DryRun, weight: float) -> Amount:

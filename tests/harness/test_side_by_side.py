@@ -11,6 +11,7 @@ import pytest
 from judge_server import JudgeServer
 from judged_runs import KEY, run_into
 from pair_judge import pair_server
+from proctor.harness.run.estimate import cost_estimate
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run_config import RunConfig
 from typed import proctor as typed
@@ -301,3 +302,10 @@ def test_the_comparison_page_has_the_verdicts_with_the_reasons(folder):
     assert "rag is better on 12 of 24 questions, worse on 3, ties 9" in page
     assert "it comes first" in page, "the reason of a verdict that turned"
     assert 'id="side-by-side"' in page
+
+
+def test_a_dry_run_foresees_the_calls_of_preference(folder):
+    wanted = RunConfig(metrics=[{"preference": {"against": "faq"}}], judge="openai:test-model", judge_url="http://x/v1")
+    evaluation = recorded_evaluation(folder / "recorded.jsonl", wanted, {"OPENAI_API_KEY": KEY})
+    made = cost_estimate(evaluation, folder / "proctor.db")
+    assert {name: round(amount.requests) for name, amount in made.calls.items()} == {"compare_pair": 40}
