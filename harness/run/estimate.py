@@ -27,7 +27,7 @@ from ...reports.store.database import Store
 from ...reports.store.run import RunHeader, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
-from .judge_check import calls_of, fingerprint, self_tests
+from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
 from .queues import BotQueue, Todo, todo_by_row
 from .run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, tokens
 from .scoring import RowFacts
@@ -354,14 +354,18 @@ class _Estimator:
         """What the self-test of the judge would take; nothing where none is wanted, or its result is cached."""
         judging, calls = self._evaluation.judging, calls_of(self._evaluation.plan)
         floors = judging.settings.check
-        if floors is None or stored_check(self._store, fingerprint(judging, calls, floors)) is not None:
+        if floors is None and skips_quick_check():
+            return Amount()
+        key = quick_key(judging, calls) if floors is None else fingerprint(judging, calls, floors)
+        if stored_check(self._store, key) is not None:
             return Amount()
         noted: list[DryRun] = []
         judge = self._judge(noted)
+        repeats = 1 if floors is None else floors.repeats
 
         async def do_dry_run() -> None:
-            for self_test in self_tests(calls):
-                for _ in range(floors.repeats if self_test.variant == "plain" else 1):
+            for self_test in quick_tests(calls) if floors is None else self_tests(calls):
+                for _ in range(repeats if self_test.variant == "plain" else 1):
                     await judge.ask(self_test.call)
 
         asyncio.run(do_dry_run())

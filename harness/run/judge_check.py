@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -599,6 +600,16 @@ class SelfTestResult:
         return {"accuracy": self.accuracy, "hostile": self.hostile, "missed": self.missed}
 
 
+def quick_key(judging: Judging, calls: Collection[str]) -> str:
+    """Under which the result of the dozen self-tests is stored."""
+    return hashlib.sha256(f"quick {fingerprint(judging, calls, QUICK_WANTED)}".encode()).hexdigest()[:32]
+
+
+def skips_quick_check() -> bool:
+    """Whether the environment spares judges the self-test before a run."""
+    return os.environ.get("PROCTOR_JUDGE_SELF_TEST") == "off"
+
+
 async def quick_check(store: Store, judging: Judging, plan: Plan) -> SelfTestResult | None:
     """Put a dozen self-tests to a language model that judges, once for a model and version of its prompts.
 
@@ -608,7 +619,7 @@ async def quick_check(store: Store, judging: Judging, plan: Plan) -> SelfTestRes
     asked = quick_tests(calls)
     if not asked or not judging.is_language_model:
         return None
-    key = hashlib.sha256(f"quick {fingerprint(judging, calls, QUICK_WANTED)}".encode()).hexdigest()[:32]
+    key = quick_key(judging, calls)
     found = stored_check(store, key)
     if found is None:
         try:

@@ -165,7 +165,6 @@ PACKAGES = (
     "openai", "sentence-transformers", "sentencex", "tokenizers", "torch", "transformers",
 )  # fmt: skip
 
-SELF_TEST = "PROCTOR_JUDGE_SELF_TEST"  # of the environment: "off" spares a judge the self-test before a run
 MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash
 
 
@@ -399,17 +398,6 @@ class _Sitting:
         evaluation = self._evaluation
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         try:
-            if evaluation.judging.settings.check is not None:
-                from .judge_check import require_check  # its cases are a tenth of a second of start
-
-                if passed := await require_check(self._store, evaluation.judging, evaluation.plan):
-                    self._watcher.message(passed)
-            elif evaluation.judging.is_language_model and os.environ.get(SELF_TEST) != "off":
-                from .judge_check import quick_check
-
-                self._self_test = await quick_check(self._store, evaluation.judging, evaluation.plan)
-                if self._self_test is not None and self._self_test.missed:
-                    self._watcher.message(self.doubt)
             evaluation.models.lower_priority()
             for lack in evaluation.models.warnings(evaluation.plan):
                 self._watcher.message(lack)
@@ -417,6 +405,7 @@ class _Sitting:
                 evaluation.embedder.lower_priority()
                 if "embedder" in evaluation.plan.needs:
                     evaluation.judging.prepare_beside(evaluation.embedder.load)
+            await self._check_judge()
             await self._begun().work(self.bot_queues)
             if self._pairs is not None:
                 await self._pairs.work(self.bot_queues, self._own_only)
@@ -431,6 +420,21 @@ class _Sitting:
             await evaluation.judging.close()
             await evaluation.models.close()
             await asyncio.to_thread(evaluation.embedder.close)
+
+    async def _check_judge(self) -> None:
+        """The check that the judge's settings want, or a dozen self-tests of a language model."""
+        judging, plan = self._evaluation.judging, self._evaluation.plan
+        if judging.settings.check is not None:
+            from .judge_check import require_check  # its cases are a tenth of a second of start
+
+            if passed := await require_check(self._store, judging, plan):
+                self._watcher.message(passed)
+        elif judging.is_language_model:
+            from .judge_check import quick_check, skips_quick_check
+
+            self._self_test = None if skips_quick_check() else await quick_check(self._store, judging, plan)
+            if self.doubt:
+                self._watcher.message(self.doubt)
 
     def _begun(self) -> Engine:
         """Begin the run, or go on with it."""
