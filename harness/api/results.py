@@ -254,7 +254,11 @@ def compare_asked(
             for sentence in report.sentences():
                 notify(sentence)
             asked = replace(
-                asked, preferred_by=report.by, constraints_decide=pairs.constraints_decide, early=report.early
+                asked,
+                preferred_by=report.by,
+                constraints_decide=pairs.constraints_decide,
+                early=report.early,
+                is_sample=report.left > 0 and report.early is None and not report.failures,
             )
         found = compare_bots(one, other, bots, asked)
     if not found.comparisons:

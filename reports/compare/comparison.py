@@ -433,6 +433,7 @@ class Asked:
             judge that spoke last.
         constraints_decide: whether a pair is decided by constraints that one answer alone meets.
         early: which questions count side by side where judging ended early.
+        is_sample: whether pairs without a verdict were left out at random, to keep to a budget.
     """
 
     metrics: tuple[str, ...] = ()
@@ -444,6 +445,7 @@ class Asked:
     preferred_by: tuple[str, str] | None = None
     constraints_decide: bool = False
     early: StoppedEarly | None = None
+    is_sample: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -573,7 +575,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         same_answers=pairing.same_answers, primary=primary,
         preference=None if pairing.same_answers else side_by_side(
             baseline, candidate, pairing, asked.preferred_by, asked.constraints_decide, primary.name if primary else "",
-            asked.seed, asked.early,
+            asked.seed, asked.early, asked.is_sample,
         ),
     )  # fmt: skip
 

@@ -270,8 +270,8 @@ class SideBySide:
         rate: win rate over questions, ties half; None without any verdict.
         equal_length: the same were both answers equally long; None where it can't be told.
         length_ratio: how many times as long the candidate's answers are (geometric mean); None without any.
-        predicted: win rate over all questions where only some were judged, with predictions of ``predictor``.
-        predictor: the metric by which missing verdicts were predicted.
+        is_sample: only some pairs were judged, drawn at random: the win rate is over all, prediction-powered.
+        predictor: the metric that predicted the others; blank where none did.
         agreement: with people, on the pairs that both have.
         corrected: win rate over all pairs as people would have it (prediction-powered); None without labels.
         is_early: judging ended as soon as it was certain who is better; the interval holds however often one looks.
@@ -291,7 +291,7 @@ class SideBySide:
     rate: WinRate | None
     equal_length: WinRate | None = None
     length_ratio: float | None = None
-    predicted: WinRate | None = None
+    is_sample: bool = False
     predictor: str = ""
     agreement: Share | None = None
     corrected: WinRate | None = None
@@ -313,6 +313,7 @@ class SideBySide:
 def side_by_side(
     baseline: Operand, candidate: Operand, pairing: Pairing, by: tuple[str, str] | None = None,
     constraints_decide: bool = False, predictor: str = "", seed: int = 0, early: StoppedEarly | None = None,
+    is_sample: bool = False,
 ) -> SideBySide | None:  # fmt: skip
     """The stored verdicts on two bots' answers; None where there are none.
 
@@ -325,6 +326,7 @@ def side_by_side(
         predictor: a metric by which verdicts are predicted where only some questions were judged; blank for none.
         seed: of the draws of the test.
         early: the questions that count, and the interval, where judging ended early.
+        is_sample: whether pairs without a verdict were left out at random, to keep to a budget.
     """
     if baseline.source is None or candidate.source is None:
         return None
@@ -341,7 +343,11 @@ def side_by_side(
         by = max(said, key=lambda one: one.id).by if said else (PEOPLE, "")
     rows = tuple(_judged_row(pair, found.get(pair, ()), by, constraints_decide) for pair in pairs)
     name = next((one.judge_name for one in said if one.by == by), "")
-    made = _figures(rows, pairing, by[0], name, predictor, seed)
+    made = _figures(rows, pairing, by[0], name, seed)
+    if is_sample and made.missing:
+        few = WinRate(made.rate.mean if made.rate else 0.5, None, None, None, "too few pairs were judged")
+        return replace(made, rate=_predicted(rows, pairing, predictor) or few, is_sample=True, equal_length=None,
+                       predictor=predictor if predictor in pairing.metrics else "")  # fmt: skip
     if early is None or made.rate is None:
         return made
     rate = WinRate(made.rate.mean, early.low, early.high)
@@ -365,15 +371,13 @@ def _judged_row(
     return JudgedPair(pair, said, "judge" if said else "", people)
 
 
-def _figures(
-    rows: tuple[JudgedPair, ...], pairing: Pairing, judge: str, name: str, predictor: str, seed: int
-) -> SideBySide:
+def _figures(rows: tuple[JudgedPair, ...], pairing: Pairing, judge: str, name: str, seed: int) -> SideBySide:
     decided = [row for row in rows if row.verdict is not None]
     values = np.array([row.verdict.value for row in decided if row.verdict is not None], np.float64)
     settled = dict.fromkeys(("judge", "equal", "constraints", "failed"), 0)
     for row in decided:
         settled[row.settled] += 1
-    questions, clusters, means = _by_question(decided, pairing, values)
+    _, clusters, means = _by_question(decided, pairing, values)
     ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))[2]
     both = [row for row in decided if row.people is not None and row.settled != "failed"]
     agreed = sum(bool(row.people and row.verdict and row.people.better == row.verdict.better) for row in both)
@@ -385,8 +389,6 @@ def _figures(
         rate=win_rate(means, clusters, seed) if len(decided) else None,
         equal_length=length_controlled(means, ratios, clusters) if len(decided) else None,
         length_ratio=float(np.exp(ratios.mean())) if len(decided) else None,
-        predicted=_predicted(rows, pairing, predictor, questions, means, clusters),
-        predictor=predictor,
         agreement=share_of(agreed, len(both)) if judge != PEOPLE else None,
         corrected=_corrected(rows, pairing) if judge != PEOPLE else None,
         rows=rows,
@@ -415,20 +417,34 @@ def _clusters(pairing: Pairing) -> dict[str, int]:
     return {case.key: int(code) for case, code in zip(pairing.cases, codes, strict=True)}
 
 
-def _predicted(
-    rows: Sequence[JudgedPair], pairing: Pairing, predictor: str, judged: Sequence[str], means: Figures,
-    clusters: np.ndarray[tuple[int], np.dtype[np.intp]],
-) -> WinRate | None:  # fmt: skip
-    """The win rate over all questions; None where all were judged, or nothing predicts."""
-    there = set(judged)
-    others = [key for key in dict.fromkeys(row.pair.key for row in rows) if key not in there]
-    if not others or predictor not in pairing.metrics:
-        return None
-    guesses = predictions(pairing, predictor)
+def _predicted(rows: Sequence[JudgedPair], pairing: Pairing, predictor: str) -> WinRate | None:
+    """The win rate over all questions where pairs were drawn at random: known, judged, and predicted ones together."""
+    of_key: dict[str, list[JudgedPair]] = {}
+    for row in rows:
+        of_key.setdefault(row.pair.key, []).append(row)
     codes = _clusters(pairing)
+    guesses = predictions(pairing, predictor) if predictor in pairing.metrics else dict.fromkeys(of_key, 0.5)
+    known, judged, others = [], [], []
+    for key, some in of_key.items():
+        values = [row.verdict.value for row in some if row.verdict]
+        if len(values) < len(some):
+            others.append(key)
+        elif any(row.settled == "judge" for row in some):
+            judged.append(key)
+        else:
+            known.append(key)
+
+    def of(keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        return np.array([codes[key] for key in keys], np.intp)
+
+    def means(keys: Sequence[str]) -> Figures:
+        return np.array(
+            [np.mean([row.verdict.value for row in of_key[key] if row.verdict]) for key in keys], np.float64
+        )
+
     return prediction_powered(
-        means, np.array([guesses[key] for key in judged]), np.array([guesses[key] for key in others]), clusters,
-        np.array([codes[key] for key in others], np.intp),
+        means(judged), np.array([guesses[key] for key in judged]), np.array([guesses[key] for key in others]),
+        of(judged), of(others), means(known), of(known),
     )  # fmt: skip
 
 
@@ -446,17 +462,20 @@ def predictions(pairing: Pairing, metric: str) -> dict[str, float]:
 def _corrected(rows: Sequence[JudgedPair], pairing: Pairing) -> WinRate | None:
     """The win rate that people would find: their votes, joined with the judge's verdicts on all pairs."""
     voted = [row for row in rows if row.people is not None and row.verdict is not None]
-    others = [row for row in rows if row.people is None and row.verdict is not None]
     if not voted:
         return None
+    rest = [row for row in rows if row.people is None and row.verdict is not None]
+    others, known = ([row for row in rest if (row.settled == "judge") is judged] for judged in (True, False))
     codes = _clusters(pairing)
-    return prediction_powered(
-        np.array([row.people.value for row in voted if row.people]),
-        np.array([row.verdict.value for row in voted if row.verdict]),
-        np.array([row.verdict.value for row in others if row.verdict]),
-        np.array([codes[row.pair.key] for row in voted], np.intp),
-        np.array([codes[row.pair.key] for row in others], np.intp),
-    )
+
+    def of(some: Sequence[JudgedPair]) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+        return np.array([codes[row.pair.key] for row in some], np.intp)
+
+    def values(some: Sequence[JudgedPair]) -> Figures:
+        return np.array([row.verdict.value for row in some if row.verdict], np.float64)
+
+    people = np.array([row.people.value for row in voted if row.people], np.float64)
+    return prediction_powered(people, values(voted), values(others), of(voted), of(others), values(known), of(known))
 
 
 def rate_words(found: WinRate) -> str:
@@ -495,10 +514,11 @@ def notes(found: SideBySide, candidate: str) -> Iterator[str]:
     if found.equal_length is not None and found.length_ratio is not None:
         longer = f"{candidate}'s answers are {found.length_ratio:.1f} times as long"
         yield f"At equal length the win rate would be {rate_words(found.equal_length)} ({longer})."
-    if found.predicted is not None:
+    if found.is_sample:
+        helped = f", with {found.predictor} for the others" if found.predictor else ""
         yield (
-            f"Over all {len({row.pair.key for row in found.rows}):,} questions, with {found.predictor} for those not "
-            f"judged: {rate_words(found.predicted)} (prediction-powered)."
+            f"Pairs were drawn at random: the win rate is over all {len({row.pair.key for row in found.rows}):,}"
+            f" questions{helped} (prediction-powered)."
         )
     yield _who(found)
     if found.turned:
@@ -508,7 +528,8 @@ def notes(found: SideBySide, candidate: str) -> Iterator[str]:
             f" {found.consistency:.0%} of the pairs."
         )
     if found.missing:
-        yield f"{count(found.missing, 'pair')} without a verdict."
+        over = "" if found.is_sample else ": the win rate is over the others"
+        yield f"{count(found.missing, 'pair')} without a verdict{over}."
     if found.agreement is not None:
         shown = f"{found.agreement.value:.0%} [{found.agreement.low:.0%}, {found.agreement.high:.0%}]"
         yield f"People agree with the judge on {shown} of {count(found.agreement.count, 'pair')}."
@@ -586,7 +607,7 @@ def tournament(
         pairing = pair_tables(operand.run.tables[bots[one]], operand.run.tables[bots[other]], cluster)
         clusters |= {case.key: cluster_of(case, cluster) for case in pairing.cases}
         found = side_by_side(operand, operand, pairing, by, constraints_decide, seed=seed)
-        decided = [row for row in found.rows if row.verdict] if found else []
+        decided = _at_one_rate(found.rows, seed) if found else []
         rate = found.rate if found else None
         duels.append(Duel(bots[one], bots[other], len(found.rows) if found else 0, len(decided), rate))
         rows += [(one, other, row.verdict.value, row.pair.key) for row in decided if row.verdict]
@@ -603,6 +624,17 @@ def tournament(
     ends = [(float(fitted.strength[n]), float(fitted.low[n]), float(fitted.high[n])) for n in order]
     ranked = tuple(bots[place] for place in order)
     return Tournament(ranked, tuple(ends), tuple(duels), tuple(_cycles(ranked, duels)), name, missing)
+
+
+def _at_one_rate(rows: Sequence[JudgedPair], seed: int) -> list[JudgedPair]:
+    """Rows with a verdict; where only some pairs were judged, as large a part of those that needed no judge."""
+    judged = [row for row in rows if row.settled == "judge"]
+    free = [row for row in rows if row.verdict and row.settled != "judge"]
+    waiting = len(rows) - len(judged) - len(free)
+    if not waiting or not free:
+        return [*judged, *free]
+    number = round(len(free) * len(judged) / (len(judged) + waiting))
+    return [*judged, *(free[place] for place in np.random.default_rng(seed).permutation(len(free))[:number])]
 
 
 def _cycles(bots: Sequence[str], duels: Sequence[Duel]) -> Iterator[tuple[str, ...]]:

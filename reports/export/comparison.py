@@ -360,7 +360,7 @@ def preference_object(found: SideBySide, candidate: str) -> dict[str, object]:
         "verdict": found.rate and found.rate.verdict,
         "at_equal_length": _rate(found.equal_length),
         "length_ratio": found.length_ratio,
-        "predicted": _rate(found.predicted),
+        "is_sample": found.is_sample,
         "predictor": found.predictor or None,
         "stopped_early": found.is_early,
         "left_out": found.left_out,

@@ -137,7 +137,8 @@ def _firth(values: Figures, design: Figures) -> Figures:
 
 def prediction_powered(
     judged: Figures, predicted: Figures, others: Figures, clusters: NDArray[np.intp],
-    clusters_of_others: NDArray[np.intp],
+    clusters_of_others: NDArray[np.intp], known: Figures | None = None,
+    clusters_of_known: NDArray[np.intp] | None = None,
 ) -> WinRate | None:  # fmt: skip
     """The win rate over all questions from the verdicts on some, drawn at random, and predictions for all.
 
@@ -147,23 +148,29 @@ def prediction_powered(
         others: predictions for the questions that were not judged.
         clusters: codes of the judged questions' clusters.
         clusters_of_others: codes of those of the others.
+        known: values of questions that needed no judge, all of which are known; None for none.
+        clusters_of_known: codes of theirs.
 
     Returns:
         None where there is no interval for so few clusters, or fewer than five questions were judged.
 
     Source: Angelopoulos, Duchi, Zrnic 2023 (PPI++), with the variance added up by clusters.
     """
-    whole = Clusters.of(np.concatenate([clusters, clusters_of_others]))
-    if len(judged) < 5 or whole.no_interval():
+    settled = np.zeros(0) if known is None else known
+    codes = np.zeros(0, np.intp) if clusters_of_known is None else clusters_of_known
+    whole = Clusters.of(np.concatenate([clusters, clusters_of_others, codes]))
+    if len(judged) < FEW or whole.no_interval():
         return None
     weight = best_weight(judged.tolist(), predicted.tolist(), others.tolist()) if len(others) else 0.0
-    total = len(judged) + len(others)
+    total = len(judged) + len(others) + len(settled)
+    drawn_from = (len(judged) + len(others)) / total
     rest = judged - weight * predicted
-    every = weight * np.concatenate([predicted, others])
-    mean = float(rest.mean() + every.mean())
-    # What each question adds to the error: its prediction over all, and over the judged ones what it missed.
+    every = np.concatenate([weight * predicted, weight * others, settled])
+    mean = float(drawn_from * rest.mean() + every.mean())
+    # What each question adds to the error: its prediction or value over all, and over the judged ones what it missed.
     adds = (every - every.mean()) / total
-    adds[: len(judged)] += (rest - rest.mean()) / len(judged) * math.sqrt(len(judged) / max(len(judged) - 2, 1))
+    few = math.sqrt(len(judged) / max(len(judged) - 2, 1))
+    adds[: len(judged)] += drawn_from * (rest - rest.mean()) / len(judged) * few
     off = whole.sums(adds)
     drawn = Clusters.of(clusters)
     degrees = min(drawn.degrees(), whole.degrees()) if drawn.count > 1 else 1.0

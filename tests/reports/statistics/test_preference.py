@@ -74,3 +74,13 @@ def test_a_bot_that_never_lost_has_a_finite_strength():
     found = davidson(np.zeros(30, int), np.ones(30, int), values, np.arange(30), 2)
     assert np.isfinite(found.strength).all()
     assert found.strength[1] > found.strength[0]
+
+
+def test_questions_that_needed_no_judge_count_with_their_own_share():
+    """Of 100 questions 50 are known ties, and of the others 20 are judged, all won: the rate is three quarters."""
+    ones, half = np.ones(20), np.full(30, 0.5)
+    found = prediction_powered(
+        ones, np.full(20, 0.5), half, np.arange(20), np.arange(20, 50), np.full(50, 0.5), np.arange(50, 100)
+    )
+    assert found.mean == pytest.approx(0.75)
+    assert found.low < 0.75 < found.high
