@@ -53,7 +53,8 @@ class RowFacts:
             facts["answer"] = reply.answer
             facts["abstained"] = reply.abstained
             facts["contexts"] = None if reply.contexts is None else [context.text for context in reply.contexts]
-            facts["context_documents"] = reply.contexts and [context.document for context in reply.contexts]
+            documents = None if reply.contexts is None else [context.document for context in reply.contexts]
+            facts["context_documents"] = documents
             facts["cost"] = reply.usage.cost
             facts["tokens_in"] = reply.usage.tokens_in
             facts["tokens_out"] = reply.usage.tokens_out
