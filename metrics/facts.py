@@ -91,7 +91,7 @@ class RunFacts(TypedDict, total=False):
     the bot's scores depend on, each counted once. ``judge_cost`` is what the run paid for them, None without prices;
     ``judge_latency_ms`` is their mean time, None if there are none. ``judge_replies`` has by judge and call how many
     could not be read, and how many there are. ``confusion`` counts rows by the pair of label and prediction that
-    ``row_correct`` has in its details.
+    ``row_correct`` has in its details. ``repeated_answers`` has the answers to each question that was asked repeatedly.
     """
 
     rows: int
@@ -104,6 +104,7 @@ class RunFacts(TypedDict, total=False):
     judge_latency_ms: float | None
     judge_replies: Mapping[tuple[str, str], tuple[int, int]]
     confusion: Mapping[tuple[str, str], int]
+    repeated_answers: Sequence[Sequence[str]]
 
 
 FactCheck = Callable[[object], Reason | None]

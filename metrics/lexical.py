@@ -6,10 +6,10 @@ import string
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from .declaration import Allowed, metric
 from .score import Measured, ModelUnavailable, NotApplicable, Reason
 from .text import MOST_MISSING, in_order, normalise, stem, token_cosine, token_set
 
+Answer = TypeVar("Answer")
 _WORD: Final = re.compile("[a-z0-9]+")
 _STEMMED_LENGTH: Final = 3  # only longer words are stemmed
 _LONGEST_CACHED_WORD: Final = 40  # longer ones are no words, and are not cached
@@ -403,6 +404,57 @@ def _multiset_f1(found: Sequence[str], wanted: Sequence[str]) -> Measured:
     common = sum([min(count, there[word]) for word, count in needed.items() if word in there])
     missing = [word for word, count in needed.items() if there[word] < count] if common < len(wanted) else []
     return _f1(common, len(found), len(wanted), [word[:_LONGEST_SHOWN] for word in missing[:MOST_MISSING]])
+
+
+_MOST_REPEATS: Final = 50  # answers to a question that are compared with each other
+
+
+@metric(level="run", source="Wang et al. 2023, self-consistency; agreement of repeats (no threshold)")
+def self_consistency(repeated_answers: Sequence[Sequence[str]]) -> Measured:
+    """Share of the pairs of answers to the same question that are equal, over questions asked repeatedly.
+
+    Answers are compared as ``exact_match`` compares them. Each question counts once, however often it was asked; the
+    details have the number of questions, and the share of those whose answers are all equal. It needs ``repeat: 2`` or
+    more in the suite. A bot that always gives the same wrong answer is consistent: read it beside ``correct``. For
+    answers in sentences, which seldom are equal, see ``self_consistency_similarity``.
+    """
+    shares = [
+        _mean_of_pairs([normalise(each) for each in answers], _is_equal) for answers in _repeats(repeated_answers)
+    ]
+    details = {"questions": len(shares), "all_equal": sum(share == 1 for share in shares) / len(shares)}
+    return Measured(math.fsum(shares) / len(shares), details)
+
+
+@metric(level="run", source="mean pairwise similarity of repeats; the similarity is token F1 (no threshold)")
+def self_consistency_similarity(repeated_answers: Sequence[Sequence[str]]) -> Measured:
+    """Mean token F1 of the pairs of answers to the same question, over questions asked repeatedly.
+
+    Words are those of ``token_f1``; two answers without a word are equal. Each question counts once. It needs
+    ``repeat: 2`` or more in the suite. The details name how many questions there were, and the lowest of them.
+    """
+    values = [_mean_of_pairs([squad_tokens(each) for each in answers], _token_likeness)
+              for answers in _repeats(repeated_answers)]  # fmt: skip
+    return Measured(math.fsum(values) / len(values), {"questions": len(values), "lowest": min(values)})
+
+
+def _repeats(repeated_answers: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    several = [answers[:_MOST_REPEATS] for answers in repeated_answers if len(answers) > 1]
+    if not several:
+        raise NotApplicable(Reason.NO_REPEATS)
+    return several
+
+
+def _mean_of_pairs(answers: Sequence[Answer], likeness: Callable[[Answer, Answer], float]) -> float:
+    pairs = [likeness(one, other) for place, one in enumerate(answers) for other in answers[place + 1 :]]
+    return math.fsum(pairs) / len(pairs)
+
+
+def _is_equal(one: str, other: str) -> float:
+    return float(one == other)
+
+
+def _token_likeness(one: Sequence[str], other: Sequence[str]) -> float:
+    return _multiset_f1(one, other).value if one and other else float(not one and not other)
 
 
 _CHARACTER_ORDERS: Final = 6

@@ -55,6 +55,7 @@ class Reason(StrEnum):
     METRIC_RAISED = "metric_raised"
     NOT_FINITE = "not_finite"
     UNDEFINED = "undefined"  # the metric returned None: nothing to measure
+    NO_REPEATS = "no_repeats"  # no question was answered more than once
     NO_ROWS = "no_rows"  # a figure over a run without rows
     NO_JUDGE_REQUESTS = "no_judge_requests"
     CONTEXTS_NOT_CHECKED = "contexts_not_checked"  # the evaluator looks at the answer only

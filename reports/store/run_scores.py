@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from ...metrics.facts import RunFacts
 from ...metrics.score import Score
@@ -40,6 +41,11 @@ JOIN score_details ON score_details.reply_id = run_rows.reply_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.label') IS NOT NULL
 GROUP BY 1, 2"""
 
+REPEATED = """
+SELECT run_rows.question_id, answer FROM run_rows JOIN replies ON replies.id = reply_id
+WHERE run_id = :run AND run_rows.bot_id = :bot AND status = 'answered' AND answer IS NOT NULL
+ORDER BY run_rows.question_id"""
+
 BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())  # as metrics see blanks
 
 
@@ -60,7 +66,18 @@ def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
         "judge_latency_ms": latency_ms / requests if requests else 0.0,
         "judge_replies": {(judge, call): (int(some), count) for judge, call, count, some, *_ in calls},
         "confusion": confusion_counts(store, run_id, bot_id),
+        "repeated_answers": repeated_answers(store, run_id, bot_id),
     }
+
+
+def repeated_answers(store: Store, run_id: int, bot_id: int) -> list[list[str]]:
+    """The answers of a bot to each question that it answered more than once."""
+    asked = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = :run", {"run": run_id})
+    if not asked[0][0]:  # repeats count from 0
+        return []
+    lines = store.query(REPEATED, {"run": run_id, "bot": bot_id})
+    groups = (list(group) for _, group in groupby(lines, key=lambda line: line[0]))
+    return [[answer for _, answer in group] for group in groups if len(group) > 1]
 
 
 def confusion_counts(store: Store, run_id: int, bot_id: int) -> dict[tuple[str, str], int]:

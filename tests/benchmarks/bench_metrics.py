@@ -1,6 +1,6 @@
 """Speed and memory of the deterministic metrics: beside NLTK and rouge-score, on looping answers, on 100,000 rows.
 
-Run: python tests/benchmarks/bench_metrics.py [libraries six looping memory] [--rows 20000] [--naive-rows 500]
+Run: python tests/benchmarks/bench_metrics.py [libraries six plain looping memory] [--rows 20000] [--naive-rows 500]
 
 The libraries are called as one would for a single row and metric: each metric reads its texts anew. Beside it stands
 the same with the words of a row shared by its BLEU metrics. What the libraries give is compared with our values first.
@@ -149,6 +149,58 @@ def six(count: int, naive_count: int) -> None:
     print(f"six metrics: {ours:,.0f} rows/s; with NLTK and rouge-score {naive:,.0f} rows/s; ratio {ours / naive:.1f}")
 
 
+PLAIN = (
+    *("token_f1", "chrf", "meteor", "edit_similarity", "list_match", "numeric_match", "readability", "contains_all"),
+    *("contains_any", "starts_with", "regex", "json_valid", "json_schema"),
+)
+PLAIN_GOAL = 1_500
+
+
+def plain(count: int, naive_count: int) -> None:
+    """All plain metrics at 60 words; the libraries' side is sacrebleu's chrF and NLTK's METEOR alone."""
+    import sacrebleu
+    from nltk.tokenize import NLTKWordTokenizer
+    from nltk.translate.meteor_score import single_meteor_score
+
+    class NoSynonyms:
+        def synsets(self, word: str) -> tuple[()]:
+            return ()
+
+    three = list(rows(3 * min(count, 6_000)))
+    data = []
+    for first, second, third in zip(three[::3], three[1::3], three[2::3], strict=True):
+        data.append(first | {
+            "answer": " ".join(str(one["answer"]) for one in (first, second, third)),
+            "expected_answers": (" ".join(one["expected_answers"][0] for one in (first, second, third)) + " 12 km",),
+            "constraints": ["a", "REGEXP:[0-9]{2,}", "STARTS_WITH:A", 'JSON_SCHEMA:{"type": "object"}'],
+        })  # fmt: skip
+    tokenizer, chrf = NLTKWordTokenizer(), sacrebleu.CHRF()
+
+    def by_library_alone(row: Facts) -> None:
+        answer, expected = str(row["answer"]), row["expected_answers"][0]
+        chrf.sentence_score(answer, [expected])
+        words, wanted = tokenizer.tokenize(answer), tokenizer.tokenize(expected)
+        single_meteor_score(wanted, words, wordnet=NoSynonyms())
+
+    plan = builtin_catalog().plan(PLAIN)
+    _check_all_have_values(plan.score_now(data[0]))
+    naive, ours = best_rate(by_library_alone, data[:naive_count]), best_rate(plan.score_now, data)
+    began = time.process_time()
+    for row in data:
+        plan.score_now(row)
+    of_core = len(data) / (time.process_time() - began)
+    print(f"{len(PLAIN)} plain metrics, 60 words: {ours:,.0f} rows/s; {of_core:,.0f} a second of processor time"
+          f" (goal {PLAIN_GOAL:,}); chrF by sacrebleu and METEOR by NLTK alone {naive:,.0f}; ratio {ours / naive:.1f}")  # fmt: skip
+    for metric in PLAIN:
+        one = builtin_catalog().plan([metric])
+        began = time.process_time()
+        for row in data[:1_000]:
+            one.score_now(row)
+        print(
+            f"  {metric}: {(time.process_time() - began) * 1e6 / min(len(data), 1_000):,.0f} µs of processor time a row"
+        )
+
+
 def looping() -> None:
     """The looping metrics on answers of 200 kB that repeat themselves in different ways."""
     sentence = "I can help with that. Please tell me more about your order and its number. "
@@ -217,6 +269,7 @@ def main() -> None:
     parts: dict[str, Callable[[], None]] = {
         "libraries": lambda: libraries(given.rows, given.naive_rows),
         "six": lambda: six(given.rows, given.naive_rows),
+        "plain": lambda: plain(given.rows, given.naive_rows),
         "looping": looping,
         "memory": memory,
     }

@@ -82,7 +82,7 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "test_lexical.py": ("faq_similarity", "exact_match", "keyword_recall", "answer_length", "politeness"),
     "test_plain.py": (
         *("edit_similarity", "list_match", "numeric_match", "regex", "contains_any", "contains_all", "starts_with"),
-        *("json_valid", "json_schema"),
+        *("json_valid", "json_schema", "self_consistency", "self_consistency_similarity"),
     ),
     "test_fairness_bias.py": ("fairness_bias",),
     "test_alignscore.py": ("alignscore",),

@@ -113,6 +113,19 @@ def test_meteor_names_its_stages_and_wants_a_wordnet_for_synonyms() -> None:
         assert without.details["stages"] == ["exact", "stem", "wordnet"]
 
 
+def test_self_consistency_by_hand() -> None:
+    answers = [["At nine", "at  NINE", "At ten"], ["Yes", "yes"], ["asked once"]]
+    measured = metrics.self_consistency.score(repeated_answers=answers)
+    assert measured.value == pytest.approx((1 / 3 + 1) / 2)
+    assert measured.details == {"questions": 2, "all_equal": 0.5}
+    alike = metrics.self_consistency_similarity.score(repeated_answers=answers)
+    assert alike.value == pytest.approx(((1 + 0.5 + 0.5) / 3 + 1) / 2)
+    assert alike.details == {"questions": 2, "lowest": pytest.approx(2 / 3)}
+    assert metrics.self_consistency_similarity(repeated_answers=[["", "?"], ["", "word"]]) == 0.5
+    for nothing in ([], [["once"]]):
+        assert metrics.self_consistency.score(repeated_answers=nothing).reason == "no_repeats"
+
+
 @pytest.mark.parametrize(
     ("answer", "expected", "wanted"),
     [

@@ -17,6 +17,27 @@ def answer(question):
 """
 
 
+FICKLE_BOT = """
+import itertools
+COUNT = itertools.count()
+
+def answer(question):
+    return "It is 7" if "1" in question else f"It is {next(COUNT)} by my count"
+"""
+
+
+def test_repeats_of_a_question_are_compared_with_each_other(tmp_path):
+    names = ["self_consistency", "self_consistency_similarity"]
+    suite = write_suite(tmp_path, FICKLE_BOT, 2, metrics=names, repeat=3)
+    done = proctor("run", suite, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made = json.loads(done.stdout)["bots"]["mine"]["metrics"]
+    assert made["self_consistency"]["mean"] == 0.5  # always the same to one question, never to the other
+    assert 0.8 < made["self_consistency_similarity"]["mean"] < 1
+    once = proctor("run", write_suite(tmp_path, FICKLE_BOT, 2, metrics=names), "--json", folder=tmp_path)
+    assert json.loads(once.stdout)["bots"]["mine"]["metrics"]["self_consistency"]["mean"] is None
+
+
 def means(folder, *arguments):
     (folder / "recorded.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     done = proctor("score", "recorded.jsonl", "--json", *arguments, folder=folder)
