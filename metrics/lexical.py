@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Annotated, Final, Literal, TypeVar
 
 import numpy as np
@@ -586,11 +587,34 @@ class _PorterStems:
         return stem(word)
 
 
-class _NoSynonyms:
-    """In place of WordNet."""
+def _aligned(answer: Sequence[str], expected: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of places of the same word, then of the same stem, each from the end; as NLTK aligns without WordNet."""
+    ours, theirs = [word.lower() for word in answer], [word.lower() for word in expected]
+    pairs: list[tuple[int, int]] = []
+    left: Sequence[int] = range(len(ours))
+    right: Sequence[int] = range(len(theirs))
+    for as_read in (str, stem):
+        open_places: dict[str, list[int]] = {}
+        for place in right:
+            open_places.setdefault(as_read(theirs[place]), []).append(place)
+        unmatched: list[int] = []
+        for place in reversed(left):
+            places = open_places.get(as_read(ours[place]))
+            if places:
+                pairs.append((place, places.pop()))
+            else:
+                unmatched.append(place)
+        left, right = unmatched[::-1], sorted(place for places in open_places.values() for place in places)
+    return sorted(pairs)
 
-    def synsets(self, word: str) -> tuple[()]:  # noqa: ARG002 - NLTK's signature
-        return ()
+
+def _meteor_of(pairs: Sequence[tuple[int, int]], answer_length: int, expected_length: int) -> float:
+    if not pairs:
+        return 0.0
+    precision, recall = len(pairs) / answer_length, len(pairs) / expected_length
+    mean = precision * recall / (0.9 * precision + 0.1 * recall)
+    follows = sum([(ours + 1, theirs + 1) == after for (ours, theirs), after in pairwise(pairs)])
+    return (1 - 0.5 * ((len(pairs) - follows) / len(pairs)) ** 3) * mean
 
 
 @metric(source="Lavie and Agarwal 2007, METEOR; values as nltk meteor_score on the same words (no threshold)")
@@ -604,14 +628,15 @@ def meteor(answer_words: list[str], expected_words: list[str], *, synonyms: bool
     Synonyms count only with ``synonyms: true``, which needs WordNet on this machine (``python -m nltk.downloader
     wordnet``); without it, the value is the same on every machine. Stems are English.
     """
-    from nltk.translate.meteor_score import single_meteor_score
-
     if not expected_words:
         raise NotApplicable(Reason.EXPECTED_MISSING, tokens=0)
-    wordnet = _wordnet() if synonyms else _NoSynonyms()
-    value = single_meteor_score(expected_words, answer_words, stemmer=_PorterStems(), wordnet=wordnet)
-    stages = ["exact", "stem", *(["wordnet"] if synonyms else [])]
-    return Measured(float(value), {"stages": stages})
+    if not synonyms:  # NLTK takes twice as long
+        value = _meteor_of(_aligned(answer_words, expected_words), len(answer_words), len(expected_words))
+        return Measured(value, {"stages": ["exact", "stem"]})
+    from nltk.translate.meteor_score import single_meteor_score
+
+    found = single_meteor_score(expected_words, answer_words, stemmer=_PorterStems(), wordnet=_wordnet())
+    return Measured(float(found), {"stages": ["exact", "stem", "wordnet"]})
 
 
 @cache
@@ -626,9 +651,9 @@ def _wordnet() -> object:
     return wordnet
 
 
-_ITEMS: Final = re.compile(
-    "[\\n;\uff0c\u3001\u061b\u060c]|,(?!\\d)|\\s(?:and|or)\\s"
-)  # with the commas of other scripts
+# Commas, semicolons and those of other scripts; not the comma of 1,000. One set of characters is searched fastest.
+_ITEMS: Final = re.compile("[\\n;,\uff0c\u3001\u061b\u060c](?<!,(?=\\d))")
+_CONJUNCTION: Final = re.compile(r"\s(?:and|or)\s")
 _ITEM_START: Final = re.compile(
     "\\s*(?:[-*+•◦▪‣\u2013\u2014]|\\(?\\d{1,3}[.)]|[a-zA-Z]\\))\\s+|\\s*(?:and|or)\\s+", re.IGNORECASE
 )
@@ -657,8 +682,10 @@ def list_match(answer: str, expected: str, *, separator: str = "") -> Measured:
 
 
 def _items(text: str, separator: str) -> list[str]:
+    if not separator and ("and" in text or "or" in text):
+        text = _CONJUNCTION.sub("\n", text)
     pieces = text.split(separator) if separator else _ITEMS.split(text)
-    read = [_ITEM_START.sub("", piece, count=1) for piece in pieces]
+    read = [piece[start.end() :] if (start := _ITEM_START.match(piece)) else piece for piece in pieces]
     return [item for piece in read if (item := " ".join(squad_tokens(piece) or _squad_words(piece)))]
 
 

@@ -52,14 +52,21 @@ _WORDS: Final = {word: number for number, word in enumerate(_ONES)} | {
     word: 10 * number for number, word in enumerate(_TENS, start=2)
 }
 _SPACES: Final = "\u00a0\u202f"
-_NUMBER: Final = re.compile(
-    r"(?P<currency>[$€£¥])?[ ]?(?<![\w.,])(?P<sign>[-+\u2212](?=[\d.]))?"
-    rf"(?P<figure>\d[\d.,'\u2019{_SPACES}]*(?<=\d)(?:[eE][-+]?\d{{1,3}}(?!\w))?"
-    rf"|(?i:(?:{'|'.join(_TENS)})[- ](?:{'|'.join(_ONES[1:10])})|{'|'.join([*_ONES, *_TENS])})(?!\w))"
+_TAIL: Final = (
     rf"(?:(?:[ {_SPACES}-]?(?P<multiple>(?i:hundred|thousand|million|billion|trillion|mn|bn))"
     r"|(?P<attached>[kKM]))(?!\w))?"
     rf"(?:[ {_SPACES}-]?(?P<unit>[%€£¥$]|(?:°[CFcf]|(?i:per cent)|[a-zA-Z]+)(?!\w)))?"
 )
+# Both begin with one set of characters, which is searched fastest; what comes before a number is looked at afterwards.
+_FIGURES: Final = re.compile(
+    rf"(?P<figure>\d(?<![\w.,]\d)(?:[\d.,'\u2019{_SPACES}]*(?<=\d))(?:[eE][-+]?\d{{1,3}}(?!\w))?)" + _TAIL
+)
+_IN_WORDS: Final = re.compile(
+    rf"(?P<figure>(?i:\b(?:(?:{'|'.join(_TENS)})[- ](?:{'|'.join(_ONES[1:10])})|{'|'.join([*_ONES, *_TENS])}))(?!\w))"
+    + _TAIL
+)
+_BEFORE: Final = re.compile(r"([$€£¥]?) ?((?<![\w.,])[-+\u2212])?\Z")
+_LETTERS: Final = re.compile("[a-z]+")
 _MOST_SHOWN: Final = 20
 
 
@@ -91,19 +98,29 @@ def quantities(text: str) -> Iterator[Quantity]:
     >>> [(one.value, one.kind) for one in quantities("It takes 1,250.5 km, 3 percent or two weeks.")]
     [(1250500.0, 'length'), (3.0, 'percent'), (1209600.0, 'time')]
     """
-    for found in _NUMBER.finditer(text):
-        figure = _figure(found["figure"])
-        if figure is None:
-            continue
-        figure *= _MULTIPLES.get((found["multiple"] or "").lower(), 1) if found["multiple"] else 1
-        figure *= _MULTIPLES["k" if found["attached"] in ("k", "K") else "M"] if found["attached"] else 1
-        unit = (found["unit"] or "").lower()
-        if found["currency"]:
-            figure *= _SHORT_MULTIPLES.get(unit, 1)
-            unit = found["currency"]
-        kind, size = _UNITS.get("%" if unit == "per cent" else unit, ("", 1.0))
-        figure = -figure if found["sign"] in ("-", "\u2212") else figure
-        yield Quantity(figure, figure * size, kind, found[0].strip(), not found["figure"][0].isdigit())
+    found = list(_FIGURES.finditer(text))
+    if not _WORDS.keys().isdisjoint(_LETTERS.findall(text.lower())):
+        found = sorted([*found, *_IN_WORDS.finditer(text)], key=lambda one: one.start())
+    for one in found:
+        figure = _figure(one["figure"])
+        if figure is not None:
+            yield _quantity(one, figure, text[max(one.start() - 4, 0) : one.start()])
+
+
+def _quantity(found: re.Match[str], figure: float, before: str) -> Quantity:
+    """The number with its multiple and unit; ``before`` are the characters in front of it."""
+    ahead = _BEFORE.search(before)
+    currency, sign = (ahead[1], ahead[2] or "") if ahead else ("", "")
+    figure *= _MULTIPLES[found["multiple"].lower()] if found["multiple"] else 1
+    figure *= _MULTIPLES["k" if found["attached"] in ("k", "K") else "M"] if found["attached"] else 1
+    unit = (found["unit"] or "").lower()
+    if currency:
+        figure *= _SHORT_MULTIPLES.get(unit, 1)
+        unit = currency
+    kind, size = _UNITS.get("%" if unit == "per cent" else unit, ("", 1.0))
+    figure = -figure if sign in ("-", "\u2212") else figure
+    written = (ahead[0] if ahead and currency else sign) + found[0]
+    return Quantity(figure, figure * size, kind, written.strip(), not found["figure"][0].isdigit())
 
 
 def _figure(written: str) -> float | None:

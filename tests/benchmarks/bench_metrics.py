@@ -189,8 +189,11 @@ def plain(count: int, naive_count: int) -> None:
     for row in data:
         plan.score_now(row)
     of_core = len(data) / (time.process_time() - began)
-    print(f"{len(PLAIN)} plain metrics, 60 words: {ours:,.0f} rows/s; {of_core:,.0f} a second of processor time"
-          f" (goal {PLAIN_GOAL:,}); chrF by sacrebleu and METEOR by NLTK alone {naive:,.0f}; ratio {ours / naive:.1f}")  # fmt: skip
+    print(
+        f"{len(PLAIN)} plain metrics, 60 words: {ours:,.0f} rows/s; {of_core:,.0f} a second of processor time"
+        f" (goal {PLAIN_GOAL:,}); chrF by sacrebleu and METEOR by NLTK alone {naive:,.0f};"
+        f" ratio {ours / naive:.1f}"
+    )
     for metric in PLAIN:
         one = builtin_catalog().plan([metric])
         began = time.process_time()
