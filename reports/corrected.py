@@ -71,7 +71,7 @@ def calibrations_for(store: Store, run_id: int, bot_id: int) -> dict[str, Stored
             populations[metric] = here
             stale = "" if same_bot and here == population else ANSWERS_CHANGED
         if metric not in found or not stale:
-            found[metric] = _kept(figures, stale)
+            found[metric] = _stored_calibration(figures, stale)
     return found
 
 
@@ -89,7 +89,7 @@ def population_of(rows: Iterable[tuple[int, int]]) -> str:
     return hashlib.sha256(repr(sorted(rows)).encode()).hexdigest()[:32]
 
 
-def _kept(figures: Sequence[Any], stale: str) -> StoredCalibration:
+def _stored_calibration(figures: Sequence[Any], stale: str) -> StoredCalibration:
     measure, corrected, low, high, labels, is_random, judge, run = figures
     return StoredCalibration(measure, corrected, low, high, labels, bool(is_random), judge, run, stale)
 

@@ -99,7 +99,7 @@ def candidates(
     return (*first, *[id for id in ranked if id not in gold][: CANDIDATES - len(first)])
 
 
-def held_words(answer: Answer, question: Question) -> Mapping[str, float]:
+def taken_words(answer: Answer, question: Question) -> Mapping[str, float]:
     """The share of an answer's telling words that each document has in what the bot read of it.
 
     Telling are those that neither the question has nor the expected answer, so that they are what is wrong; where
@@ -119,7 +119,7 @@ def held_words(answer: Answer, question: Question) -> Mapping[str, float]:
 
 def led_to(answer: Answer, question: Question) -> frozenset[str] | None:
     """The documents from which the answer may have been taken; None where its words can't tell."""
-    held = held_words(answer, question)
+    held = taken_words(answer, question)
     most = max(held.values(), default=0.0)
     if not most:
         return None
@@ -570,7 +570,7 @@ def _single(evidence: AttributionEvidence, fixing: tuple[str, ...]) -> tuple[Cau
     sources = led_to(look.answer, question)
     if sources is None and len(fixing) == 1 and (evidence.read_gold or cannot):
         sources = frozenset(fixing)
-    held = held_words(look.answer, question)
+    held = taken_words(look.answer, question)
     gains = {one: marks.moved(look.answer, evidence.after(frozenset([one]))) for one in fixing}
     misled = frozenset() if all_fixes else sources or frozenset()
     attributed = sorted(

@@ -101,7 +101,7 @@ _LEAST_HELD: Final = 3  # content words of a short sentence that a longer one ho
 _BESIDE: Final = 2  # content words on either side of a figure that tell what it is of
 
 
-def held_whole(one: Wording, other: Wording) -> Disagreement | None:
+def contained(one: Wording, other: Wording) -> Disagreement | None:
     """A short sentence whose words all stand in a longer one, but for a figure that is another there, or a denial."""
     short, long = sorted((one, other), key=lambda text: len(text.content))
     shared = short.content & long.content
@@ -332,7 +332,7 @@ def disagree(first: str, second: str, is_row: bool = False) -> Disagreement | No
         is_row: whether they are rows of tables, where another name is another thing.
     """
     one, other = wording(first), wording(second)
-    return _same_frame(one, other, is_row) or (None if is_row else held_whole(one, other))
+    return _same_frame(one, other, is_row) or (None if is_row else contained(one, other))
 
 
 class _Change(NamedTuple):

@@ -204,7 +204,7 @@ def document_languages(documents: Sequence[Document], questions: Sequence[Questi
 
     A paragraph is put to the identifier only where it has few of the words that are common in its document's language.
     """
-    found = {one.id: code for one in documents if (code := _notify(_sample(one.text), _LEAST_LETTERS, _SURE)[0])}
+    found = {one.id: code for one in documents if (code := _language(_sample(one.text), _LEAST_LETTERS, _SURE)[0])}
     counts = Counter(found.values())
     usual = max(counts, key=lambda code: counts[code]) if counts else ""
     common = _common_words(documents, found)
@@ -223,7 +223,7 @@ def _sample(text: str) -> str:
     return prose(text[start : start + _SAMPLE])
 
 
-def _notify(text: str, least: int, sure: float) -> tuple[str, float]:
+def _language(text: str, least: int, sure: float) -> tuple[str, float]:
     """The language of a text and how likely it is; blank where it is too short or in doubt."""
     if sum(1 for _ in letters(text)) < least:
         return "", 0.0
@@ -249,7 +249,7 @@ def _foreign(document: Document, own: str, common: Mapping[str, frozenset[str]])
     for paragraph in _PARAGRAPH.finditer(document.text):
         if len(paragraph[0]) < _LEAST_LETTERS or _is_in(paragraph[0][:_SAMPLE], common[own]):
             continue
-        code, sureness = _notify(prose(paragraph[0][:_SAMPLE]), _LEAST_LETTERS, _SURE)
+        code, sureness = _language(prose(paragraph[0][:_SAMPLE]), _LEAST_LETTERS, _SURE)
         if code and code != own and _holds_sentence(paragraph[0]):
             yield Foreign(document.id, *paragraph.span(), code, round(sureness, 4))
 
@@ -266,7 +266,7 @@ def _asked(
     for question in questions:
         if any(_is_in(question.text, words) for words in common.values()):
             continue
-        code, _ = _notify(prose(question.text), _LEAST_IN_QUESTION, _SURE_OF_QUESTION)
+        code, _ = _language(prose(question.text), _LEAST_IN_QUESTION, _SURE_OF_QUESTION)
         if code and code not in spoken_codes:
             yield question.id, code
 

@@ -309,7 +309,7 @@ def _is_like(first: Word, second: Word) -> bool:
     return first.kind == second.kind and first.key[:1].isdigit() == second.key[:1].isdigit()
 
 
-def held_elsewhere(conflict: Conflict, stated: Wording, whole: Sequence[str]) -> bool:
+def stated_elsewhere(conflict: Conflict, stated: Wording, whole: Sequence[str]) -> bool:
     """Whether the documents of the evidence say it as the claim does somewhere: a figure with its unit, a name."""
     if conflict.kind not in {*_FIGURES, "name"}:
         return False
@@ -411,7 +411,7 @@ def _contradiction(
         shared = shared_matter(asked, stated, text)
         if shared < least or (best is not None and shared <= best.shared):
             continue
-        found = (one for one in conflicts(asked, stated, text, shared) if not held_elsewhere(one, stated, whole))
+        found = (one for one in conflicts(asked, stated, text, shared) if not stated_elsewhere(one, stated, whole))
         if (conflict := next(found, None)) is not None:
             best = _Contradiction(claim, sentence, conflict, round(shared, 4))
     return best

@@ -34,7 +34,7 @@ def show_drafted(made: Drafted, stdout: TextIO, *, as_json: bool, only_planned: 
     if as_json:
         write_json(_as_object(made), stdout)
         return
-    for line in _planned(made) if only_planned else _notify(made):
+    for line in _planned(made) if only_planned else _drafted_lines(made):
         stdout.write(f"{line}\n")
     stdout.flush()
 
@@ -76,7 +76,7 @@ def _planned(made: Drafted) -> Iterator[str]:
     yield from _filled(f"{estimated} Cached calls are not made again. Nothing was asked.")
 
 
-def _notify(made: Drafted) -> Iterator[str]:
+def _drafted_lines(made: Drafted) -> Iterator[str]:
     number = len(made.questions)
     if made.written is not None:
         cached = f", {made.written.cached:,} cached" if made.written.cached else ""

@@ -120,11 +120,11 @@ async def apart(work: Coroutine[Any, Any, Given]) -> Given:
         ours = asyncio.current_task()
         if ours is None or ours.cancelling():
             raise
-        raise EndedEarly(_notify(error)) from None
+        raise EndedEarly(_ending(error)) from None
     except BaseException as error:
         if isinstance(error, GeneratorExit):  # we are being closed: the code's own was caught in its task
             raise
-        raise EndedEarly(_notify(error)) from error
+        raise EndedEarly(_ending(error)) from error
     finally:
         if task.done():
             work.close()  # one that was cancelled before it began was never awaited
@@ -150,10 +150,10 @@ async def _contained(work: Coroutine[Any, Any, Given]) -> Given:
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
         if isinstance(error, GeneratorExit) and (error.__traceback__ is None or error.__traceback__.tb_next is None):
             raise  # nobody raised it: we are being closed
-        raise EndedEarly(_notify(error)) from error
+        raise EndedEarly(_ending(error)) from error
 
 
-def _notify(error: BaseException) -> str:
+def _ending(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"SystemExit: it called sys.exit({error.code!r})"
     if isinstance(error, asyncio.CancelledError) and not error.args:

@@ -185,7 +185,7 @@ class RunModels:
 
     def warnings(self, plan: Plan) -> tuple[str, ...]:
         """A sentence for each model that is wanted and can't be loaded."""
-        return tuple(filter(None, (self._lack(role, metrics) for role, metrics in _wanting(plan))))
+        return tuple(filter(None, (self._missing_model(role, metrics) for role, metrics in _wanting(plan))))
 
     def described(self, plan: Plan) -> dict[str, dict[str, object]]:
         """For the manifest: by role which model it is, by id and content, and which metrics want it."""
@@ -207,7 +207,7 @@ class RunModels:
             return ListedModel(role, server.model_id, metrics, is_here=True, is_served=True)
         return listed_model(self._pool.presence(role), metrics)
 
-    def _lack(self, role: Role, metrics: tuple[str, ...]) -> str:
+    def _missing_model(self, role: Role, metrics: tuple[str, ...]) -> str:
         if role.name in self._served:
             return ""
         if self._only_planned:

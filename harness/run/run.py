@@ -399,8 +399,8 @@ class _Sitting:
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         try:
             evaluation.models.lower_priority()
-            for lack in evaluation.models.warnings(evaluation.plan):
-                self._watcher.message(lack)
+            for warning in evaluation.models.warnings(evaluation.plan):
+                self._watcher.message(warning)
             if evaluation.judging.is_language_model:
                 evaluation.embedder.lower_priority()
                 if "embedder" in evaluation.plan.needs:

@@ -68,17 +68,17 @@ def _statements(document: Document) -> Iterator[Statement]:
                 columns = bare
             elif not _RULE.fullmatch(bare):
                 begin = start + line.index(bare)
-                yield from _notify(document, begin, begin + len(bare), heading, columns)
+                yield from _statements_in(document, begin, begin + len(bare), heading, columns)
         elif bare:
             columns = None
             for first, last in sentence_spans(line):
-                yield from _notify(document, start + first, start + last, heading, None)
+                yield from _statements_in(document, start + first, start + last, heading, None)
         else:
             columns = None
         start += len(line) + 1
 
 
-def _notify(document: Document, start: int, end: int, heading: str, columns: str | None) -> Iterator[Statement]:
+def _statements_in(document: Document, start: int, end: int, heading: str, columns: str | None) -> Iterator[Statement]:
     bullet = _BULLET.match(document.text, start, end)
     start = bullet.end() if bullet else start
     text = document.text[start:end]

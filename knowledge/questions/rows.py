@@ -254,13 +254,13 @@ def _message(given: object, place: int) -> Message | None:
         return {"role": "assistant" if place % 2 else "user", "content": given}
     if not isinstance(given, dict):
         raise WrongValue(f"must hold objects with a role and a content; number {place + 1} is {kind_of(given)}")
-    said_by = next((given[key] for key in _SPEAKER if key in given), None)
+    speaker = next((given[key] for key in _SPEAKER if key in given), None)
     content = next((given[key] for key in _SPOKEN if key in given), None)
-    if said_by in ("system", "developer"):
+    if speaker in ("system", "developer"):
         return None
-    role = _ROLES.get(str(said_by).strip().lower())
+    role = _ROLES.get(str(speaker).strip().lower())
     if role is None:
-        shown = "no role" if said_by is None else f"the role {said_by!r}"
+        shown = "no role" if speaker is None else f"the role {speaker!r}"
         raise WrongValue(f"has {shown} in message {place + 1}; there are user and assistant")
     if not isinstance(content, str) or (not content.strip() and role == "user"):
         raise WrongValue(f"has no content in message {place + 1}")

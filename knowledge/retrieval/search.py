@@ -106,11 +106,11 @@ class DocumentPlaces:
         self._names = names
         self._masks = lru_cache(_REMEMBERED)(self._mask)
 
-    def kept(self, without: Collection[str]) -> NDArray[np.bool_] | None:
+    def mask(self, without: Collection[str]) -> NDArray[np.bool_] | None:
         """Shape (passages,), True for those of other documents; None where these have no passages. Not to be changed.
 
         >>> places = DocumentPlaces([Passage("a.md", 0, 1, "x"), Passage("b.md", 0, 1, "y")])
-        >>> places.kept({"a.md"}).tolist()
+        >>> places.mask({"a.md"}).tolist()
         [False, True]
         """
         return self._masks(frozenset(without)) if without else None
@@ -225,7 +225,7 @@ class PassageSearch:
                 word is and how long passages are stay as counted over all documents, so that a search without one
                 document differs from that with it by nothing else.
         """
-        kept = self._places.kept(without)
+        kept = self._places.mask(without)
         near = max(k, FEWEST_CANDIDATES) if self.retriever == "hybrid" else k
         by_meaning = self._dense.search_places(vector, near, kept) if self._dense and vector is not None else []
         by_words = self._lexical.search(question, near, kept) if self._lexical else []

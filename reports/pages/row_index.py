@@ -246,10 +246,10 @@ def _replies(
     statuses: list[int | None] = [None] * count
     abstained: list[int | None] = [None] * count
     latencies: list[float | None] = [None] * count
-    for row, (_, _, _, status, answer, said_no, latency) in rows.items():
+    for row, (_, _, _, status, answer, has_abstained, latency) in rows.items():
         place = places[row]
         statuses[place] = STATUSES.index(status)
-        answers[place], abstained[place], latencies[place] = _text(answer, longest), said_no, short(latency)
+        answers[place], abstained[place], latencies[place] = _text(answer, longest), has_abstained, short(latency)
         trouble[place] += (status != "answered") << 32
     return {"status": statuses, "answer": answers, "abstained": abstained, "latency_ms": latencies}
 

@@ -118,9 +118,9 @@ def test_without_all_there_is_nothing_and_without_all_but_one_there_is_that_one(
 def test_a_document_whose_passages_stand_apart_is_taken_out_whole():
     passages = [Passage("a.md", 0, 1, "x"), Passage("b.md", 0, 1, "x"), Passage("a.md", 1, 2, "x")]
     places = DocumentPlaces(passages)
-    assert places.kept({"a.md"}).tolist() == [False, True, False]
-    assert places.kept(()) is None
-    assert places.kept({"other"}) is None
-    assert places.kept({"a.md", "b.md"}).tolist() == [False] * 3
+    assert places.mask({"a.md"}).tolist() == [False, True, False]
+    assert places.mask(()) is None
+    assert places.mask({"other"}) is None
+    assert places.mask({"a.md", "b.md"}).tolist() == [False] * 3
     with pytest.raises(ValueError, match="read-only"):
-        places.kept({"a.md"})[0] = True
+        places.mask({"a.md"})[0] = True

@@ -36,23 +36,23 @@ function askedElement(view) {
 
 function askedFacts({ question, index, place }) {
   const { cases } = index;
-  const parts = [["Key ", said(question.key)]];
+  const parts = [["Key ", isolated(question.key)]];
   if (cases.repeat[place]) parts.push([`repeat ${cases.repeat[place] + 1}`]);
-  if (cases.document[place]) parts.push(["document ", said(cases.document[place])]);
+  if (cases.document[place]) parts.push(["document ", isolated(cases.document[place])]);
   if (cases.answerable[place] !== null) parts.push([cases.answerable[place] ? "answerable" : make("span", { class: "label doubt" }, "not answerable")]);
   const perturbed = question.extra?.perturbs;
   if (perturbed !== undefined) {
-    const other = said(typeof perturbed === "string" ? perturbed : JSON.stringify(perturbed));
+    const other = isolated(typeof perturbed === "string" ? perturbed : JSON.stringify(perturbed));
     parts.push(make("span", { class: "label" }, "perturbation of ", other));
   }
-  for (const tag of cases.tags[place] ?? []) parts.push([make("span", { class: "label" }, said(cases.tag_names[tag]))]);
+  for (const tag of cases.tags[place] ?? []) parts.push([make("span", { class: "label" }, isolated(cases.tag_names[tag]))]);
   return between(parts, " \u00b7 ");
 }
 
 function constraintList(constraints) {
   const words = constraints.slice(0, 50).map((constraint) => {
     const members = Array.isArray(constraint) ? constraint : [constraint];
-    return between(members.map((member) => said(String(member), { class: "wanted-text" })), " or ");
+    return between(members.map((member) => isolated(String(member), { class: "wanted-text" })), " or ");
   });
   return make("p", { class: "small" },
     make("span", { class: "quiet" }, "The answer must contain: "), between(words, "; "), constraints.length > 50 ? ` and ${constraints.length - 50} more` : "");
@@ -60,7 +60,7 @@ function constraintList(constraints) {
 
 function evidenceGroups(groups) {
   const member = ({ document: name, quote, start, end }) => make("div", {},
-    make("span", { class: "small quiet" }, said(name), Number.isInteger(start) ? `, ${placeInWords(start, end)}` : ""),
+    make("span", { class: "small quiet" }, isolated(name), Number.isInteger(start) ? `, ${placeInWords(start, end)}` : ""),
     quote ? make("blockquote", {}, longText(quote)) : "");
   const draw = (group) => make("li", {}, group.map((each, place) => [place ? make("span", { class: "quiet small" }, "or ") : "", member(each)]));
   return someOf(groups, "group", draw, { holder: make("ol") });
@@ -117,14 +117,14 @@ function sideHead(side) {
   const value = make("span", { class: "head-score" });
   const about = [column.model ?? column.kind, column.embedded ? "no LLM" : null].filter(Boolean);
   const element = make("header", { class: "side-head" },
-    make("h4", {}, said(name)), statusLabel(side.status, row.abstained), " ",
-    make("span", { class: "quiet small" }, about.flatMap((each) => [said(each), " \u00b7 "]), milliseconds(row.latency_ms)), value);
+    make("h4", {}, isolated(name)), statusLabel(side.status, row.abstained), " ",
+    make("span", { class: "quiet small" }, about.flatMap((each) => [isolated(each), " \u00b7 "]), milliseconds(row.latency_ms)), value);
   return {
     element,
     show(metric) {
       const score = row.scores.get(metric);
       const words = score && scoreWords(score.value, side.view.metricOf(metric), side.passed(metric));
-      value.replaceChildren(...(words ? [said(metric), " ", make("strong", {}, words)] : []));
+      value.replaceChildren(...(words ? [isolated(metric), " ", make("strong", {}, words)] : []));
     },
   };
 }

@@ -21,7 +21,7 @@ function callsElement(side) {
 function callElement(call, requests, prompts) {
   const failed = call.error || call.problem;
   const title = [
-    make("span", { class: "call-name" }, said(call.call ?? "call")), call.vote ? ` vote ${call.vote}` : "", " ",
+    make("span", { class: "call-name" }, isolated(call.call ?? "call")), call.vote ? ` vote ${call.vote}` : "", " ",
     failed ? make("span", { class: "label bad" }, `${SIGNS.bad} ${call.error ? "failed" : "not readable"}`) : "", " ",
     make("span", { class: "quiet small" }, callFigures(call)),
   ];
@@ -36,12 +36,12 @@ function callElement(call, requests, prompts) {
 }
 
 function callFacts({ judge, asked_at: asked, finish_reason: reason }) {
-  return between([["Judge: ", said(judge ?? "not named")], ...(asked ? [shown(asked)] : []), ...(reason ? [["ended by ", said(reason)]] : [])], " \u00b7 ");
+  return between([["Judge: ", isolated(judge ?? "not named")], ...(asked ? [shown(asked)] : []), ...(reason ? [["ended by ", isolated(reason)]] : [])], " \u00b7 ");
 }
 
 function instructionsPart(prompt) {
   if (!prompt) return null;
-  return foldedPart(["Instructions ", said(prompt.name)], () => make("div", { class: "mono" }, longText(prompt.text, { length: prompt.text_length })));
+  return foldedPart(["Instructions ", isolated(prompt.name)], () => make("div", { class: "mono" }, longText(prompt.text, { length: prompt.text_length })));
 }
 
 function requestPart(request) {

@@ -10,7 +10,7 @@ function claimList(items, side) {
 function claimLine(item, side) {
   const line = make("li", { class: `claim ${item.verdict.tone}` });
   const sign = make("span", { class: `claim-sign ${item.verdict.tone}`, "aria-hidden": "true" }, SIGNS[item.verdict.tone]);
-  const text = said(clipped(item.text, 1200));
+  const text = isolated(clipped(item.text, 1200));
   claimCount += 1;
   const about = make("span", { class: "claim-about small", id: `claim-${claimCount}` }, claimFacts(item, side));
   if (!canFollow(item, side)) {
@@ -49,22 +49,22 @@ function claimFacts(item, side) {
   if (given.counted === true) parts.push(make("strong", {}, "counts in this metric"));
   if (given.found !== undefined && "used" in given) parts.push(given.found ? "found in the contexts" : "not found in the contexts");
   const made = [between(parts, " \u00b7 ")];
-  if (typeof given.why === "string" && given.why.trim()) made.push(make("span", { class: "why" }, "Judge: ", said(given.why)));
-  if (typeof given.evidence === "string" && given.evidence.trim()) made.push(make("span", { class: "why" }, "Evidence: ", said(given.evidence)));
+  if (typeof given.why === "string" && given.why.trim()) made.push(make("span", { class: "why" }, "Judge: ", isolated(given.why)));
+  if (typeof given.evidence === "string" && given.evidence.trim()) made.push(make("span", { class: "why" }, "Evidence: ", isolated(given.evidence)));
   if (Array.isArray(given.cited)) made.push(citedPassages(given.cited, given.passages ?? [], side));
-  if (typeof given.source === "string") made.push(make("span", { class: "why" }, "Nearest of the source: ", said(given.source)));
+  if (typeof given.source === "string") made.push(make("span", { class: "why" }, "Nearest of the source: ", isolated(given.source)));
   return made;
 }
 
 /** Each passage that a statement cites, beside it. */
 function citedPassages(ranks, passages, side) {
   if (!ranks.length) return make("span", { class: "why" }, "Cites nothing that was retrieved.");
-  return ranks.slice(0, 8).map((rank, place) => make("span", { class: "why" }, "Cites ", contextButton(rank, side), " ", said(passages[place] ?? "")));
+  return ranks.slice(0, 8).map((rank, place) => make("span", { class: "why" }, "Cites ", contextButton(rank, side), " ", isolated(passages[place] ?? "")));
 }
 
 /** Citations or quotations, each with what was retrieved under it. */
 function citationList(list, side, key) {
-  const draw = (each) => make("li", {}, said(each[key] ?? ""), " ", each.contexts.length
+  const draw = (each) => make("li", {}, isolated(each[key] ?? ""), " ", each.contexts.length
     ? citedPassages(each.contexts, each.passages ?? [], side)
     : make("span", { class: "label bad" }, `${SIGNS.bad} ${key === "quote" ? "in no context" : "not retrieved"}`));
   return someOf(list, key, draw, { holder: make("ul", { class: "plain" }) });
@@ -105,8 +105,8 @@ function chunkList(list, side, metric) {
       ? { ...likelihood(chunk.probability, metric), words: `probability ${chunk.probability.toFixed(2)}` }
       : verdictOf(chunk, metric);
     const buttons = ranks.slice(0, 8).map((rank) => contextButton(rank, side));
-    const why = typeof chunk.why === "string" && chunk.why.trim() ? make("span", { class: "why small" }, "Judge: ", said(chunk.why)) : null;
-    const sentence = typeof chunk.sentence === "string" ? make("span", { class: "why small" }, "Nearest sentence: ", said(chunk.sentence)) : null;
+    const why = typeof chunk.why === "string" && chunk.why.trim() ? make("span", { class: "why small" }, "Judge: ", isolated(chunk.why)) : null;
+    const sentence = typeof chunk.sentence === "string" ? make("span", { class: "why small" }, "Nearest sentence: ", isolated(chunk.sentence)) : null;
     const agreement = typeof chunk.agreement === "number" ? ` ${agreementWords(chunk.agreement)}` : "";
     return make("li", {}, buttons, ranks.length > 8 ? ` and ${ranks.length - 8} more ` : " ", verdictLabel(verdict), agreement, why, sentence);
   };

@@ -18,7 +18,7 @@ class ContextLine {
     this.#passage = passage;
     this.#gold = marks.map(([start, end]) => ({ start, end, kind: "gold", tag: "gold" }));
     this.#body = make("div", { class: "context-text", id });
-    const name = passage.text === null ? "text not there" : said(passage.document || "no document named");
+    const name = passage.text === null ? "text not there" : isolated(passage.document || "no document named");
     this.#toggle = make("button", { type: "button", class: "context-head", "aria-expanded": "false", "aria-controls": id },
       make("span", { class: "rank" }, make("span", { class: "unseen" }, "Context "), rank), " ", name);
     this.#toggle.addEventListener("click", () => this.#unfold(this.#toggle.getAttribute("aria-expanded") !== "true"));

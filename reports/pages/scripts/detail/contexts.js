@@ -112,7 +112,7 @@ function contextCount({ row, view }) {
   const missed = (row.gold ?? []).flatMap((rank, group) => (rank === null ? [group] : []));
   const notes = missed.map((group) => {
     const evidence = view.question.evidence?.[group]?.[0] ?? {};
-    return make("p", { class: "small bad" }, `${SIGNS.bad} Gold evidence not retrieved: `, said(evidence.quote || evidence.document || `group ${group + 1}`));
+    return make("p", { class: "small bad" }, `${SIGNS.bad} Gold evidence not retrieved: `, isolated(evidence.quote || evidence.document || `group ${group + 1}`));
   });
   const cut = row.retrieved > count ? `, of ${row.retrieved.toLocaleString("en")} retrieved` : "";
   return make("div", {}, make("p", { class: "quiet small" }, counted(count, "context") + cut), notes);

@@ -127,7 +127,7 @@ function chooseMetric(view, name) {
   for (const side of view.sides) {
     side.answer.draw();
     side.answer.head.show(name);
-    const title = make("h4", {}, said(side.name), metric ? [": ", said(name)] : "");
+    const title = make("h4", {}, isolated(side.name), metric ? [": ", isolated(name)] : "");
     side.evidence.replaceChildren(title, metric ? evidenceElement(name, metric, side, view) : make("p", { class: "quiet" }, "No metric was measured for single rows."));
   }
 }
@@ -159,7 +159,7 @@ function toolbar(view) {
 /** Which bots stand side by side, where there are more than have room. */
 function botChoice(view) {
   const buttons = view.all.map(({ name }) => {
-    const button = make("button", { type: "button", "aria-pressed": String(view.chosenSides.has(name)) }, said(name));
+    const button = make("button", { type: "button", "aria-pressed": String(view.chosenSides.has(name)) }, isolated(name));
     button.addEventListener("click", async () => {
       if (view.chosenSides.has(name) && view.chosenSides.size > 1) view.chosenSides.delete(name);
       else view.chosenSides.add(name);

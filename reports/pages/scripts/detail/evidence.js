@@ -28,7 +28,7 @@ function evidenceElement(name, metric, side, view) {
   try {
     return evidenceOf(name, metric, side, view);
   } catch (failure) {
-    return make("p", { class: "bad" }, "What this value rests on can't be shown: ", said(failure.message));
+    return make("p", { class: "bad" }, "What this value rests on can't be shown: ", isolated(failure.message));
   }
 }
 
@@ -39,7 +39,7 @@ function evidenceOf(name, metric, side, view) {
   if (score.details_length) {
     parts.push(make("p", { class: "quiet" }, tooLong("the details", score.details_length)));
   }
-  if (score.borrowed) parts.push(make("p", { class: "quiet small" }, "Details, stored with ", said(score.borrowed), ":"));
+  if (score.borrowed) parts.push(make("p", { class: "quiet small" }, "Details, stored with ", isolated(score.borrowed), ":"));
   parts.push(detailParts(score.details ?? {}, { side, metric, view }));
   return make("div", { class: "evidence" }, parts);
 }
@@ -102,7 +102,7 @@ function rankList(value, side, title) {
 function wordsPart(title, value, tone) {
   const words = typeof value === "string" ? [value] : value;
   if (!Array.isArray(words) || !words.every((each) => typeof each === "string")) return null;
-  const shownWords = words.slice(0, 100).flatMap((word) => [make("span", { class: `label ${tone}` }, said(word)), " "]);
+  const shownWords = words.slice(0, 100).flatMap((word) => [make("span", { class: `label ${tone}` }, isolated(word)), " "]);
   return titled(title, make("p", {}, words.length ? shownWords : "none", words.length > 100 ? `and ${words.length - 100} more` : ""));
 }
 
@@ -110,7 +110,7 @@ function wordsPart(title, value, tone) {
 function goldRanks(ranks, side, view) {
   const draw = (rank, group) => {
     const quote = view.question.evidence?.[group]?.[0];
-    const about = quote ? [" ", said(quote.quote || quote.document, { class: "quiet" })] : [];
+    const about = quote ? [" ", isolated(quote.quote || quote.document, { class: "quiet" })] : [];
     if (!Number.isInteger(rank)) return make("li", {}, make("span", { class: "label bad" }, `${SIGNS.bad} not retrieved`), about);
     return make("li", {}, make("span", { class: "label good" }, `${SIGNS.good} found`), " ", contextButton(rank, side), about);
   };
@@ -128,16 +128,16 @@ function findingParts(finding, side) {
   const { missing, judge, detector, excerpt: found, span, context, label, votes, agreement, ...rest } = finding;
   const parts = [];
   if (Array.isArray(missing)) parts.push(
-    make("span", { class: "label bad" }, `${SIGNS.bad} missing`), " ", between(missing.map((each) => said(each, { class: "wanted-text" })), " or "),
+    make("span", { class: "label bad" }, `${SIGNS.bad} missing`), " ", between(missing.map((each) => isolated(each, { class: "wanted-text" })), " or "),
   );
-  if (detector !== undefined) parts.push(make("span", { class: "label bad" }, `${SIGNS.bad} `, said(detector)), " ");
-  if (found !== undefined) parts.push(said(found), " ");
+  if (detector !== undefined) parts.push(make("span", { class: "label bad" }, `${SIGNS.bad} `, isolated(detector)), " ");
+  if (found !== undefined) parts.push(isolated(found), " ");
   if (Array.isArray(span) && span.every(Number.isInteger)) parts.push(make("span", { class: "quiet small" }, `${placeInWords(...span)} `));
   if (Number.isInteger(context) && side) parts.push(contextButton(context + 1, side), " ");
-  if (label !== undefined) parts.push("Label: ", make("span", { class: "label" }, said(label)), " ");
-  if (Array.isArray(votes)) parts.push("Votes: ", votes.flatMap((vote) => [make("span", { class: "label" }, said(vote ?? "unreadable")), " "]));
+  if (label !== undefined) parts.push("Label: ", make("span", { class: "label" }, isolated(label)), " ");
+  if (Array.isArray(votes)) parts.push("Votes: ", votes.flatMap((vote) => [make("span", { class: "label" }, isolated(vote ?? "unreadable")), " "]));
   if (typeof agreement === "number") parts.push(make("span", { class: "quiet" }, `${agreementWords(agreement)} `));
   if (Object.keys(rest).length) parts.push(recordElement(rest));
-  if (judge !== undefined) parts.push(make("span", { class: "quiet small" }, "Judge: ", said(judge)));
+  if (judge !== undefined) parts.push(make("span", { class: "quiet small" }, "Judge: ", isolated(judge)));
   return parts;
 }

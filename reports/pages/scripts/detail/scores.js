@@ -6,7 +6,7 @@ const SCORES_AT_FIRST = 8;
 function scoreTable(view, choose) {
   const body = make("tbody");
   const all = make("button", { type: "button", class: "show-more", hidden: true });
-  const head = make("tr", {}, make("th", { scope: "col" }, "Metric"), view.sides.map(({ name }) => make("th", { scope: "col", class: "number" }, said(name))));
+  const head = make("tr", {}, make("th", { scope: "col" }, "Metric"), view.sides.map(({ name }) => make("th", { scope: "col", class: "number" }, isolated(name))));
   const table = make("table", { class: "scores" }, make("caption", {}, "Choose a metric to see what its value rests on."), make("thead", {}, head), body);
   const lines = new Map();
   const measured = view.index.metrics.filter(({ name }) => view.sides.some(({ row }) => row.scores.has(name)));

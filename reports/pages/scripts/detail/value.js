@@ -26,7 +26,7 @@ function listElement(list, depth) {
 }
 
 function simpleElement(value) {
-  return typeof value === "string" ? said(value) : valueElement(value);
+  return typeof value === "string" ? isolated(value) : valueElement(value);
 }
 
 function recordElement(record, depth) {
@@ -35,7 +35,7 @@ function recordElement(record, depth) {
 
 function entriesElement(entries, depth = 0) {
   if (!entries.length) return make("span", { class: "quiet" }, "nothing");
-  const draw = ([key, value]) => make("div", {}, make("dt", {}, said(keyWords(key))), make("dd", {}, valueElement(value, depth + 1)));
+  const draw = ([key, value]) => make("div", {}, make("dt", {}, isolated(keyWords(key))), make("dd", {}, valueElement(value, depth + 1)));
   return someOf(entries, "entry", draw, { first: 30, holder: make("dl", { class: "detail-facts" }) });
 }
 

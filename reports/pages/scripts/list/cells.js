@@ -18,7 +18,7 @@ function questionCell(rows, state, column, place) {
   const value = state.metric < 0 ? NaN : rows.values(column, state.metric)[place];
   const heat = Number.isNaN(value) ? null : heatClass(rows, state.metric, value);
   return make("td", { role: "cell", class: chosen ? "chosen" : null, "data-column": column },
-    make("span", { class: "question-bot-name" }, said(clipped(rows.columns[column].name, 60))),
+    make("span", { class: "question-bot-name" }, isolated(clipped(rows.columns[column].name, 60))),
     make("span", { class: heat ? `question-value ${heat}` : "question-value" }, valueParts(rows, state, column, place, value)),
     cellNotes(rows, state, column, place));
 }
@@ -38,7 +38,7 @@ function cellNotes(rows, state, column, place) {
   const failure = rows.failure(column, place);
   if (failure || rows.abstained(column, place)) notes.push(statusLabel(failure ?? "abstained"));
   const reason = failure || state.metric < 0 ? null : rows.reason(column, state.metric, place);
-  if (reason) notes.push(said(reasonInWords(reason)));
+  if (reason) notes.push(isolated(reasonInWords(reason)));
   const latency = rows.latencies(column)[place];
   if (state.named.sort === "latency" && !Number.isNaN(latency)) notes.push(make("span", {}, milliseconds(latency)));
   return notes.length ? make("span", { class: "question-notes" }, notes) : null;

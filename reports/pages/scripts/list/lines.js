@@ -26,9 +26,9 @@ function lineAbout(rows, place, words) {
     make("span", { class: "unseen" }, "Key "),
     make("bdi", { dir: "auto", class: "question-key" }, marked(clipped(key[place], 80), words)),
     rows.hasRepeats ? make("span", {}, `repeat ${repeat[place] + 1}`) : null,
-    shownTags.map((tag) => make("span", { class: "label" }, said(clipped(names[tag], 40)))),
+    shownTags.map((tag) => make("span", { class: "label" }, isolated(clipped(names[tag], 40)))),
     more > 0 ? make("span", {}, `+${more}`) : null,
-    documents[place] ? said(clipped(documents[place], 60)) : null);
+    documents[place] ? isolated(clipped(documents[place], 60)) : null);
 }
 
 /** Searched words outside the question and its key: in expected answers or answers. */
@@ -43,7 +43,7 @@ function lineSnippets(rows, place, words) {
     if (part) found.push(make("span", {}, label, part));
   };
   for (const each of expected[place]) add("Expected: ", each);
-  for (const column of rows.everyColumn) add([said(clipped(rows.columns[column].name, 40)), ": "], rows.answer(column, place));
+  for (const column of rows.everyColumn) add([isolated(clipped(rows.columns[column].name, 40)), ": "], rows.answer(column, place));
   return make("span", { class: "question-snippets" }, found);
 }
 
@@ -51,7 +51,7 @@ function lineSnippets(rows, place, words) {
 function questionHead(rows, state, choose) {
   const { named: { sort }, metric } = state;
   const sortedBy = (column) => (sort === "value" && column === state.column ? "other" : null);
-  const about = ({ name, kind, model, embedded }) => [said(clipped(name, 60)), embedded ? "no LLM" : model ?? kind];
+  const about = ({ name, kind, model, embedded }) => [isolated(clipped(name, 60)), embedded ? "no LLM" : model ?? kind];
   return make("thead", { role: "rowgroup" }, make("tr", { role: "row" },
     make("th", { role: "columnheader", scope: "col" }, "Question"),
     rows.columns.map((each, column) => {
@@ -61,7 +61,7 @@ function questionHead(rows, state, choose) {
           type: "button", class: "question-bot", title: metric < 0 ? "The slowest first" : "The worst values of this bot first",
           on: { click: () => choose(each.name) },
         }, name),
-        said(clipped(nature, 40), { class: "question-nature" }));
+        isolated(clipped(nature, 40), { class: "question-nature" }));
     }),
     settings.pair ? make("th", { role: "columnheader", scope: "col" }, "Change") : null));
 }

@@ -2,7 +2,7 @@
 
 /** Notes as elements; `change` is called with the filter to remove. */
 function questionNotes(rows, state, order, places, tests, change) {
-  const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, said(clipped(name, 80)), "; it is ignored."));
+  const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, isolated(clipped(name, 80)), "; it is ignored."));
   const missing = leftOutNote(rows.index);
   if (missing) notes.push(missing);
   if (!rows.count) notes.push(make("p", {}, "There are no rows yet."));
@@ -27,5 +27,5 @@ function nothingFound(rows, state, order, tests, change) {
 function filterInWords(name, { named }) {
   if (name === "show") return `\u201c${shownCases()[named.show]}\u201d`;
   const noun = { q: "the search for ", reason: "the reason ", tag: "the tag ", document: "the document " }[name];
-  return [noun, said(clipped(name === "reason" ? reasonInWords(named.reason) : named[name], 60))];
+  return [noun, isolated(clipped(name === "reason" ? reasonInWords(named.reason) : named[name], 60))];
 }

@@ -13,7 +13,7 @@ function shown(text) {
 }
 
 /** A text of others: isolated, so that a script from right to left turns nothing around it. */
-function said(text, attributes = {}) {
+function isolated(text, attributes = {}) {
   return make("bdi", { dir: "auto", ...attributes }, shown(text));
 }
 

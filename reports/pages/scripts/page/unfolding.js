@@ -37,7 +37,7 @@ function foldedPart(title, build, attributes = {}) {
       body.replaceChildren(...[await build()].flat(Infinity).filter(Boolean));
     } catch (failure) {
       built = false;
-      body.replaceChildren(make("p", { class: "bad" }, "This part could not be read: ", said(failure.message ?? failure)));
+      body.replaceChildren(make("p", { class: "bad" }, "This part could not be read: ", isolated(failure.message ?? failure)));
     }
   });
   return whole;

@@ -44,7 +44,7 @@ function chunkChange({ baseline, candidate }) {
 
 /** The table of the chunks of both sides, in the order of candidate; `names` are what the sides are called. */
 function chunkTable(pairs, names) {
-  const heads = ["", ...names, "Passage"].map((name, place) => make("th", { scope: "col", class: place === 1 || place === 2 ? "number" : null }, said(name)));
+  const heads = ["", ...names, "Passage"].map((name, place) => make("th", { scope: "col", class: place === 1 || place === 2 ? "number" : null }, isolated(name)));
   const lines = pairs.map((pair) => {
     const { tone, sign, words } = chunkChange(pair);
     const chunk = pair.candidate ?? pair.baseline;
@@ -62,6 +62,6 @@ function chunkText(chunk) {
   if (text === null) return noPassage(chunk);
   const where = Number.isInteger(start) ? `, ${placeInWords(start, end)}` : "";
   const begin = clipped(text.slice(0, 400).replaceAll(/\s+/g, " ").trim(), 140);
-  const title = [make("span", { class: "small quiet" }, said(name || "no document named"), where), make("br"), said(begin)];
+  const title = [make("span", { class: "small quiet" }, isolated(name || "no document named"), where), make("br"), isolated(begin)];
   return make("details", { class: "at-will" }, make("summary", {}, title), longText(text, { length: chunk.text_length }));
 }

@@ -8,7 +8,7 @@ async function pairParts(entries, index, place) {
   const holder = make("section", { class: "pair-parts", "aria-label": "What changed" });
   const missing = sides.findIndex((side) => !side);
   if (missing >= 0) {
-    holder.append(make("p", { class: "quiet" }, "Nothing to compare: ", said(names[missing]), " has no answer to this question on this page."));
+    holder.append(make("p", { class: "quiet" }, "Nothing to compare: ", isolated(names[missing]), " has no answer to this question on this page."));
     return holder;
   }
   holder.append(make("h4", {}, "What changed"), ...answerChange(sides, names), changedScores(index, place, names));
@@ -22,7 +22,7 @@ function changedScores(index, place, names) {
   const same = index.metrics.length - found.length;
   if (!found.length) return make("p", { class: "quiet" }, `${counted(same, "score")}, all the same on both sides.`);
   found.sort((one, other) => one.order - other.order);
-  const heads = ["Metric", ...names, ""].map((name, at) => make("th", { scope: "col", class: at === 1 || at === 2 ? "number" : null }, said(name)));
+  const heads = ["Metric", ...names, ""].map((name, at) => make("th", { scope: "col", class: at === 1 || at === 2 ? "number" : null }, isolated(name)));
   const table = make("table", { class: "pair-scores" }, make("caption", { class: "unseen" }, "Scores that changed"));
   table.append(make("thead", {}, make("tr", {}, heads)), make("tbody", {}, found.map(({ line }) => line)));
   const rest = same ? make("p", { class: "quiet small" }, `${counted(same, "other score")} the same.`) : null;
@@ -41,7 +41,7 @@ function scoreChange(index, metric, number, place) {
   const [tone, words] = crossed ?? (rose ? [better ? "good" : "bad", better ? "better" : "worse"] : ["", "other"]);
   const cell = (value, reason) => make("td", { class: "number" },
     value === null ? make("span", { class: "quiet" }, shown(reason ? reasonInWords(reason) : "-")) : figure(value, metric));
-  const line = make("tr", {}, make("th", { scope: "row" }, said(metric.name)), cell(baseline, reasons[0]), cell(candidate, reasons[1]),
+  const line = make("tr", {}, make("th", { scope: "row" }, isolated(metric.name)), cell(baseline, reasons[0]), cell(candidate, reasons[1]),
     make("td", {}, make("span", { class: crossed ? `label ${tone}` : `small ${tone || "quiet"}` }, words)));
   return { line, order: crossed ? 0 : rose ? 1 : 2 };
 }
@@ -51,7 +51,7 @@ function answerChange(sides, names) {
   const [baseline, candidate] = sides.map(({ answer }) => answer ?? null);
   const message = (...parts) => [make("p", {}, parts)];
   if (baseline === null && candidate === null) return message("No answer on either side.");
-  if (baseline === null || candidate === null) return message("Only ", said(names[baseline === null ? 1 : 0]), " has an answer.");
+  if (baseline === null || candidate === null) return message("Only ", isolated(names[baseline === null ? 1 : 0]), " has an answer.");
   return baseline === candidate ? message("The same answer, word for word.") : [];
 }
 
