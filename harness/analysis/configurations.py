@@ -599,7 +599,7 @@ def why_not(clusters: NDArray[np.intp], seed: int) -> str:
     questions, count = len(clusters), len(np.unique(clusters))
     if questions < FEWEST_QUESTIONS or count < FEWEST_CLUSTERS:
         return (
-            "No configuration is recommended: one is chosen on half of the questions measured on the others, and "
+            "No configuration is recommended: one is chosen on half of the questions and measured on the others, and "
             f"{_number(questions, 'question')} from {_number(count, 'source document')} are too few for that "
             f"(wanted are {FEWEST_QUESTIONS} and {FEWEST_CLUSTERS})."
         )

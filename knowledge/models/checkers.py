@@ -54,7 +54,7 @@ class PromptReader(SequenceReader):
         """Which tokens of too long a prompt stay."""
         offsets = self._tokenizer(text, verbose=False, return_offsets_mapping=True)["offset_mapping"]
         begins = len(self._prompt.before)
-        return cached_tokens([end for _, end in offsets], begins, begins + len(source), self.window)
+        return truncated_tokens([end for _, end in offsets], begins, begins + len(source), self.window)
 
 
 class LoadedChecker:
@@ -75,7 +75,7 @@ class LoadedChecker:
         return self._reader.outputs(items, self._supported)
 
 
-def cached_tokens(ends: Sequence[int], source_begins: int, source_ends: int, window: int) -> list[int]:
+def truncated_tokens(ends: Sequence[int], source_begins: int, source_ends: int, window: int) -> list[int]:
     """The tokens that are kept: all but the last ones of the source, and where that is not enough, of the claim.
 
     Args:
@@ -84,7 +84,7 @@ def cached_tokens(ends: Sequence[int], source_begins: int, source_ends: int, win
         source_ends: the character after it.
         window: how many tokens may be kept.
 
-    >>> cached_tokens([3, 8, 12, 20, 26, 0], source_begins=3, source_ends=20, window=5)
+    >>> truncated_tokens([3, 8, 12, 20, 26, 0], source_begins=3, source_ends=20, window=5)
     [0, 1, 2, 4, 5]
     """
     places = list(range(len(ends)))

@@ -65,7 +65,7 @@ def conclusions(bot: BotRobustness) -> Iterator[str]:
     yield from _above_control(bot)
     for answers in bot.answers.kinds:
         if answers.must != "same" and answers.as_wanted is not None:
-            done = "got another answer" if answers.must == "other" else "were abstained"
+            done = "got another answer" if answers.must == "other" else "abstained"
             yield f"{answers.kind}: {answers.as_wanted.mean:.0%} {done}, as all should ({share(answers.as_wanted)})"
 
 

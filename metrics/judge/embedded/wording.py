@@ -69,7 +69,7 @@ QUANTITIES: Final = frozenset({
 """Function words that change what is said; their want or presence is evidence, though they are stop words."""
 
 _OPPOSITES: Final = """
-increase decrease; increase reduce; increase abstain; increase fall; rise fall; rise abstain; rise drop; grow
+increase decrease; increase reduce; increase decline; increase fall; rise fall; rise decline; rise drop; grow
 shrink; raise lower; more less; more fewer; most least; most few; many few; high low; higher lower; highest lowest;
 first last; before after; early late; earlier later; true false; all some; only also; above below; inside outside;
 indoor outdoor; indoors outdoors; open close; begin end; start stop; start end; start finish; good bad; better

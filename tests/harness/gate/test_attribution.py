@@ -308,7 +308,7 @@ def test_retrieval_is_taken_back_in_the_embedded_bots(tmp_path):
     """RAG without a language model: passages are cut smaller, and the prompt asks for less."""
     folder = Folder(tmp_path, "http://127.0.0.1:1/v1")
     pages = [
-        f"# Page {n}\n\nNumber {n} is called item{n}. It stands on cache {n}, where all can see it." for n in range(6)
+        f"# Page {n}\n\nNumber {n} is called item{n}. It stands on shelf {n}, where all can see it." for n in range(6)
     ]
     for number, page in enumerate(pages):
         (tmp_path / "documents" / f"{number}.md").write_text(page)
@@ -352,7 +352,7 @@ def test_every_way_to_find_passages_is_taken_back(tmp_path, old, new, change):
     tiny_reranker.reranker_folder(tmp_path / "tiny")
     (tmp_path / "mine.py").write_text(RETRIEVER)
     for number in range(4):
-        page = f"# Page {number}\n\nNumber {number} is called item{number}. It stands on cache {number}."
+        page = f"# Page {number}\n\nNumber {number} is called item{number}. It stands on shelf {number}."
         (tmp_path / "documents" / f"{number}.md").write_text(page)
     plain = {"type": "rag", "prompt": "prompt.md", "chunk_size": 60, "chunk_overlap": 0, "top_k": 3}
     prompt = "Answer in at most {} sentences.\n{{context}}\n{{question}}"
