@@ -24,7 +24,7 @@ AT = FIRST.index(QUOTE)
 QUESTION = Question(
     "how", "How long does it take?", ("Two days. On weekdays only.", "Forty-eight hours."), ("days", ("two", "2")),
     ((Evidence("a.md", QUOTE, 100 + AT, 100 + AT + len(QUOTE)),), (Evidence("z.md", "never found", 5, 16),)),
-    ("post", "slow"), "a.md", True, {"perturbs": "why", "ticket": 4711},
+    ("post", "slow"), "a.md", True, extra={"perturbs": "why", "ticket": 4711},
 )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ SIZE = "You can change the size of a frame for free during the first month."
         (ask("q", "What can I change in the first month?",
              "You cannot change the size of a frame for free during the first month.", quote=SIZE),
          "negation", "cannot", ""),
+        (ask("q", "What of frames?", "You cannot change frame size.", quote=SIZE), "negation", "cannot", ""),
     ],
 )  # fmt: skip
 def test_evidence_that_says_otherwise(question, conflict, claimed, found):

@@ -49,6 +49,7 @@ CONFLICTS = [
     ("It is possible.", "It is not possible.", {"negation"}),
     ("It is not in Paris.", "It is not in Paris.", set()),
     ("It is hot.", "It is cold.", {"opposite"}),
+    ("Sales increase in May.", "Sales decline in May.", {"opposite"}),
     ("It is hot.", "It is not cold.", set()),
     ("Paris", "The place is not known.", {"refusal"}),
     ("Paris", "Its founder is unknown, but it is in Paris.", set()),

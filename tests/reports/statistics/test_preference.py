@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.reports.statistics.preference import davidson, length_controlled, prediction_powered, win_rate
+from proctor.reports.statistics.preference import WinRate, davidson, length_controlled, prediction_powered, win_rate
 from scipy import stats
 
 
@@ -20,6 +20,17 @@ def test_the_win_rate_has_the_test_of_paired_yes_or_no_differences():
     assert win_rate(1 - values, np.arange(24)).verdict == "worse"
     assert win_rate(1 - values, np.arange(24)).low == pytest.approx(1 - found.high)
     assert win_rate(outcomes(5, 4, 3), np.arange(12)).verdict == "no difference shown"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p_value", "verdict"),
+    [
+        (0.51, 0.9, 0.05, "better"), (0.51, 0.9, 0.051, "no difference shown"), (0.5, 0.9, 0.01, "no difference shown"),
+        (0.1, 0.49, 0.05, "worse"), (0.1, 0.5, 0.01, "no difference shown"), (0.51, 0.9, None, "better"),
+    ],
+)  # fmt: skip
+def test_interval_and_test_must_both_say_so(low, high, p_value, verdict):
+    assert WinRate((low + high) / 2, low, high, p_value).verdict == verdict
 
 
 def test_questions_of_one_document_count_as_one_and_few_documents_have_no_interval():
