@@ -133,16 +133,17 @@ def prompts_of(loaded: LoadedSuite) -> dict[str, str]:
 
 
 def faq_entries(loaded: LoadedSuite) -> dict[str, tuple[FaqEntry, ...]]:
-    """The entries of each FAQ bot of a suite.
+    """The entries of each FAQ bot of a suite; of bots that share a file, under the first one's name.
 
     Raises:
         InputError: a file of entries can't be read.
     """
-    return {
-        name: read_faq(loaded.base / bot.entries).entries
-        for name, bot in loaded.suite.bots.items()
+    first = {
+        loaded.base / bot.entries: name
+        for name, bot in reversed(loaded.suite.bots.items())
         if isinstance(bot, FaqSettings)
     }
+    return {name: read_faq(path).entries for path, name in reversed(first.items())}
 
 
 @cache

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 
 NEAR: Final = 0.88  # cosine from which two questions may ask the same
+LOOSE: Final = 0.65  # likewise where the expected answers say the same, which is what tells then
+LOOSE_ALONE: Final = 0.86  # likewise where there are no answers to compare, and other words
+_TELLING: Final = 4  # letters of an answer that two questions share by more than chance: no "yes", no "12"
+_LONG_ANSWER: Final = 5  # words from which the same answer outweighs a name that one of the questions leaves out
 ALIKE: Final = 0.45  # cosine from which a word may stand for another
 _MOST_EXTRA: Final = 3  # content words that one of them has and the other misses
 _ROWS_AT_ONCE: Final = 512
@@ -50,6 +54,8 @@ class Alike:
         equal: whether they are the same but for letter case, punctuation and blanks.
         exact: whether each content word of the one has its counterpart in the other, and those of both stand in the
             same order: from here to there is not from there to here.
+        loose: whether they share too few words to tell, so that their answers must.
+        named: of loose ones, whether a name or a question word of one is missing in the other.
     """
 
     first: int
@@ -57,6 +63,8 @@ class Alike:
     cosine: float
     equal: bool
     exact: bool
+    loose: bool = False
+    named: bool = False
 
 
 def asked(text: str) -> str:
@@ -69,7 +77,11 @@ def asked(text: str) -> str:
 
 
 def find_alike(
-    texts: Sequence[str], embedder: BatchingEmbedder, least: float = NEAR, split: int | None = None
+    texts: Sequence[str],
+    embedder: BatchingEmbedder,
+    least: float = NEAR,
+    split: int | None = None,
+    loose: float | None = None,
 ) -> list[Alike]:
     """All pairs of texts that ask the same, in order of their places; blocks while it embeds.
 
@@ -78,20 +90,25 @@ def find_alike(
         embedder: of questions and words.
         least: cosine from which two may ask the same.
         split: only pairs of a text before this place with one from it on.
+        loose: cosine from which pairs are told too that share few words; see ``Alike.loose``.
     """
     if len(texts) < 2:
         return []
     vectors = embedder.embed_now([text or " " for text in texts], keep=True).vectors
     plain = [asked(text) for text in texts]
-    near = list(_near_pairs(vectors, plain, least, split))
-    words = sorted({word for one, other, _ in near for word in _to_embed(texts[one], texts[other])})
+    near = list(_near_pairs(vectors, plain, min(least, loose or least), split))
+    words = sorted({word for one, other, cosine in near if cosine >= least
+                    for word in _to_embed(texts[one], texts[other])})  # fmt: skip
     known = dict(zip(words, embedder.embed_now(words, keep=True).vectors, strict=True)) if words else {}
     found = []
     for one, other, cosine in near:
         if plain[one] == plain[other]:
             found.append(Alike(one, other, cosine, equal=True, exact=True))
-        elif (exact := ask_the_same(texts[one], texts[other], known)) is not None:
+        elif cosine >= least and (exact := ask_the_same(texts[one], texts[other], known)) is not None:
             found.append(Alike(one, other, cosine, equal=False, exact=exact))
+        elif loose is not None and not _ask_otherwise(_read(texts[one]), _read(texts[other])):
+            named = _name_otherwise(_read(texts[one]), _read(texts[other]))
+            found.append(Alike(one, other, cosine, equal=False, exact=False, loose=True, named=named))
     return found
 
 
@@ -131,17 +148,10 @@ def ask_the_same(first: str, second: str, vectors: Mapping[str, NDArray[np.float
         vectors: of the words that only one of them has, in lower case; a word without one has no meaning but its own.
     """
     one, other = _read(first), _read(second)
-    if one.figures != other.figures or one.names - other.content.keys() or other.names - one.content.keys():
-        return None
-    if one.negated != other.negated:
-        return None
-    if one.asks and other.asks and one.asks != other.asks:
+    if _ask_otherwise(one, other) or _name_otherwise(one, other):
         return None
     ours = {key: word for key, word in one.content.items() if key not in other.content}
     theirs = {key: word for key, word in other.content.items() if key not in one.content}
-    known = opposites()
-    if any(known.get(key, frozenset()) & theirs.keys() for key in ours):
-        return None
     if max(len(ours), len(theirs)) > _MOST_EXTRA + min(len(ours), len(theirs)):
         return None
     shared = one.content.keys() & other.content.keys()
@@ -150,6 +160,21 @@ def ask_the_same(first: str, second: str, vectors: Mapping[str, NDArray[np.float
         return ordered and not ours and not theirs
     carried = _carried(ours, theirs, vectors), _carried(theirs, ours, vectors)
     return None if max(carried) < ALIKE else ordered and min(carried) >= ALIKE
+
+
+def _ask_otherwise(one: _Asked, other: _Asked) -> bool:
+    """Whether figures, a negation or opposites make two questions different ones, however near they are."""
+    if one.figures != other.figures or one.negated != other.negated:
+        return True
+    known = opposites()
+    ours, theirs = one.content.keys() - other.content.keys(), other.content.keys() - one.content.keys()
+    return any(known.get(key, frozenset()) & theirs for key in ours)
+
+
+def _name_otherwise(one: _Asked, other: _Asked) -> bool:
+    """Whether a name stands in one of them alone, or they ask for other things: who, when."""
+    named = one.names - other.content.keys() or other.names - one.content.keys()
+    return bool(named) or bool(one.asks and other.asks and one.asks != other.asks)
 
 
 def _carried(ours: Mapping[str, str], theirs: Mapping[str, str], vectors: Mapping[str, NDArray[np.float32]]) -> float:
@@ -294,7 +319,7 @@ async def find_duplicates(
 
 def alike_questions(questions: Sequence[Question], embedder: BatchingEmbedder) -> list[Alike]:
     """The pairs of questions that ask the same; blocks while it embeds."""
-    return find_alike([question.text for question in questions], embedder)
+    return find_alike([question.text for question in questions], embedder, loose=LOOSE)
 
 
 async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embedder: BatchingEmbedder) -> list[str]:
@@ -302,6 +327,7 @@ async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embe
     asked_for = [
         AnswerPair(questions[pair.first].text, one, other)
         for pair in pairs
+        if not pair.loose
         for one in questions[pair.first].expected[:_ACCEPTED]
         for other in questions[pair.second].expected[:_ACCEPTED]
         if not _share_answer(questions[pair.first], questions[pair.second])
@@ -311,6 +337,8 @@ async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embe
 
 
 def _relation(one: Question, other: Question, pair: Alike, relations: Mapping[AnswerPair, Relation]) -> str:
+    if pair.loose:
+        return "same" if _may_ask_the_same(one, other, pair) else ""
     if one.answerable is not other.answerable and None not in (one.answerable, other.answerable):
         return "conflict" if pair.equal or (pair.exact and pair.cosine >= _SURE) else ""
     if not one.expected or not other.expected or _share_answer(one, other):
@@ -326,6 +354,25 @@ def _relation(one: Question, other: Question, pair: Alike, relations: Mapping[An
     if pair.exact and pair.cosine >= _SURE:
         return "conflict" if found == {"contradicts"} else "same"
     return ""
+
+
+def _may_ask_the_same(one: Question, other: Question, pair: Alike) -> bool:
+    """Whether questions in other words may be one: by their answers, or where there are none by being very near."""
+    if one.answerable is not other.answerable:
+        return False
+    if not one.expected or not other.expected:
+        return not pair.named and pair.cosine >= LOOSE_ALONE
+    shared = {asked(text) for text in one.expected} & {asked(text) for text in other.expected}
+    if pair.named:
+        return any(len(text.split()) >= _LONG_ANSWER for text in shared)
+    telling = [min(sum(map(str.isalpha, text)) for text in question.expected) for question in (one, other)]
+    return min(telling) >= _TELLING and _answered_alike(one, other)
+
+
+def _answered_alike(one: Question, other: Question) -> bool:
+    """Whether two accepted answers share half of their words; long ones agree on much that is not the point."""
+    pairs = ((token_set(first), token_set(second)) for first in one.expected for second in other.expected)
+    return any(2 * len(first & second) >= len(first | second) > 0 for first, second in pairs)
 
 
 def _share_answer(one: Question, other: Question) -> bool:

@@ -15,6 +15,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from labelled_data import ABSENT, DATA, Row, open_embedder, read
@@ -27,7 +28,7 @@ from proctor.harness.analysis.dataset_quality import (
     self_answered,
     unseen_errors,
 )
-from proctor.harness.analysis.duplicate_questions import NEAR, find_alike
+from proctor.harness.analysis.duplicate_questions import NEAR, alike_questions, find_alike, find_duplicates
 from proctor.harness.analysis.label_errors import contradicted_answers, find_label_errors, marks_of, shares_of_tags
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.knowledge.documents.document import Document
@@ -49,6 +50,7 @@ def main() -> None:
         return
     embedder = open_embedder()
     duplicates(embedder)
+    reworded(embedder)
     contradictions(embedder)
     suspects_and_subset(embedder)
 
@@ -75,6 +77,46 @@ def duplicates(embedder: BatchingEmbedder) -> None:
             f"{counts[False, True] + counts[False, False]} that are not {counts[False, True]}; "
             f"precision {precision(rows, NEAR):.3f}"
         )
+
+
+def reworded(embedder: BatchingEmbedder) -> None:
+    """Paraphrases of FAQ questions as one set with answers, and what is told of question sets as they are.
+
+    The thresholds were chosen with a look at half of the pairs of questions above; nothing of the answers was.
+    """
+    print("Duplicates in other words, with the answers (goal: .8 found at a precision of .9)")
+    rows = read("stackfaq_paraphrases")
+    answers = [row["expected_answer"] for row in read("pubmedqa")]  # each as good as another to tell entries apart
+    entries = dict(zip(dict.fromkeys(row["label"]["faq"] for row in rows), answers, strict=False))
+    chance = random.Random(0)
+    asked = [(faq, faq) for faq in entries]
+    asked += [(row["question"], row["label"]["faq"]) for row in chance.sample(rows, min(len(rows), 2 * len(entries)))]
+    questions = [Question(str(place), text, (entries[faq],)) for place, (text, faq) in enumerate(dict(asked).items())]
+    told = told_pairs(questions, embedder)
+    faqs = [faq for _, faq in dict(asked).items()]
+    true = {(one, other) for one, other in combinations(range(len(faqs)), 2) if faqs[one] == faqs[other]}
+    print(f"  stackfaq: {len(told & true)} of {len(true)} found, {len(told - true)} others told")
+    for name in ("xquad_en", "clapnq", "mtrag_un", "nq301"):
+        plain = [
+            Question(
+                str(place),
+                row["question"],
+                tuple(row.get("expected_answers") or filter(None, [row["expected_answer"]])),
+            )
+            for place, row in enumerate({row["question"]: row for row in read(name)}.values())
+        ]
+        plain = [dataclasses.replace(question, answerable=bool(question.expected)) for question in plain]
+        told = told_pairs(plain, embedder)
+        print(f"  {name}: {len(told)} pairs told in {len(plain)} questions as they are")
+        for one, other in sorted(told)[:12]:
+            print(f"    {plain[one].text} | {plain[other].text} | {plain[one].expected[:1]}")
+
+
+def told_pairs(questions: Sequence[Question], embedder: BatchingEmbedder) -> set[tuple[int, int]]:
+    """Pairs of places that stand in one finding of duplicates."""
+    found = asyncio.run(find_duplicates(questions, alike_questions(questions, embedder), embedder))
+    places = {question.id: place for place, question in enumerate(questions)}
+    return {pair for one in found for pair in combinations(sorted(places[key] for key in one.questions), 2)}
 
 
 def precision(rows: Sequence[tuple[str, bool, float]], least: float) -> float:

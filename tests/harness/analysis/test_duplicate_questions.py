@@ -43,6 +43,21 @@ def test_equal_questions_with_other_answers_are_in_conflict():
     assert '"green"' in one.what
 
 
+def test_other_words_with_the_same_answer_ask_the_same():
+    (one,) = found(
+        ask("a", "In what country can most of the Amazon rainforest be found?", "Brazil"),
+        ask("b", "Which nation contains the majority of the Amazon forest?", "In Brazil"),
+        ask("c", "Which country exports the most coffee?", "Brazil"),
+    )
+    assert (one.kind, one.questions) == ("duplicate_question", ("a", "b"))
+
+
+def test_other_words_with_another_answer_or_a_bare_yes_are_other_questions():
+    asked = "Can I bring my dog into the shop?", "Are pets welcome inside the store?"
+    assert found(ask("a", asked[0], "Yes"), ask("b", asked[1], "Yes")) == ()
+    assert found(ask("a", asked[0], "Small dogs only"), ask("b", asked[1], "Cats are kept out")) == ()
+
+
 def test_near_questions_are_in_conflict_only_where_the_answers_contradict():
     texts = "How can I reset my PIN?", "How do I reset my PIN?"
     (one,) = found(ask("a", texts[0], "It takes 3 days."), ask("b", texts[1], "It takes 5 days."))
