@@ -65,6 +65,7 @@ BY_HAND: Final = -5.0  # the last
 PENALTY: Final = 3e-3
 ROUNDS: Final = 4
 BINS: Final = 10
+DRAWN: Final = 300
 
 Groups = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -197,14 +198,37 @@ def _pairs_right(scores: Floats, yes: Flags, pairs: NDArray[np.str_], rows: NDAr
     return float(np.mean(right)) if right else float("nan")
 
 
-def calibration_error(sets: Sequence[Read], scores: Mapping[str, Floats]) -> float:
-    """Expected calibration error over sets of one claim a row, each class weighing the same in each set."""
+def reliability(sets: Sequence[Read], scores: Mapping[str, Floats]) -> None:
+    """The table over sets of one claim a row, each class weighing the same in each set, and what it comes to.
+
+    A judge that is perfectly calibrated has an error too, by chance: it is drawn for as many rows.
+    """
     likely = np.concatenate([scores[one.name] for one in sets])
     yes = np.concatenate([one.yes for one in sets])
     mass = np.concatenate([np.where(one.yes, 0.5 / one.yes.sum(), 0.5 / (~one.yes).sum()) for one in sets]) / len(sets)
     bins = np.minimum((likely * BINS).astype(int), BINS - 1)
-    gaps = [abs((mass * (likely - yes))[bins == one].sum()) for one in range(BINS)]
-    return float(sum(gaps))
+    inside = [(bins == one, mass[bins == one].sum()) for one in range(BINS)]
+    lines = [
+        (
+            f"{one / BINS:.1f} to {(one + 1) / BINS:.1f}",
+            int(rows.sum()),
+            *((mass * what)[rows].sum() / part for what in (likely, yes)),
+        )
+        for one, (rows, part) in enumerate(inside)
+        if part
+    ]
+    table(
+        ("said", "rows", "mean said", "supported"), [(*line[:2], *(f"{one:.2f}" for one in line[2:])) for line in lines]
+    )
+    drawn = np.random.default_rng(0).random((DRAWN, len(likely))) < likely
+    chance = np.mean([_error(likely, one, np.full(len(likely), 1 / len(likely)), bins) for one in drawn])
+    names = ", ".join(one.name for one in sets)
+    error = _error(likely, yes, mass, bins)
+    print(f"Expected calibration error, left out, {names}: {error:.3f}, goal .05; by chance {chance:.3f}\n")
+
+
+def _error(likely: Floats, yes: Flags, mass: Floats, bins: Groups) -> float:
+    return float(sum(abs((mass * (likely - yes))[bins == one].sum()) for one in range(BINS)))
 
 
 def claims_table(sets: Sequence[Read]) -> None:
@@ -224,8 +248,7 @@ def claims_table(sets: Sequence[Read]) -> None:
     table(columns, lines)
     single = [one for one in sets if len(one.places) < 1.3 * len(one.found)]
     if single:
-        error = calibration_error(single, left_out)
-        print(f"Expected calibration error, left out, {', '.join(one.name for one in single)}: {error:.3f}, goal .05\n")
+        reliability(single, left_out)
 
 
 def _plain(one: Read, scores: Floats) -> str:

@@ -375,6 +375,7 @@ _CERTAIN: Final = frozenset({"turned", "roles"})  # kinds of conflict that decid
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
+_MARGIN: Final = 0.05  # of a share, so that its logarithm is bounded
 _ANY_WORD: Final = re.compile(r"\w+")
 
 
@@ -546,7 +547,8 @@ def as_said(compared: Comparison) -> str:
     claim = compared.claim.text
     for word in compared.claim.of_kind("number"):
         if theirs.get(word.key, word.text) != word.text:
-            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", lambda _, one=word: theirs[one.key], claim, count=1)
+            said = theirs[word.key].replace("\\", r"\\")
+            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", said, claim, count=1)
     return claim
 
 
@@ -569,10 +571,15 @@ def combined_signals(compared: Comparison, said: Sequence[float], wording_odds: 
         "model": log_odds_of(said[0]),
         "not contradicted": -log_odds_of(said[1]),
         "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
-        "words": word_share(claim, text),
-        "word pairs": pair_share(claim, text),
+        "words": _missing_few(word_share(claim, text)),
+        "word pairs": _missing_few(pair_share(claim, text)),
         "turned round": float(is_turned_round(compared)),
     }
+
+
+def _missing_few(share: float) -> float:
+    """A share on a scale where the last words count most: from 9 of 10 to all is as much as from none to two thirds."""
+    return -math.log(1 + _MARGIN - share)
 
 
 def combined(found: Mapping[str, float]) -> float:

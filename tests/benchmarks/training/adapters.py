@@ -1,6 +1,8 @@
 """Packs what training changed: low-rank factors in 8 bits of every matrix, small arrays whole, and temperatures.
 
-Run: python tests/benchmarks/training/adapters.py CHECKPOINT OUT.npz [--temperatures SUPPORT CORRECT]
+Run: python tests/benchmarks/training/adapters.py CHECKPOINT ... OUT.npz [--temperatures SUPPORT CORRECT]
+
+Of several checkpoints of one training the mean of the weights is packed: it has what each was good at.
 """
 
 import argparse
@@ -52,14 +54,15 @@ def packed(state, base, rank, temperatures):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoint", type=Path, nargs="+")
     parser.add_argument("out", type=Path)
     parser.add_argument("--temperatures", type=float, nargs=2, default=(1.0, 1.0))
     given = parser.parse_args()
-    state, base = (
+    base, *states = (
         {name: value.detach().numpy() for name, value in network.state_dict().items()}
-        for network in (load(given.checkpoint), packaged_network())
+        for network in (packaged_network(), *map(load, given.checkpoint))
     )
+    state = {name: np.mean([one[name] for one in states], axis=0, dtype=np.float32) for name in base}
     found, lost = packed(state, base, CONFIG["rank"], given.temperatures)
     np.savez(given.out, **found)
     print(f"{given.out.stat().st_size / 1e6:.1f} MB; {lost:.1%} of the energy of the changes is lost")

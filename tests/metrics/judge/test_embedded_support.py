@@ -265,3 +265,13 @@ def test_the_model_reads_numbers_and_times_as_the_text_spells_them(embedder, cla
 def test_accents_are_no_other_name(embedder):
     (found,) = judged(embedder, ["José Noel lives in Malaga."], ["Jose Noël lives in Málaga."])
     assert (found.joint.holds, found.joint.why) == (True, "")
+
+
+def test_word_order_counts_where_the_words_are_the_same(embedder):
+    text = "The mayor opened the new bridge in May. The council closed the old school on the hill in June."
+    claims = [
+        "The council closed the old school and the mayor opened the new bridge.",
+        "The council opened the old bridge and the mayor closed the new school.",
+    ]
+    told, mixed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
+    assert told.joint.score > mixed.joint.score + 0.02
