@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ..metrics.classification import ConfusionMatrix, confusion_matrix
 from ..metrics.evaluators import rates
 from .leaderboard import ARROWS, figure
+from .records import record_object
 from .reported_run import FoundRows, ReportedRun, failing_rows, family_of
 from .store.run import RunEvaluator
 from .store.run_scores import confusion_counts
@@ -224,20 +225,14 @@ def board_object(board: Board) -> dict[str, object]:
 
 
 def _column_object(column: MetricColumn) -> dict[str, object]:
-    return {
-        "metric": column.name,
-        "better": column.better,
-        "low": column.low,
-        "high": column.high,
-        "threshold": column.threshold,
-        "threshold_is_default": column.threshold_is_default,
-    }
+    names = ("better", "low", "high", "threshold", "threshold_is_default")
+    return {"metric": column.name, **{name: getattr(column, name) for name in names}}
 
 
 def _row_object(row: BoardRow | BoolRow | ClassificationRow, columns: Sequence[MetricColumn]) -> dict[str, object]:
     made: dict[str, object] = {
         "bot": row.bot,
-        "values": {column.name: _cell_object(cell) for column, cell in zip(columns, row.cells, strict=True)},
+        "values": {column.name: record_object(cell) for column, cell in zip(columns, row.cells, strict=True)},
     }
     if isinstance(row, BoolRow):
         made["passes_parsed"] = row.passes_parsed
@@ -245,17 +240,6 @@ def _row_object(row: BoardRow | BoolRow | ClassificationRow, columns: Sequence[M
         matrix = row.confusion
         made["confusion"] = matrix and {"labels": matrix.labels, "columns": matrix.columns, "counts": matrix.counts}
     return made
-
-
-def _cell_object(cell: Cell) -> dict[str, object]:
-    return {
-        "value": cell.value,
-        "position": cell.position,
-        "n_ok": cell.n_ok,
-        "n_not_applicable": cell.n_not_applicable,
-        "n_parse_failure": cell.n_parse_failure,
-        "n_failed": cell.n_failed,
-    }
 
 
 def board_blocks(board: Board) -> Iterator[Block]:

@@ -14,6 +14,7 @@ from .boards import Board, board_of, boards_of
 from .insights import Insight, insights_of
 from .leaderboard import TIMED_METRICS
 from .problems import Problem, problems_of
+from .records import record_object
 from .reported_run import ReportedRun, RowKey, open_reported
 from .robustness.perturbed import source_run
 from .store.database import Store, explain, marks
@@ -56,33 +57,12 @@ def keep_findings(store: Store, run_id: int, summary: Summary | None = None) -> 
 
 def problem_object(problem: Problem) -> dict[str, object]:
     """A problem for machines."""
-    return {
-        "id": problem.id,
-        "severity": problem.severity,
-        "type": problem.type,
-        "evaluator": problem.evaluator,
-        "metric": problem.metric,
-        "bot": problem.bot,
-        "threshold": problem.threshold,
-        "value": problem.value,
-        "rows": [row._asdict() for row in problem.rows],
-        "row_count": problem.row_count,
-        "what": problem.what,
-        "action": problem.action,
-    }
+    return record_object(problem)
 
 
 def insight_object(insight: Insight) -> dict[str, object]:
     """An insight for machines."""
-    return {
-        "id": insight.id,
-        "type": insight.type,
-        "evaluator": insight.evaluator,
-        "metric": insight.metric,
-        "bot": insight.bot,
-        "text": insight.text,
-        "details": dict(insight.details),
-    }
+    return record_object(insight)
 
 
 def _work_out(run: ReportedRun) -> Findings:

@@ -25,8 +25,8 @@ ROOMS = {  # of the harness and the reports, from the ground up; each imports ea
         {"server"}, {"api", "cli"}, {"pytest_results"}, {"pytest_plugin"}, {"entry"},
     ],
     "reports": [
-        {"statistics"}, {"text"}, {"markdown_text"}, {"table"}, {"terminal"}, {"files"}, {"store"}, {"corrected"},
-        {"models_in_use"},
+        {"statistics"}, {"text"}, {"records"}, {"markdown_text"}, {"table"}, {"terminal"}, {"files"}, {"store"},
+        {"corrected"}, {"models_in_use"},
         {"summary", "outcomes", "primary"}, {"leaderboard"}, {"reported_run"}, {"calibration"}, {"compare"}, {"gate"},
         {"ranking"},
         {"robustness"}, {"boards"}, {"problems", "insights", "analysis"}, {"report"}, {"export"}, {"pages"},

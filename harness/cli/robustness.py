@@ -14,6 +14,7 @@ from ... import InputError
 from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
 from ...reports.export.robustness import robustness_blocks
 from ...reports.leaderboard import count
+from ...reports.records import record_object
 from ...reports.robustness.robustness import Robustness
 from ...reports.table import BLANK, Block, Column, Item, Sentence, Table, quoted
 from ...reports.text import printable
@@ -77,16 +78,7 @@ def show_kinds(stdout: TextIO, as_json: bool) -> None:
 
 def kind_object(kind: Kind) -> dict[str, object]:
     """A kind for machines."""
-    return {
-        "name": kind.name,
-        "must": kind.must,
-        "unit": kind.unit,
-        "summary": kind.summary,
-        "needs": kind.needs,
-        "offline": kind.offline,
-        "graded": kind.graded,
-        "experimental": kind.experimental,
-    }
+    return record_object(kind, ["perturb", "group"], offline=kind.offline)
 
 
 def perturbed_blocks(made: Perturbed) -> Iterator[Block]:

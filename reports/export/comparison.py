@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Final
 
 from ..compare import messages as words
@@ -13,6 +13,7 @@ from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricC
 from ..compare.messages import headline
 from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
 from ..leaderboard import ARROWS, figure
+from ..records import record_object
 from ..statistics.preference import WinRate
 from ..summary import MetricColumn
 from ..table import (
@@ -323,8 +324,8 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
     """All of it; what is not known is None."""
     return {
         "opening": words.opening(comparison) or None,
-        "baseline": asdict(comparison.baseline),
-        "candidate": asdict(comparison.candidate),
+        "baseline": record_object(comparison.baseline),
+        "candidate": record_object(comparison.candidate),
         "headline": headline(comparison),
         "primary": comparison.primary and comparison.primary.as_object,
         "same_answers": comparison.same_answers,
@@ -335,9 +336,9 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "changes": list(comparison.changes),
         "side_by_side": comparison.preference and preference_object(comparison.preference, comparison.candidate.name),
         "metrics": {each.column.name: _metric(each, comparison) for each in comparison.metrics},
-        "latency": None if comparison.latency is None else asdict(comparison.latency),
+        "latency": None if comparison.latency is None else record_object(comparison.latency),
         "refused": dict(comparison.refused),
-        "dropped": asdict(comparison.dropped),
+        "dropped": record_object(comparison.dropped),
         "warnings": list(comparison.warnings),
         "rows": {rows.metric: _row_objects(rows) for rows in comparison.rows},
     }
@@ -366,7 +367,7 @@ def preference_object(found: SideBySide, candidate: str) -> dict[str, object]:
         "left_out": found.left_out,
         "position_dependent": found.turned,
         "position_consistency": found.consistency,
-        "agreement_with_people": found.agreement and asdict(found.agreement),
+        "agreement_with_people": found.agreement and record_object(found.agreement),
         "corrected": _rate(found.corrected),
         "pairs": [
             {
@@ -423,7 +424,7 @@ def _metric(found: MetricComparison, comparison: Comparison) -> dict[str, object
         "losses": losses if directed else None,
         "pass_to_fail": found.pass_to_fail,
         "fail_to_pass": found.fail_to_pass,
-        "missing": asdict(found.missing),
+        "missing": record_object(found.missing),
         "bounds": None if found.bounds is None else list(found.bounds),
         "noise": None if found.noise is None else _noise_object(found.noise),
     }
@@ -442,4 +443,4 @@ def _noise_object(noise: Noise) -> dict[str, object]:
 
 
 def _row_objects(rows: ChangedRows) -> dict[str, object]:
-    return {"losses": [asdict(row) for row in rows.losses], "gains": [asdict(row) for row in rows.gains]}
+    return {"losses": [record_object(row) for row in rows.losses], "gains": [record_object(row) for row in rows.gains]}

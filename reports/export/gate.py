@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Final
 
 from ..gate import report as words
 from ..gate.report import GateReport
 from ..gate.rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
-from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
+from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict
 from ..leaderboard import ARROWS
+from ..records import record_object
 from ..statistics.paired import Difference
 from ..table import (
     BLANK,
@@ -254,16 +254,16 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
         "questions": bot.questions,
         "clusters": bot.clusters,
         "metrics": {each.metric: metric_object(each) for each in bot.metrics},
-        "thresholds": [asdict(each) for each in bot.thresholds],
+        "thresholds": [record_object(each) for each in bot.thresholds],
         "latency": {
             "outcome": latency.outcome,
             "limit": latency.limit,
-            "figures": None if latency.found is None else asdict(latency.found),
+            "figures": None if latency.found is None else record_object(latency.found),
             "sentence": latency.sentence,
         },
-        "failures": asdict(bot.failures),
+        "failures": record_object(bot.failures),
         "primary": bot.primary or None,
-        "changes": [asdict(each) for each in bot.changes],
+        "changes": [record_object(each) for each in bot.changes],
         "flips": [flip_object(flip) for flip in bot.flips],
         "notes": list(bot.notes),
     }
@@ -275,7 +275,9 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
     return {
         "outcome": found.outcome,
         "sentence": found.sentence,
-        "these": None if found.these is None else _these_object(found.these),
+        "these": None
+        if found.these is None
+        else record_object(found.these, gain_low=found.these.low, gain_high=found.these.high),
         "like_these": None
         if found.like_these is None
         else {"outcome": found.like_these, "sentence": found.like_sentence},
@@ -286,7 +288,7 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
         "difference": None if change is None else change[0],
         "difference_low": None if change is None else change[1],
         "difference_high": None if change is None else change[2],
-        "gain": None if gain is None else asdict(gain),
+        "gain": None if gain is None else record_object(gain),
         "p_value": None if gain is None else gain.p_value,
         "adjusted_p": found.adjusted_p,
         "questions": _questions(gain),
@@ -300,16 +302,12 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
     }
 
 
-def _these_object(found: OnThese) -> dict[str, object]:
-    return {**asdict(found), "gain_low": found.low, "gain_high": found.high}
-
-
 def flip_object(flip: GateFlip) -> dict[str, object]:
     """A question that got worse."""
     return {
         "question_id": flip.key,
         "question": flip.question,
-        "metrics": [asdict(each) for each in flip.falls],
+        "metrics": [record_object(each) for each in flip.falls],
         "again": {"before": list(flip.again[0]), "now": list(flip.again[1])},
         "baseline_answer": flip.baseline_answer,
         "candidate_answer": flip.candidate_answer,
@@ -319,17 +317,7 @@ def flip_object(flip: GateFlip) -> dict[str, object]:
 
 def rule_object(rule: GateRule) -> dict[str, object]:
     """What was gated and let pass."""
-    return {
-        "margins": dict(rule.margins),
-        "margin": rule.margin,
-        "missing": rule.missing,
-        "latency": rule.latency,
-        "scope": rule.scope,
-        "confirm": rule.confirm,
-        "metrics": list(rule.metrics),
-        "thresholds": sorted(rule.thresholds),
-        "cluster": rule.cluster,
-    }
+    return record_object(rule, ["flips", "seed", "primary"])
 
 
 def _questions(gain: Difference | None) -> int:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from ..compare.comparison import ALPHA, cluster_noun
 from ..compare.messages import interval, p_value, signed
-from ..compare.scores import Figures, Mean, ScoreTable
+from ..compare.scores import Mean, ScoreTable
 from ..leaderboard import ARROWS, count, figure, milliseconds
 from ..ranking.abstention import OUTCOMES, Abstention, Promise, RiskCoverage
 from ..ranking.ranked_run import AbstainedRun, Caution, InDetail, Judges, RankedMetric, RankedRun
 from ..ranking.ranking import Against, RankAgreement, Ranking, as_measured, names_in_order
 from ..ranking.routing import BestPerQuestion, Offer, Router
+from ..records import json_value, record_object
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
@@ -567,7 +567,7 @@ def _metric(metric: RankedMetric) -> dict[str, object]:
 def _detail(detail: InDetail) -> dict[str, object]:
     column, lead = detail.metric.column, detail.lead
     return {
-        "lead": None if lead is None else {"bot": lead.bot, "rival": lead.rival, "by": asdict(lead.by)},
+        "lead": None if lead is None else record_object(lead),
         "frontier": {
             offer.bot: {
                 "quality": None if offer.quality is None else as_measured(offer.quality, column),
@@ -588,16 +588,16 @@ def _best_object(best: BestPerQuestion, detail: InDetail) -> dict[str, object]:
         "single": best.single,
         "single_mean": as_measured(best.single_mean, column),
         "bound": as_measured(best.bound, column),
-        "gain": asdict(best.gain),
+        "gain": record_object(best.gain),
         "best_on_share": dict(best.chosen),
         "cross_fitted": None if best.honest is None else as_measured(best.honest, column),
-        "cross_fitted_gain": None if best.honest_gain is None else asdict(best.honest_gain),
+        "cross_fitted_gain": None if best.honest_gain is None else record_object(best.honest_gain),
     }
 
 
 def _router(router: Router, detail: InDetail) -> dict[str, object]:
     column = detail.metric.column
-    made = asdict(router)
+    made = record_object(router)
     return made | {name: as_measured(made[name], column) for name in ("held_out", "fitted", "single_mean")}
 
 
@@ -607,8 +607,8 @@ def _agreement_object(found: RankAgreement) -> dict[str, object]:
         "over": [found.names[place] for place in found.complete],
         "mean_tau": found.mean_tau,
         "names": list(found.names),
-        "taus": _without_nan(found.taus),
-        "against_majority": [asdict(each) | {"firm": each.firm} for each in found.against],
+        "taus": json_value(found.taus),
+        "against_majority": [record_object(each) | {"firm": each.firm} for each in found.against],
     }
 
 
@@ -626,10 +626,6 @@ def _judges_object(judges: Judges) -> dict[str, object]:
             for each in judges.found
         },
     }
-
-
-def _without_nan(figures: Figures) -> list[list[float | None]]:
-    return [[None if math.isnan(value) else value for value in line] for line in figures.tolist()]
 
 
 MOST_POINTS = 200  # of a curve
@@ -652,7 +648,7 @@ def abstained_object(found: AbstainedRun) -> dict[str, object]:
             "unanswerable": found.unanswerable,
             "unknown": found.unknown,
         },
-        "costs": asdict(found.costs),
+        "costs": record_object(found.costs),
         "risk": found.risk,
         "cluster": found.cluster,
         "bots": {bot: _bot(each, found.cautions.get(bot)) for bot, each in found.bots.items()},
@@ -679,8 +675,8 @@ def _caution(caution: Caution) -> dict[str, object]:
         "floor": caution.confidence.floor,
         "abstained_below_floor": caution.hidden,
         "risk_coverage": None if caution.curve is None else _curve(caution.curve),
-        "promise_for_questions_like_these": _promise_object(caution.alike),
-        "promise_for_other_clusters": _promise_object(caution.elsewhere),
+        "promise_for_questions_like_these": json_value(caution.alike),
+        "promise_for_other_clusters": json_value(caution.elsewhere),
     }
 
 
@@ -702,7 +698,3 @@ def _curve(curve: RiskCoverage) -> dict[str, object]:
             for place in kept
         ],
     }
-
-
-def _promise_object(promise: Promise | None) -> dict[str, object] | None:
-    return None if promise is None else asdict(promise)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
 
 from ..compare.messages import change, share
 from ..compare.scores import Estimate
 from ..leaderboard import count, figure
+from ..records import record_object
 from ..robustness.flips import Flip, FlippedPair, KindFlips
 from ..robustness.robustness import (
     AnswerTable,
     BotRobustness,
-    CurvePoint,
     IntensityCurve,
     KindAnswers,
     MetricRobustness,
@@ -285,108 +284,58 @@ def robustness_object(found: Robustness, most_flips: int | None = None) -> dict[
 
 
 def _bot_object(found: BotRobustness, most_flips: int | None) -> dict[str, object]:
-    return {
-        "same_state": found.same_state,
-        "questions": found.questions,
-        "perturbations": found.perturbations,
-        "repeats": found.repeats,
-        "control": found.control,
-        "answers": _answers(found.answers),
-        "metrics": {each.column.name: _metric(each) for each in found.metrics},
-        "flip_count": found.flip_count,
-        "flips": [_pair_object(pair) for pair in found.flips[:most_flips]],
-        "reasons": dict(found.reasons),
-    }
+    return record_object(
+        found, ["bot"], answers=_answers(found.answers),
+        metrics={each.column.name: _metric(each) for each in found.metrics},
+        flips=[_pair_object(pair) for pair in found.flips[:most_flips]],
+    )  # fmt: skip
 
 
 def _answers(found: AnswerTable) -> dict[str, object]:
-    return {
-        "agreement": _estimate(found.agreement),
-        "word_overlap": _estimate(found.overlap),
-        "self_consistency": _estimate(found.self_consistency),
-        "majority": _estimate(found.majority),
-        "kinds": [_kind_answers(kind) for kind in found.kinds],
-    }
+    return record_object(
+        found, ["overlap"], word_overlap=found.overlap, kinds=[_kind_answers(kind) for kind in found.kinds]
+    )
 
 
 def _kind_answers(found: KindAnswers) -> dict[str, object]:
-    return {
-        "kind": found.kind,
-        "must": found.must,
-        "rows": found.rows,
-        "missing": found.missing,
-        "same": _estimate(found.same),
-        "word_overlap": _estimate(found.overlap),
-        "as_wanted": _estimate(found.as_wanted),
-        "above_control": None if found.above_control is None else asdict(found.above_control),
-    }
+    return record_object(found, ["overlap"], word_overlap=found.overlap)
 
 
 def _metric(found: MetricRobustness) -> dict[str, object]:
+    column = found.column
     return {
-        "better": found.column.better,
-        "threshold": found.column.threshold,
-        "version": found.column.version,
+        "better": column.better, "threshold": column.threshold, "version": column.version,
         "kinds": [_kind_flips(kind) for kind in found.kinds],
         "curves": [_curve(curve) for curve in found.curves],
         "over_perturbations": _spread_object(found.perturbations),
         "over_repeats": _spread_object(found.repeats),
-    }
+    }  # fmt: skip
 
 
 def _kind_flips(found: KindFlips) -> dict[str, object]:
-    return {
-        "kind": found.kind,
-        "must": found.must,
-        "pass_to_fail": found.pass_to_fail,
-        "fail_to_pass": found.fail_to_pass,
-        "flips": found.counts.flips,
-        "comparable": found.counts.comparable,
-        "not_comparable": found.counts.not_comparable,
-        "flip_rate": found.counts.rate,
-        "flip_rate_interval": None if found.rate is None else _ends(found.rate),
-        "above_control": None if found.above_control is None else asdict(found.above_control),
-        "p_adjusted": found.p_adjusted,
-        "is_above_control": found.is_above,
-        "score_change": None if found.score_change is None else asdict(found.score_change),
-    }
+    counts = found.counts
+    return record_object(
+        found, ["counts", "rate"], flips=counts.flips, comparable=counts.comparable,
+        not_comparable=counts.not_comparable, flip_rate=counts.rate, is_above_control=found.is_above,
+        flip_rate_interval=None if found.rate is None else [found.rate.low, found.rate.high],
+    )  # fmt: skip
 
 
 def _curve(found: IntensityCurve) -> dict[str, object]:
-    return {
-        "kind": found.kind,
-        "controlled": found.controlled,
-        "points": [_point(point) for point in found.points],
-        "breakdown": None
-        if found.breakdown is None
-        else asdict(found.breakdown) | {"sentence": found.breakdown.sentence},
-    }
-
-
-def _point(found: CurvePoint) -> dict[str, object]:
-    return {
-        "intensity": found.intensity,
-        "flip_rate": _estimate(found.flips),
-        "above_control": found.above_control,
-        "fitted": found.fitted,
-        "score": _estimate(found.score),
-    }
+    points = [record_object(point, ["flips"], flip_rate=point.flips) for point in found.points]
+    where = found.breakdown
+    return record_object(
+        found, points=points, breakdown=None if where is None else record_object(where, sentence=where.sentence)
+    )
 
 
 def _spread_object(found: ScoreSpread | None) -> dict[str, object] | None:
-    if found is None:
-        return None
-    return {
-        "plain": _estimate(found.plain),
-        "worst": _estimate(found.worst),
-        "standard_deviation": _estimate(found.deviation),
-        "range": _estimate(found.range),
-        "without_value": found.without_value,
-    }
+    return None if found is None else record_object(found, ["over", "deviation"], standard_deviation=found.deviation)
 
 
 def _pair_object(found: FlippedPair) -> dict[str, object]:
     first = found.first
+    which = ["bot", "perturbation", "key", "question", "perturbed"]
     return {
         "question_id": first.perturbation.source,
         "perturbed_id": first.key,
@@ -397,19 +346,5 @@ def _pair_object(found: FlippedPair) -> dict[str, object]:
         "perturbed": first.perturbed,
         "answer": found.answer,
         "perturbed_answer": found.perturbed_answer,
-        "flips": [
-            {
-                "metric": flip.metric, "direction": flip.direction, "threshold": flip.threshold,
-                "before": flip.before, "after": flip.after, "repeat": flip.repeat, "repeats": flip.repeats,
-            }
-            for flip in found.flips
-        ],
-    }  # fmt: skip
-
-
-def _estimate(found: Estimate | None) -> dict[str, object] | None:
-    return None if found is None else asdict(found)
-
-
-def _ends(found: Estimate) -> Iterable[float | None]:
-    return [found.low, found.high]
+        "flips": [record_object(flip, which) for flip in found.flips],
+    }

@@ -1,0 +1,51 @@
+"""Records as JSON: the one way from a dataclass to an object with the names that users know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import PurePath
+from typing import Any
+
+
+def record_object(record: object, leave_out: Collection[str] = (), **named: object) -> dict[str, object]:
+    """The fields of a record by name, records inside it likewise.
+
+    Args:
+        record: a dataclass or a named tuple.
+        leave_out: fields that are not for readers, or that ``named`` gives under another name.
+        named: what is added, or stands in the place of a field.
+
+    >>> from .compare.scores import Mean
+    >>> record_object(Mean(0.5, None, None), leave_out=("value",), mean=0.5)
+    {'low': None, 'high': None, 'mean': 0.5}
+    """
+    there = [name for name in _names(record) if name not in leave_out and name not in named]
+    made = {name: json_value(getattr(record, name)) for name in there}
+    return made | {name: json_value(value) for name, value in named.items()}
+
+
+def json_value(value: Any) -> object:  # noqa: ANN401 - whatever records hold
+    """A value as JSON has it: records as objects, tuples as lists, sets sorted, arrays as lists, NaN as None."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): json_value(each) for key, each in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(json_value, value), key=str)
+    if _names(value):
+        return record_object(value)
+    if isinstance(value, (list, tuple)):
+        return [json_value(each) for each in value]
+    if isinstance(value, PurePath):
+        return str(value)
+    return json_value(value.tolist())  # of numpy, an array or a number
+
+
+def _names(record: object) -> tuple[str, ...]:
+    if is_dataclass(record):
+        return tuple(field.name for field in fields(record))
+    return getattr(record, "_fields", ())
