@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -322,7 +323,7 @@ def _same_words(first: Document, second: Document) -> float:
     ]
     if not all(sets):
         return 0.0
-    return len(sets[0] & sets[1]) / (len(sets[0]) * len(sets[1])) ** 0.5
+    return len(sets[0] & sets[1]) / math.sqrt(len(sets[0]) * len(sets[1]))
 
 
 def _families(documents: Sequence[Document]) -> Iterator[list[Document]]:
