@@ -503,10 +503,13 @@ def _shared_character_ngrams(answer: str, expected: str) -> Iterable[tuple[int, 
         ours, theirs = (_numbered(codes, bits) for codes in both)
     else:
         ours, theirs = _ranked(*both)
-    kinds, counts = _runs(np.sort(ours))
-    theirs.sort()
-    there = np.searchsorted(theirs, kinds, "right") - np.searchsorted(theirs, kinds, "left")
-    common = np.bincount(kinds >> _ORDER_BITS, np.minimum(counts, there), minlength=_CHARACTER_ORDERS + 1)
+    (kinds, counts), (other_kinds, other_counts) = _runs(np.sort(ours)), _runs(np.sort(theirs))
+    both_kinds = np.concatenate([kinds, other_kinds])
+    order_of = both_kinds.argsort(kind="stable")  # merges two sorted runs
+    merged = both_kinds[order_of]
+    shared = np.flatnonzero(merged[1:] == merged[:-1])
+    least = np.minimum(counts[order_of[shared]], other_counts[order_of[shared + 1] - len(kinds)])
+    common = np.bincount(merged[shared] >> _ORDER_BITS, least, minlength=_CHARACTER_ORDERS + 1)
     for order in range(1, _CHARACTER_ORDERS + 1):
         yield int(common[order]), len(answer) - order + 1, len(expected) - order + 1
 
