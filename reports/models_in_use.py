@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from ..metrics.evaluators import RATES
+from .records import record_object
 from .store.database import Store
 
 
@@ -40,13 +41,7 @@ class JudgeInUse:
     @property
     def as_object(self) -> dict[str, object]:
         """For machines."""
-        return {
-            "name": self.name,
-            "model_id": self.model_id,
-            "embedded": self.embedded,
-            "metrics": list(self.metrics),
-            "self_test_missed": self.missed or None,
-        }
+        return record_object(self)
 
 
 def families(metrics: Iterable[str]) -> list[str]:
@@ -110,14 +105,7 @@ class ModelInUse:
     @property
     def as_object(self) -> dict[str, object]:
         """For machines."""
-        return {
-            "role": self.role,
-            "model_id": self.model_id,
-            "server": self.is_served,
-            "licence": self.licence,
-            "absent": self.is_absent,
-            "metrics": list(self.metrics),
-        }
+        return record_object(self, ["is_served", "is_absent"], server=self.is_served, absent=self.is_absent)
 
 
 def named(metrics: tuple[str, ...]) -> str:

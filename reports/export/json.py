@@ -10,6 +10,7 @@ import orjson
 from ..analysis.store import analysis_of_run
 from ..boards import board_object
 from ..outcomes import headlines
+from ..records import record_object
 from ..report import Report, insight_object, problem_object
 from ..summary import BotSummary, MetricSummary, Summary
 from .knowledge import analysis_object
@@ -33,42 +34,19 @@ def as_object(summary: Summary) -> dict[str, object]:
 
 def _bot_object(bot: BotSummary) -> dict[str, object]:
     latency = bot.latency
-    return {
-        "kind": bot.kind,
-        "model": bot.model,
-        "embedded": bot.embedded,
-        "problem": bot.problem,
-        "rows": bot.rows,
-        "failed": bot.failed,
-        "abstained": bot.abstained,
-        "correct": bot.outcomes and bot.outcomes.as_object,
-        "metrics": {name: _metric_object(name, metric) for name, metric in bot.metrics.items()},
-        "latency_ms": {
-            "mean": latency and latency.mean,
-            "p50": latency and latency.p50,
-            "p95": latency and latency.p95,
-        },
-        "bot_error_rate": bot.error_rate,
-        "empty_context_rate": bot.empty_context_rate,
-        "tokens": bot.tokens,
-        "tokens_rows": bot.tokens_rows,
-        "cost": bot.cost,
-        "cost_rows": bot.cost_rows,
-    }
+    return record_object(
+        bot, ["name", "retriever_rows", "empty_context_rows", "failures", "latency", "outcomes"],
+        correct=bot.outcomes and bot.outcomes.as_object,
+        metrics={name: _metric_object(name, metric) for name, metric in bot.metrics.items()},
+        latency_ms={name: latency and getattr(latency, name) for name in ("mean", "p50", "p95")},
+        bot_error_rate=bot.error_rate,
+        empty_context_rate=bot.empty_context_rate,
+    )  # fmt: skip
 
 
 def _metric_object(name: str, metric: MetricSummary) -> dict[str, object]:
-    made: dict[str, object] = {
-        "mean": metric.mean,
-        "ci_low": metric.ci_low,
-        "ci_high": metric.ci_high,
-        "ci_untold": metric.ci_untold or None,
-        "n_ok": metric.n_ok,
-        "n_not_applicable": metric.n_not_applicable,
-        "n_failed": metric.n_failed,
-        "n_parse_failure": metric.n_parse_failure,
-        "reasons": metric.reasons,
-    }
+    left_out = ["n_passed", "mean_parsed", "calibration"]
+    made = record_object(metric, left_out, ci_untold=metric.ci_untold or None)
     if metric.calibration is not None:
         made["calibration"] = asdict(metric.calibration)
     if name.endswith(".passes"):

@@ -597,8 +597,8 @@ def _best_object(best: BestPerQuestion, detail: InDetail) -> dict[str, object]:
 
 def _router(router: Router, detail: InDetail) -> dict[str, object]:
     column = detail.metric.column
-    made = record_object(router)
-    return made | {name: as_measured(made[name], column) for name in ("held_out", "fitted", "single_mean")}
+    means = {"held_out": router.held_out, "fitted": router.fitted, "single_mean": router.single_mean}
+    return record_object(router, **{name: as_measured(mean, column) for name, mean in means.items()})
 
 
 def _agreement_object(found: RankAgreement) -> dict[str, object]:
