@@ -41,7 +41,7 @@ class JudgeInUse:
     @property
     def as_object(self) -> dict[str, object]:
         """For machines."""
-        return record_object(self)
+        return record_object(self, ["missed"], self_test_missed=self.missed or None)
 
 
 def families(metrics: Iterable[str]) -> list[str]:
