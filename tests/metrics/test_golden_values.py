@@ -102,6 +102,7 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "test_retrieval.py": ("hit_rate", "evidence_recall", "mrr", "span_precision", "span_recall", "span_iou"),
     "test_judge_metrics.py": (
         *("context_precision_ratio", "context_recall_claims", "context_relevancy", "noise_sensitivity", "ragas"),
+        "faithful",
     ),
     "test_judge_booleans.py": (
         *("language_mismatch", "contact_information", "sexism", "stereotypes", "summarization_judge"),

@@ -67,6 +67,14 @@ def test_the_worked_example_of_noise() -> None:
     assert [claim["counted"] for claim in relevant["claims"]] == [False, False, True, False]
 
 
+def test_faithful_is_yes_from_three_of_four_supported_claims() -> None:
+    for supported, value in (((1, 1, 1, 0), 1.0), ((1, 1, 0, 0), 0.0)):
+        found = score(
+            "faithful", JudgedRow(supported=supported, right=(1, 0, 0, 0), answer_by_chunk=((0,) * 3,) * 4).facts
+        )
+        assert (found.value, found.details["contradicted"]) == (value, 0)
+
+
 def test_the_order_of_chunks_counts_for_precision_by_rank_and_not_for_the_ratio() -> None:
     for useful, by_rank in (((1, 0, 1), 0.8333), ((0, 1, 1), 0.5833), ((0, 0, 0), 0.0), ((1, 1, 0), 1.0)):
         row = JudgedRow(useful=useful)
