@@ -13,10 +13,12 @@ from .declaration import Allowed, artefact, metric
 from .facts import is_blank
 from .judge.verdicts import Agreement
 from .score import Measured, NotApplicable, Reason, Unreadable
+from .text import normalise
 from .tools import Judge
 
 Outcome = Literal["right", "wrong", "abstained_rightly", "abstained_wrongly"]
 Decider = Literal["constraints", "expected answer", "abstention", "no answer"]
+_BARE: Final = 15  # words of an expected answer that only says that there is none
 VALUES: Final[Mapping[Outcome, float]] = {"right": 1, "wrong": 0, "abstained_rightly": 1, "abstained_wrongly": 0}
 
 
@@ -76,7 +78,7 @@ def settled_outcome(
     if is_blank(answer) and abstained is not True:
         return Settled("wrong", "no answer", {"answer": str(Reason.ANSWER_EMPTY)})
     is_silent = abstains(answer, question) if abstained is None else abstained
-    says_none = bool(accepted) and not constraints and all(abstains(text, question) for text in accepted)
+    says_none = bool(accepted) and not constraints and all(_says_none(text, question) for text in accepted)
     if answerable is False or (answerable is None and says_none):
         return Settled("abstained_rightly" if is_silent else "wrong", "abstention")
     if constraints:
@@ -85,11 +87,21 @@ def settled_outcome(
             return Settled("right", "constraints")
         details = {"missing": [each["missing"] for each in missing]}
         return Settled("abstained_wrongly" if is_silent else "wrong", "constraints", details)
-    if is_silent:
+    if is_silent and _bare(answer) not in map(_bare, accepted):
         return Settled("abstained_wrongly", "abstention")
     if not accepted:
         raise NotApplicable(Reason.EXPECTED_MISSING)
     return Settled(None)
+
+
+def _bare(text: str) -> str:
+    return normalise(text).strip(" .")
+
+
+def _says_none(expected: str, question: str) -> bool:
+    """Whether an expected answer is an abstention and no more: a long one explains, and "None" may be the answer."""
+    words = expected.split()
+    return len(words) <= _BARE and _bare(expected) != "none" and abstains(expected, question)
 
 
 @artefact

@@ -29,6 +29,7 @@ UNSURE = "I'm sorry, but I don't know."
         ({"answer": UNSURE, "expected_answer": "Paris"}, "abstained_wrongly", "abstention"),
         ({"answer": UNSURE, "expected_answer": "I don't know that."}, "abstained_rightly", "abstention"),
         ({"answer": "Paris", "expected_answer": "I don't know that."}, "wrong", "abstention"),
+        ({"answer": "None", "expected_answer": "None"}, "right", "expected answer"),
         ({"answer": "Ask Ann.", "abstained": True, "expected_answer": "Paris"}, "abstained_wrongly", "abstention"),
         ({"answer": " ", "abstained": True, "answerable": False}, "abstained_rightly", "abstention"),
         ({"answer": " ", "answerable": False}, "wrong", "no answer"),
