@@ -487,6 +487,9 @@ def json_schema(
     The schema is ``schema`` (a file, or the schema itself), or else that of the question's constraint ``JSON_SCHEMA:``
     and the schema; of several, all must hold. Draft 2020-12 unless its ``$schema`` says otherwise. Patterns are
     searched in linear time, references to other documents are never fetched, and ``format`` is not checked.
+
+    >>> json_schema('{"open": 9}', schema={"required": ["open", "close"]}).details
+    {'faults': ["$: 'close' is a required property"]}
     """
     schemas = [schema] if schema is not None else []
     if not schemas:

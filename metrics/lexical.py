@@ -418,6 +418,9 @@ def self_consistency(repeated_answers: Sequence[Sequence[str]]) -> Measured:
     details have the number of questions, and the share of those whose answers are all equal. It needs ``repeat: 2`` or
     more in the suite. A bot that always gives the same wrong answer is consistent: read it beside ``correct``. For
     answers in sentences, which seldom are equal, see ``self_consistency_similarity``.
+
+    >>> round(self_consistency([["At nine", "at nine", "At ten"]]).value, 4)
+    0.3333
     """
     shares = [
         _mean_of_pairs([normalise(each) for each in answers], _is_equal) for answers in _repeats(repeated_answers)
@@ -432,6 +435,9 @@ def self_consistency_similarity(repeated_answers: Sequence[Sequence[str]]) -> Me
 
     Words are those of ``token_f1``; two answers without a word are equal. Each question counts once. It needs
     ``repeat: 2`` or more in the suite. The details name how many questions there were, and the lowest of them.
+
+    >>> self_consistency_similarity([["At nine", "at ten"]]).value
+    0.5
     """
     values = [_mean_of_pairs([squad_tokens(each) for each in answers], _token_likeness)
               for answers in _repeats(repeated_answers)]  # fmt: skip
@@ -630,6 +636,9 @@ def meteor(answer_words: list[str], expected_words: list[str], *, synonyms: bool
 
     Synonyms count only with ``synonyms: true``, which needs WordNet on this machine (``python -m nltk.downloader
     wordnet``); without it, the value is the same on every machine. Stems are English.
+
+    >>> round(meteor(["the", "cats", "sat"], ["the", "cat", "sat"]).value, 4)
+    0.9815
     """
     if not expected_words:
         raise NotApplicable(Reason.EXPECTED_MISSING, tokens=0)
