@@ -597,8 +597,10 @@ def _best_object(best: BestPerQuestion, detail: InDetail) -> dict[str, object]:
 
 def _router(router: Router, detail: InDetail) -> dict[str, object]:
     column = detail.metric.column
-    means = {"held_out": router.held_out, "fitted": router.fitted, "single_mean": router.single_mean}
-    return record_object(router, **{name: as_measured(mean, column) for name, mean in means.items()})
+    return record_object(
+        router, held_out=as_measured(router.held_out, column), fitted=as_measured(router.fitted, column),
+        single_mean=as_measured(router.single_mean, column),
+    )  # fmt: skip
 
 
 def _agreement_object(found: RankAgreement) -> dict[str, object]:
