@@ -84,6 +84,11 @@ BY_HAND: dict[str, tuple[str, ...]] = {
         *("edit_similarity", "list_match", "numeric_match", "regex", "contains_any", "contains_all", "starts_with"),
         *("json_valid", "json_schema", "self_consistency", "self_consistency_similarity"),
     ),
+    "test_citations.py": (
+        *("citation_recall", "citation_precision", "citation_validity", "uncited_claims", "quote_accuracy"),
+    ),
+    "test_outcomes.py": ("correct",),
+    "../harness/test_side_by_side.py": ("preference",),
     "test_fairness_bias.py": ("fairness_bias",),
     "test_alignscore.py": ("alignscore",),
     # Their values are compared with the loss that transformers works out, each with its own instruction.

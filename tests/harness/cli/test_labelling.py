@@ -133,7 +133,7 @@ def test_what_is_printed_and_kept_and_shown_beside_the_raw_mean(done, tmp_path):
     assert lines(done / "proctor.db", "SELECT labels, is_random FROM calibrations WHERE bot_id IS NULL") == [(78, 1)]
     page = proctor("report", "--markdown", "-", folder=done).stdout
     assert "| corrected |" in page
-    assert "Corrected: what people would say, by n labels" in page
+    assert "corrected: what people would say, by n labels" in page
     bots = json.loads(proctor("report", "--json", "-", folder=done).stdout)["bots"]
     kept = bots["mine"]["metrics"]["exact_match"]["calibration"]
     assert kept["low"] <= kept["corrected"] <= 1.0

@@ -94,7 +94,7 @@ def test_one_cluster_tells_nothing():
     (found,) = correct_all([found], "holm")
     assert found.verdict == "not estimable"
     assert (found.holm, found.difference.low) == (None, None)
-    assert "all 3 questions come from one document" in found.sentence("rag")
+    assert "all 3 questions come from one source document" in found.sentence("rag")
 
 
 def test_one_question_tells_nothing():
