@@ -145,6 +145,7 @@ _BY_METRIC: Final[Mapping[str, str]] = {
     "summac_zs": _SUMMAC,
     "summac_conv": _SUMMAC,
     "rouge_l": _LIMIT,
+    "edit_similarity": _LIMIT,
     "longest_repeated_substring": _LIMIT,
     "faithfulness": f"{_SUPPORT} Or take another verifier.",
 }

@@ -43,10 +43,10 @@ class Question:
         tags: free labels for breakdowns.
         source_document: the cluster to which the question belongs in the statistics.
         answerable: whether the knowledge holds the answer; None when the set does not say.
+        extra: keys of the file that mean nothing to us, kept as they were.
         history: messages that came before the question, as the file gives them, oldest first.
         conversation: id of the conversation of which this is a turn; blank for a question by itself.
         turn: its number in the conversation, from 1; None for a question by itself.
-        extra: keys of the file that mean nothing to us, kept as they were.
     """
 
     id: str
@@ -57,8 +57,8 @@ class Question:
     tags: tuple[str, ...] = ()
     source_document: str = ""
     answerable: bool | None = None
+    extra: Mapping[str, object] = field(default_factory=dict)
+    line: int | None = field(default=None, compare=False)
     history: tuple[Message, ...] = ()
     conversation: str = ""
     turn: int | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
-    line: int | None = field(default=None, compare=False)

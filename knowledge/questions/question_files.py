@@ -338,11 +338,11 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
         values.get("tags", ()),
         values.get("source_document") or values.get("conversation", ""),
         values.get("answerable"),
+        {**taken.extra, **marks} if (marks := {key: values[key] for key in _MARKS if key in values}) else taken.extra,
+        line,
         values.get("history", ()),
         values.get("conversation", ""),
         values.get("turn"),
-        {**taken.extra, **marks} if (marks := {key: values[key] for key in _MARKS if key in values}) else taken.extra,
-        line,
     )
 
 

@@ -159,6 +159,8 @@ def gate_blocks(report: GateReport) -> Iterator[Block]:
     for bot in report.bots:
         yield BLANK
         yield Heading(words.headline(bot), 3, STYLES[bot.word])
+        if failed := words.failures(bot):
+            yield Item(("!! ", Span(failed, "bold")))  # before all else: some users got no answer at all
         yield from _metrics(bot)
         yield from _sentences(bot, report.rule)
         yield from _prompts(bot)
@@ -184,8 +186,6 @@ def _metrics(bot: BotVerdict) -> Iterator[Block]:
 
 def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[Item]:
     """What the figures mean, what is missing, thresholds and latency."""
-    if failed := words.failures(bot):
-        yield Item(failed, "bad")
     if not bot.metrics:
         yield Item("There is nothing to compare: no gated metric has a value in both runs.", "bad")
     yield from _reasons(bot)

@@ -146,7 +146,7 @@ def test_the_prompts_difference_stands_in_the_comment_and_on_the_page(tmp_path, 
     based(tmp_path, url)
     write(tmp_path, url, "Be quick.")
     done = proctor("gate", "--markdown", "gate.md", folder=tmp_path)
-    assert "changed: prompt" in done.stdout
+    assert "-Be careful." in done.stdout and "+Be quick." in done.stdout
     assert "```diff\n--- before\n+++ now\n" in (page := (tmp_path / "gate.md").read_text())
     assert "\n-Be careful.\n+Be quick.\n" in page
     changes = gated(tmp_path)["bots"]["mine"]["changes"]

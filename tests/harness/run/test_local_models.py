@@ -56,8 +56,9 @@ def record(folder: Path, rows: int = 3) -> Path:
 
 
 def grounded_suite(folder: Path, **suite: object) -> Path:
-    """A suite whose bot answers with sentences, one of which stands in each of its contexts."""
-    bot = f"def answer(question): return {{'answer': {' '.join(SENTENCES)!r}, 'contexts': {SENTENCES!r}}}"
+    """A suite whose bot answers with sentences, each of which one of its contexts has in more words."""
+    contexts = [f"{each[:-1]}, as ever." for each in SENTENCES]  # of what stands there word for word nobody is asked
+    bot = f"def answer(question): return {{'answer': {' '.join(SENTENCES)!r}, 'contexts': {contexts!r}}}"
     return write_suite(folder, bot, 2, **suite)
 
 
