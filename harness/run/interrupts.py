@@ -13,8 +13,9 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from types import FrameType, TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Final, ParamSpec, Self, TypeVar
 
 from .isolation import close_loop, new_loop, run_until_done, steady_recursion_limit
 
@@ -190,6 +191,18 @@ class Interrupts:
 TURN = 0.0005  # seconds until a thread that waits for the interpreter gets it, where Python has 0.005
 
 
+@dataclass(slots=True)
+class _Runs:
+    """Runs under way in this process, and the interval between turns of threads before the first of them."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    under_way: int = 0
+    interval: float = 0.0
+
+
+_RUNS: Final = _Runs()
+
+
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Let threads hand over the interpreter sooner, and undo at the end what ``settle`` did.
@@ -197,13 +210,19 @@ def undisturbed() -> Iterator[None]:
     The event loop gives the interpreter away with every packet that it sends or receives. With hundreds of requests
     under way it would wait a whole turn for it each time that the writer or the embedder is at work.
     """
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, TURN))
+    with _RUNS.lock:
+        _RUNS.under_way += 1
+        if _RUNS.under_way == 1:
+            _RUNS.interval = sys.getswitchinterval()
+            sys.setswitchinterval(min(_RUNS.interval, TURN))
     try:
         yield
     finally:
-        sys.setswitchinterval(before)
-        gc.unfreeze()
+        with _RUNS.lock:
+            _RUNS.under_way -= 1
+            if not _RUNS.under_way:  # of runs in several threads the last puts back what the first found
+                sys.setswitchinterval(_RUNS.interval)
+                gc.unfreeze()
 
 
 def settle() -> None:

@@ -1,16 +1,12 @@
 """Databases that are damaged, read-only or oddly named: an answer, or a sentence and exit code 2."""
 
-import ctypes
-import multiprocessing
-import os
 import random
 import shutil
 import sqlite3
-import struct
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from multiprocessing.connection import Connection
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -108,22 +104,20 @@ LOOKING = (
 )
 
 
+# Without Linux's capabilities (capset(2), version 3, this process), root is held to the permissions of its own files.
+HELD_TO_PERMISSIONS = """
+import ctypes, os, struct
+if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).capset(struct.pack("Ii", 0x20080522, 0), bytes(24)):
+    raise OSError(ctypes.get_errno(), "capset")
+from proctor.harness.cli.main import main
+main()
+"""
+
+
 def as_somebody(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """As a user to whom the permissions of files apply, as they don't to root."""
-    receiver, sender = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(target=_typed_as_somebody, args=(sender, arguments, folder))
-    process.start()
-    done: subprocess.CompletedProcess[str] = receiver.recv() if receiver.poll(60) else pytest.fail("no result came")
-    process.join()
-    return done
-
-
-def _typed_as_somebody(sender: Connection, arguments: Sequence[str], folder: Path) -> None:
-    """Without Linux's capabilities, root is held to the permissions of its own files, as any user is."""
-    header = struct.pack("Ii", 0x20080522, 0)  # version 3 of capset(2), this process
-    if os.geteuid() == 0 and ctypes.CDLL(None, use_errno=True).capset(header, bytes(24)):
-        raise OSError(ctypes.get_errno(), "capset")
-    sender.send(proctor(*arguments, folder=folder))
+    command = [sys.executable, "-c", HELD_TO_PERMISSIONS, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture

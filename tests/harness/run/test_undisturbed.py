@@ -32,3 +32,14 @@ def test_turns_that_are_shorter_already_stay():
             assert sys.getswitchinterval() == pytest.approx(0.0001, rel=0.1)
     finally:
         sys.setswitchinterval(before)
+
+
+def test_of_runs_in_two_threads_the_last_puts_back_what_the_first_found():
+    before = sys.getswitchinterval()
+    first, second = undisturbed(), undisturbed()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert sys.getswitchinterval() < before
+    second.__exit__(None, None, None)
+    assert sys.getswitchinterval() == before
