@@ -177,7 +177,7 @@ def compared(baseline: Operand, candidate: Operand, bots: tuple[str, ...], asked
 
 
 class Correct(StrEnum):
-    """How p values are corrected over the metrics."""
+    """How p values are corrected over the metrics that are not primary."""
 
     HOLM = "holm"
     BH = "bh"
@@ -201,7 +201,10 @@ def compare(
         typer.Option(metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none."),
     ] = "source",
     correct: Annotated[
-        Correct, typer.Option(help="Correction of p values over the metrics: Holm or Benjamini-Hochberg.")
+        Correct,
+        typer.Option(
+            help="Correction of p values over the metrics beside the primary one: Holm or Benjamini-Hochberg."
+        ),
     ] = Correct.HOLM,
     bot: Annotated[
         list[str] | None, typer.Option("--bot", metavar="NAME", help="Compare only this bot of two runs. Repeatable.")

@@ -133,7 +133,8 @@ class MetricComparison:
         baseline_mean: of the baseline.
         candidate_mean: of the candidate.
         difference: candidate - baseline, in the raw direction of the metric.
-        holm: cautious p value corrected over the compared metrics by Holm; None where there is no test.
+        holm: cautious p value, corrected by Holm over the compared metrics other than the primary one, which is tested
+            by itself; None where there is no test.
         bh: the same by Benjamini and Hochberg.
         verdict: after the correction that was asked for.
         missing: questions without a value.
@@ -180,8 +181,10 @@ class MetricComparison:
         if found.low is None or found.high is None:
             return f"not estimable: {found.no_interval}"
         if self.verdict == "no difference shown":
-            after = " after correction" if found.low > 0 or found.high < 0 else ""
-            return f"no difference shown{after}: between {self.shown(found.low)} and {self.shown(found.high)}"
+            by_test = (found.p_to_correct or 0) > ALPHA  # the test alone says so, whatever is corrected
+            why = " by the test" if by_test else " after correction"
+            why = why if found.low > 0 or found.high < 0 else ""
+            return f"no difference shown{why}: between {self.shown(found.low)} and {self.shown(found.high)}"
         by, *ends = (self.shown(abs(value)) for value in (found.mean, *sorted((found.low, found.high), key=abs)))
         operand = "lower" if found.mean < 0 else "higher"
         is_lower_better = self.column.better == "lower"  # there, "better by" could be read as "higher by"
@@ -227,13 +230,15 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
     return replace(made, noise=_noise(pairing, metric, judge_variance))
 
 
-def correct_all(found: list[MetricComparison], correct: Correction) -> tuple[MetricComparison, ...]:
+def correct_all(found: list[MetricComparison], correct: Correction, primary: str = "") -> tuple[MetricComparison, ...]:
     """The same with corrected p values and verdicts.
 
-    Metrics of which no question changed are not counted: their p is 1 whatever the truth is, so that they can't be
-    wrongly called different, and nothing has to be paid for them (Tarone 1990).
+    The primary metric is chosen before anybody looks at the differences, so it is tested by itself, as on the page
+    and in the gate; the others are corrected over one another. Metrics of which no question changed are not counted:
+    their p is 1 whatever the truth is, so that they can't be wrongly called different, and nothing has to be paid for
+    them (Tarone 1990).
     """
-    tested = [place for place, each in enumerate(found) if each.difference.p_value is not None and _changed(each)]
+    tested = [place for place, each in enumerate(found) if among_corrected(each, primary)]
     p_values = [found[place].difference.p_to_correct or 0.0 for place in tested]
     corrected = dict(zip(tested, zip(holm(p_values), benjamini_hochberg(p_values), strict=True), strict=True))
     made = []
@@ -243,6 +248,11 @@ def correct_all(found: list[MetricComparison], correct: Correction) -> tuple[Met
         each = replace(each, holm=by_holm, bh=by_bh)
         made.append(replace(each, verdict=_verdict(each, correct)))
     return tuple(made)
+
+
+def among_corrected(found: MetricComparison, primary: str) -> bool:
+    """Whether the metric is one of those that are corrected over one another."""
+    return found.difference.p_value is not None and _changed(found) and found.column.name != primary
 
 
 def _changed(found: MetricComparison) -> bool:
@@ -562,7 +572,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
     latency = _latency(pairing, asked.seed)
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
-    metrics = correct_all(found, asked.correct)
+    metrics = correct_all(found, asked.correct, primary.name if primary else "")
     states = baseline.states.get(bots[0]), candidate.states.get(bots[1])
     return Comparison(
         baseline=_described(baseline, old, names[0]),

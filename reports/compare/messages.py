@@ -12,7 +12,7 @@ from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from .changes import Direction
-from .comparison import Comparison, MetricComparison, Noise, cluster_noun
+from .comparison import Comparison, MetricComparison, Noise, among_corrected, cluster_noun
 from .judge_noise import UNKNOWN
 from .scores import Estimate
 
@@ -135,10 +135,12 @@ def legend(comparison: Comparison) -> Iterator[str]:
     baseline, candidate = comparison.baseline.name, comparison.candidate.name
     yield f"difference: {candidate} - {baseline}, with its 95 % interval over the questions"
     tests = sorted({each.difference.test.partition(",")[0] for each in comparison.metrics if each.difference.p_value})
-    tested = sum(1 for each in comparison.metrics if each.difference.wins + each.difference.losses)
-    if tests and tested:  # of metrics that are the same on every question nothing is corrected
-        over = f", corrected over {count(tested, 'metric')} ({METHODS[comparison.correct]})"
-        yield f"p: {' or '.join(tests)}{over}; * at most .05"
+    primary = comparison.of_primary.column.name if comparison.of_primary else ""
+    corrected = sum(among_corrected(each, primary) for each in comparison.metrics)
+    if tests:
+        over = f", corrected over {count(corrected, 'metric')} ({METHODS[comparison.correct]})" if corrected > 1 else ""
+        alone = f"; {primary}, the primary metric, is tested by itself" if primary and corrected else ""
+        yield f"p: {' or '.join(tests)}{over}{alone}; * at most .05"
     yield "d_z: difference over its standard deviation; w/t/l: questions won, tied, lost"
 
 

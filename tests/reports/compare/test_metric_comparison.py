@@ -129,6 +129,16 @@ def test_a_difference_that_correction_takes_away_is_not_shown():
     assert "after correction" in found.sentence("rag")
 
 
+def test_the_primary_metric_is_tested_by_itself_and_the_others_are_corrected_without_it():
+    rng = np.random.default_rng(7)
+    weak = compare_metric(paired(LEVEL, np.array(LEVEL) + rng.normal(0.04, 0.07, 12)), "recall", 0.0, 0)
+    others = [replace(weak, column=replace(weak.column, name=f"other_{place}")) for place in range(9)]
+    primary, *corrected = correct_all([weak, *others], "holm", primary="recall")
+    assert (primary.verdict, primary.holm) == ("better", weak.difference.p_to_correct)
+    assert [each.holm for each in corrected] == holm([weak.difference.p_to_correct] * 9)
+    assert {each.verdict for each in corrected} == {"no difference shown"}
+
+
 def test_missing_values_are_counted_by_side_and_bounded_when_they_differ():
     found = one([0.0, 0.5, NAN, NAN, 1.0], [0.0, NAN, 0.5, NAN, 0.5])
     missing = found.missing
