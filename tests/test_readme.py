@@ -1,4 +1,4 @@
-"""What the README says is true where a machine can tell."""
+"""What the README of the repository and those of its rooms say is true where a machine can tell."""
 
 import re
 import subprocess
@@ -18,12 +18,21 @@ from typed import plugin_options, proctor, pytest_session
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-METRICS = ROOT / "metrics" / "METRICS.md"
+BOTS, KNOWLEDGE, METRICS, REPORTS, HARNESS = (
+    ROOT / room / "README.md" for room in ("bots", "knowledge", "metrics", "reports", "harness")
+)
+CATALOG = ROOT / "metrics" / "METRICS.md"
+PAGES = (README, BOTS, KNOWLEDGE, METRICS, REPORTS, HARNESS, CATALOG)
 ANSWER = 'def answer(question):\n    return "It is " + question.split()[-1]\n'
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def block(page: Path, language: str, having: str) -> str:
+    """The first block of a language with a text in it."""
+    return next(each for each in blocks(page, language) if having in each)
 
 
 def places(page: Path) -> set[str]:
@@ -34,15 +43,20 @@ def places(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", [README, METRICS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page):
-    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text())
-    if page == README:
-        assert len(links) > 10
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text("utf-8"))
+    assert links
     for name, place in links:
-        target = page.parent / name if name else page
+        target = (page.parent / name).resolve() if name else page
         assert target.is_file(), name
         assert not place or place in places(target), f"{name}#{place}"
+
+
+def test_the_readme_is_short_and_leads_to_every_other_page():
+    assert len(README.read_bytes()) <= 12_000
+    linked = set(re.findall(r"\]\(([^)#:]*)", README.read_text("utf-8")))
+    assert {page.relative_to(ROOT).as_posix() for page in PAGES} - {README.name} <= linked
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -53,7 +67,7 @@ def test_generated_tables_are_those_of_the_program(name):
 
 
 def test_the_local_models_of_the_readme_can_be_taken_and_their_metrics_planned():
-    text = next(block for block in blocks("yaml") if block.startswith("local_models:"))
+    text = block(METRICS, "yaml", "local_models:")
     made = read_yaml(text).values
     settings = LocalModelsSettings(**made["local_models"])
     assert set(settings.served) == {"perplexity", "gptscore"}
@@ -64,14 +78,14 @@ def test_the_local_models_of_the_readme_can_be_taken_and_their_metrics_planned()
 
 
 def test_the_metrics_of_the_evaluators_paragraph_can_be_planned():
-    text = re.search(r"^```\n(metrics:\n.*?)^```", METRICS.read_text(), re.DOTALL | re.MULTILINE)[1]
+    text = re.search(r"^```\n(metrics:\n.*?)^```", CATALOG.read_text(), re.DOTALL | re.MULTILINE)[1]
     made = read_yaml(text).values
     choice = choose_metrics(builtin_catalog(), made["metrics"], made["thresholds"], {}, {})
     assert choice.thresholds == {"groundedness": 0.6, "rouge_1": 0.4}
 
 
 def test_the_suite_in_the_readme_loads(tmp_path):
-    (tmp_path / "suite.yaml").write_text(next(block for block in blocks("yaml") if block.startswith("name:")))
+    (tmp_path / "suite.yaml").write_text(block(HARNESS, "yaml", "name: help-centre"))
     for name in (
         "documents/a.md",
         "questions.yaml",
@@ -86,8 +100,7 @@ def test_the_suite_in_the_readme_loads(tmp_path):
 
 
 def test_the_gate_and_the_rewordings_in_the_readme_can_be_added_to_a_suite(tmp_path):
-    gate = next(block for block in blocks("yaml") if block.startswith("primary:"))
-    perturb = re.search(r"`(perturb: .*?)` in the suite", README.read_text())[1]
+    gate, perturb = block(REPORTS, "yaml", "gate:"), block(KNOWLEDGE, "yaml", "perturb: {")
     added = read_yaml(gate + perturb).values
     suite = load_suite(write_suite(tmp_path, ANSWER, metrics=[*PLAIN, "answer_similarity"], **added)).suite
     assert (suite.primary, suite.gate.scope, suite.gate.baseline) == ("keyword_recall", "these", "baseline.json")
@@ -98,7 +111,7 @@ def test_the_program_in_the_readme_runs(tmp_path):
     """As a program of its own, as it would be copied."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "hours.md").write_text("We open at nine.")
-    text = next(block for block in blocks("python") if "proctor.evaluate(" in block)
+    text = block(HARNESS, "python", "proctor.evaluate(")
     (tmp_path / "try.py").write_text(text)
     done = subprocess.run([sys.executable, "try.py"], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -110,7 +123,7 @@ def test_the_program_in_the_readme_runs(tmp_path):
 
 def test_the_tests_in_the_readme_pass(tmp_path):
     write_suite(tmp_path, ANSWER, bots={"rag": {"type": "python", "target": "bot.py:answer"}})
-    (tmp_path / "test_bots.py").write_text(next(block for block in blocks("python") if "def test_" in block))
+    (tmp_path / "test_bots.py").write_text(block(HARNESS, "python", "def test_"))
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     assert proctor("baseline", folder=tmp_path).returncode == 0
     done = pytest_session(*plugin_options(), folder=tmp_path)
@@ -118,18 +131,18 @@ def test_the_tests_in_the_readme_pass(tmp_path):
 
 
 def test_the_metric_in_the_readme_works(tmp_path):
-    (tmp_path / "mine.py").write_text(next(block for block in blocks("python") if "@metric" in block))
+    (tmp_path / "mine.py").write_text(block(METRICS, "python", "@metric"))
     plan = builtin_catalog().with_file(tmp_path / "mine.py").plan(["says_please"])
     assert [score.value for score in plan.score_now({"answer": "Please wait."})] == [1.0]
 
 
 def test_the_bot_in_the_readme_answers(tmp_path):
     space: dict = {}
-    exec(next(block for block in blocks("python") if "def answer" in block), space)  # noqa: S102 - our own README
+    exec(block(README, "python", "def answer"), space)  # noqa: S102 - our own README
     assert space["answer"]("bikes") == "Please call us about bikes"
 
 
-@pytest.mark.parametrize("statement", re.findall(r'sqlite3 proctor\.db "(.*?)"', README.read_text()))
+@pytest.mark.parametrize("statement", re.findall(r'sqlite3 proctor\.db "(.*?)"', REPORTS.read_text("utf-8")))
 def test_the_queries_in_the_readme_run(tmp_path, statement):
     from proctor.reports.store.database import Store
 

@@ -30,7 +30,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
         lambda: evaluator_table(EVALUATORS.values(), builtin_catalog()),
     ),
     "agreement": (ROOT / "metrics" / "METRICS.md", agreement_table),
-    "models": (ROOT / "README.md", lambda: models_table(builtin_catalog())),
+    "models": (ROOT / "metrics" / "README.md", lambda: models_table(builtin_catalog())),
 }
 
 

@@ -8,7 +8,7 @@ from suites import proctor, write_suite
 
 
 def test_questions_reworded_by_hand_as_the_readme_has_them(tmp_path):
-    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
+    readme = (Path(__file__).parents[3] / "knowledge" / "README.md").read_text("utf-8")
     block = next(block for block in readme.split("```yaml\n")[1:] if "  perturbs: reset\n" in block)
     answers = """
 def answer(question):
