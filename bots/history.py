@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 from ..knowledge import Message
+from ..knowledge.questions.draft_rules import POINTING
 from .bot import Reply, Usage
+from .chat.extractive import EMPTY_WORDS
 from .chat.model import ChatModel, ChatRequest, Completion
 from .settings import HistorySettings
 
@@ -18,21 +20,15 @@ _BYTES_PER_TOKEN: Final = 4  # OpenAI's rule of thumb for English
 _CONDENSE: Final = Path(__file__).parent / "prompts" / "condense.md"
 _FILLED: Final = re.compile(r"\{(history|question)\}")
 _WORD: Final = re.compile(r"\w+(?:['\u2019]\w+)?")
-# Words that point to something said before, and beginnings that go on from it. English only.
-_POINTING: Final = frozenset(
-    ("it", "its", "it's", "they", "them", "their", "theirs", "he", "him", "his", "she", "her", "hers", "this", "that",
-     "these", "those", "there", "then", "one", "ones", "same", "other", "others", "another", "else", "former", "latter",
-     "both", "neither", "instead", "too", "also", "again", "such")
-)  # fmt: skip
+# Words that go on from what was said, beside those that point to it. English only.
+_GOING_BACK: Final = re.compile(r"\b(?:also|again|else|neither|too(?=\s*(?:[?.!,]|$)))\b", re.I)
+# Where "there" points to nothing.
+_BEING: Final = re.compile(
+    r"\b(?:is|are|was|were)\s+there\b|\bthere\s+(?:is|are|was|were)\b", re.I
+)  # points to nothing
 _GOING_ON: Final = re.compile(r"(and|but|or|so|then|what about|how about|what if|why|why not|since when)\b", re.I)
 _FEW: Final = 2  # content words; a question with fewer says too little by itself
-_EMPTY: Final = frozenset(
-    ("a", "an", "the", "of", "to", "in", "on", "at", "for", "with", "from", "by", "is", "are", "was", "were", "be",
-     "been", "am", "do", "does", "did", "can", "could", "will", "would", "should", "may", "might", "must", "have",
-     "has", "had", "i", "you", "we", "my", "your", "our", "us", "me", "what", "which", "who", "whom", "whose", "when",
-     "where", "why", "how", "yes", "no", "not", "ok", "okay", "please", "thanks", "thank", "if", "as", "than", "and",
-     "or", "but", "so")
-)  # fmt: skip
+_SAYS_LITTLE: Final = EMPTY_WORDS | {"am", "may", "must", "no", "not", "ok", "okay", "please", "thanks", "yes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +151,10 @@ def standalone(question: str, history: Sequence[Message]) -> str:
 
 def leans_on_earlier(text: str) -> bool:
     """Whether a text needs what was said before it to be understood."""
-    words = [word.casefold() for word in _WORD.findall(text)]
-    content = [word for word in words if word not in _EMPTY and word not in _POINTING]
-    return len(content) < _FEW or any(word in _POINTING for word in words) or _GOING_ON.match(text.strip()) is not None
+    text = _BEING.sub(" ", text.strip())
+    if POINTING.search(text) or _GOING_BACK.search(text) or _GOING_ON.match(text):
+        return True
+    return sum(word.casefold() not in _SAYS_LITTLE for word in _WORD.findall(text)) < _FEW
 
 
 def transcript(history: Sequence[Message]) -> str:

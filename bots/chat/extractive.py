@@ -303,7 +303,7 @@ TOPIC_SHARE = 0.5
 FIRST_PASSAGE = 0.03  # for a sentence of the first passage that was retrieved, 1/2 of it for the second, and so on
 FRAGMENT = 0.05  # off for what a passage's edge has cut
 _WORD = re.compile(r"\w+")
-_EMPTY_WORDS = frozenset({
+EMPTY_WORDS = frozenset({
     "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do",
     "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "of",
     "on", "or", "our", "shall", "should", "so", "than", "that", "the", "their", "them", "then", "there", "these",
@@ -422,7 +422,7 @@ def _places(texts: Iterable[str]) -> dict[str, NDArray[np.intp]]:
 
 
 def _content_words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.lower()) if word not in _EMPTY_WORDS]
+    return [word for word in _WORD.findall(text.lower()) if word not in EMPTY_WORDS]
 
 
 DEFAULT_SENTENCES = 2

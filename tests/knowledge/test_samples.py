@@ -8,13 +8,14 @@ from pathlib import Path
 
 import proctor
 import pytest
-from proctor.knowledge.questions.question import Evidence, Question
+from proctor.bots.history import standalone
+from proctor.knowledge.questions.question import Evidence, Message, Question
 from proctor.knowledge.questions.question_files import open_questions
 from ruamel.yaml import YAML
 
 FOLDER = Path(proctor.__file__).parent / "knowledge" / "samples" / "help_centre"
 REFUSAL = "I don't know. Please ask our support team."
-KINDS = {"faq", "paraphrase", "documents", "multi_document", "typo", "unanswerable"}
+KINDS = {"faq", "paraphrase", "documents", "multi_document", "typo", "unanswerable", "conversation"}
 PROMPTS = ("full_context.md", "rag.md")
 # the only characters beyond ASCII that the sample may use: none at present, so that any console shows it
 BEYOND_ASCII: frozenset[str] = frozenset()
@@ -59,6 +60,21 @@ def test_there_is_enough_of_everything() -> None:
     assert len(faq()) >= 30
     wanted = {"faq": 25, "paraphrase": 20, "documents": 15, "unanswerable": 10, "typo": 3, "multi_document": 2}
     assert {kind: n for kind, n in wanted.items() if counts[kind] < n} == {}
+
+
+def test_there_are_conversations_of_two_to_four_turns_about_one_document_each() -> None:
+    turns: dict[str, list[Question]] = {}
+    for question in questions():
+        turns.setdefault(question.conversation, []).append(question)
+    del turns[""]
+    assert len(turns) == 12
+    assert {len(each) for each in turns.values()} == {2, 3, 4}
+    assert all(len({turn.source_document for turn in each}) == 1 for each in turns.values())
+    followed = [turn for each in turns.values() for turn in each[1:]]
+    leaning = [
+        turn for turn in followed if standalone(turn.text, [{"role": "user", "content": "Earlier."}]) != turn.text
+    ]
+    assert len(leaning) >= 0.7 * len(followed), "most turns can't be understood alone"
 
 
 def test_questions_are_read_without_a_warning() -> None:
@@ -107,7 +123,7 @@ def test_unanswerable_questions_expect_the_refusal_and_claim_no_source() -> None
         assert (question.answerable is False) == ("unanswerable" in question.tags), question.id
         if not question.answerable:
             assert question.expected == (REFUSAL,), question.id
-            assert not question.evidence and not question.source_document, question.id
+            assert not question.evidence and (question.conversation or not question.source_document), question.id
 
 
 def test_no_answerable_question_expects_the_refusal() -> None:

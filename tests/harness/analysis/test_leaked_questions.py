@@ -130,7 +130,7 @@ def test_labels_that_stand_in_questions_are_no_leak():
 
 def test_prompts_and_entries_come_from_the_suite():
     loaded = load_suite(sample_suite())
-    assert set(prompts_of(loaded)) == {"full_context", "rag"}
+    assert set(prompts_of(loaded)) == {"full_context", "rag", "rag_no_history"}
     assert "Larkspoke" in prompts_of(loaded)["rag"]
     assert set(faq_entries(loaded)) == {"faq"}
 

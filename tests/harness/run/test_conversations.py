@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from openai_server import OpenAIServer
+from proctor.bots.history import standalone
 from suites import write_suite
 from typed import proctor
 
@@ -189,6 +190,20 @@ def test_the_faq_bot_finds_what_a_turn_points_back_to(tmp_path, history, answer)
     write_suite(tmp_path, ASKED, [{"id": "c", "turns": ["Do you sell helmets?", "What does it cost?"]}], bots=bots)
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     assert rows(tmp_path, "answer")[1] == (answer,)
+
+
+@pytest.mark.parametrize(
+    ("question", "leans"),
+    [
+        ("Do you have bikes that fold?", False), ("Is there a repair evening in Cork?", False),
+        ("My saddle is too low for riding.", False), ("Does a child need helmets?", False),
+        ("How much is that?", True), ("Can my husband ride, too?", True), ("And for children?", True),
+        ("Yes please", True), ("Could you send it by post?", True), ("What else is free of charge?", True),
+    ],
+)  # fmt: skip
+def test_a_question_leans_on_earlier_messages_where_it_points_back_or_says_little(question, leans):
+    before = [{"role": "user", "content": "Do you sell helmets?"}, {"role": "assistant", "content": "Yes."}]
+    assert standalone(question, before) == (f"Do you sell helmets? {question}" if leans else question)
 
 
 @pytest.mark.parametrize("strategy", ["condense", "concatenate"])
