@@ -9,7 +9,7 @@ from pathlib import Path
 import proctor
 import pytest
 from proctor.bots.history import standalone
-from proctor.knowledge.questions.question import Evidence, Message, Question
+from proctor.knowledge.questions.question import Evidence, Question
 from proctor.knowledge.questions.question_files import open_questions
 from ruamel.yaml import YAML
 
