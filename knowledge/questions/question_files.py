@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ... import InputError
 from .conversations import TurnOrder, unfolded
 from .question import DRAFT, PERTURBS, Evidence, Question
-from .row_files import RowSource, open_rows
+from .row_files import OWN_KINDS, RowSource
 from .rows import (
     Field,
     IdMaker,
@@ -150,7 +150,7 @@ class Rows:
             repeated_ids,
             repeated(texts),
             left_out,
-            (*reader.warnings, *_repairs(reading, self.file)),
+            (*reader.warnings, *_repairs(reading, self.file), *self.file.warnings),
             dict(reader.misspelt),
         )
 
@@ -180,7 +180,7 @@ class Rows:
     def _fingerprint(self, reading: Reading) -> str:
         if reading.digest is None:
             raise ValueError("a summary hashes what it reads")
-        if self.limit is not None and self.file.kind in ("json", "yaml"):  # these are read whole all the same
+        if self.limit is not None and self.file.kind not in ("csv", "tsv", "jsonl"):  # read whole all the same
             reading.digest.update(f"\0first {self.limit}".encode())
         return reading.digest.hexdigest()
 
@@ -298,7 +298,10 @@ def open_questions(path: Path, limit: int | None = None, *, drafts: bool = False
     Raises:
         InputError: the file or a row in it can't be used; with file and line.
     """
-    return questions_in(open_rows(path, "a file of questions", ("questions",)), limit, drafts=drafts)
+    from ..formats.finding import open_source  # which reads rows by what is here
+
+    source = open_source(path, "a file of questions", ("questions",), only_questions=True)
+    return questions_in(source, limit, drafts=drafts)
 
 
 def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = False) -> QuestionSet:
@@ -347,7 +350,13 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
 
 
 def _reader(file: RowSource) -> RowReader:
-    return RowReader(file.path, (*QUESTION_FIELDS, _DRAFT_FIELD), tabular=file.tabular, passive=PASSIVE_KEYS)
+    return RowReader(
+        file.path,
+        (*QUESTION_FIELDS, _DRAFT_FIELD),
+        tabular=file.tabular,
+        passive=PASSIVE_KEYS,
+        guesses=file.kind in OWN_KINDS,
+    )
 
 
 def _no_group(taken: ReadRow) -> None:

@@ -8,8 +8,20 @@ from typing import Any, NamedTuple
 
 from .question import Question
 from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, question_of
-from .row_files import RowSource, open_rows
-from .rows import Field, ReadRow, RowReader, as_amount, as_contexts, as_count, as_text, cell_as_contexts
+from .row_files import OWN_KINDS, RowSource
+from .rows import (
+    Field,
+    GivenScore,
+    ReadRow,
+    RowReader,
+    as_amount,
+    as_contexts,
+    as_count,
+    as_scores,
+    as_text,
+    cell_as_contexts,
+    cell_as_scores,
+)
 
 _RECORDED_FIELDS = (
     Field(("answer",), "answer", as_text),
@@ -20,6 +32,7 @@ _RECORDED_FIELDS = (
     Field(("tokens_in",), "tokens_in", as_count),
     Field(("tokens_out",), "tokens_out", as_count),
     Field(("cost",), "cost", as_amount),
+    Field(("scores",), "scores", as_scores, cell_as_scores),
 )
 _PASSIVE = (*PASSIVE_KEYS, "faq_question")
 _DEFAULT_BOT = "recorded"
@@ -40,6 +53,7 @@ class Recorded:
         tokens_in: tokens of the prompt.
         tokens_out: tokens of the answer.
         cost: in whatever currency the recorder used.
+        scores: by name, what some other tool gave the answer.
     """
 
     question: Question
@@ -52,6 +66,7 @@ class Recorded:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost: float | None = None
+    scores: Mapping[str, GivenScore] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +126,9 @@ def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
     Raises:
         InputError: the file or a row in it can't be used; with file and line.
     """
-    return recorded_in(open_rows(path, "a file of recorded answers", ("answers", "questions")), limit)
+    from ..formats.finding import open_source  # which reads rows by what is here
+
+    return recorded_in(open_source(path, "a file of recorded answers", ("answers", "questions")), limit)
 
 
 def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
@@ -136,7 +153,15 @@ def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
 
 def _reader(file: RowSource) -> RowReader:
     fields = (*QUESTION_FIELDS, *_RECORDED_FIELDS)
-    return RowReader(file.path, fields, tabular=file.tabular, passive=_PASSIVE, blank=True, tells_all=True)
+    return RowReader(
+        file.path,
+        fields,
+        tabular=file.tabular,
+        passive=_PASSIVE,
+        blank=True,
+        tells_all=True,
+        guesses=file.kind in OWN_KINDS,
+    )
 
 
 def _turn(taken: ReadRow) -> _Turn:
@@ -159,4 +184,5 @@ def _recorded(taken: ReadRow, identity: str, line: int) -> Recorded:
         tokens_in=values.get("tokens_in"),
         tokens_out=values.get("tokens_out"),
         cost=values.get("cost"),
+        scores=values.get("scores", {}),
     )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ... import InputError
-from .row_files import RowList, RowSource, open_rows
+from ..formats.finding import open_source
+from .row_files import RowList, RowSource
 from .rows import Row, kind_of
 
 LISTED_UNDER = {"questions": ("questions",), "answers": ("answers", "questions")}
@@ -28,7 +29,8 @@ def rows_of(data: object, name: str) -> RowSource:
     """
     if isinstance(data, (str, Path)):
         wanted = "a file of questions" if name == "questions" else "a file of recorded answers"
-        return open_rows(Path(data), wanted, LISTED_UNDER.get(name, (name,)))
+        listed_under = LISTED_UNDER.get(name, (name,))
+        return open_source(Path(data), wanted, listed_under, only_questions=name == "questions")
     records = [_record(row, place, name) for place, row in enumerate(_iterable(data, name), 1)]
     return RowList(Path(name), records)
 

@@ -8,7 +8,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, NoReturn, Protocol, cast
 
@@ -78,12 +77,6 @@ def json_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
         yield line, row
 
 
-_H2O: Final = (
-    " If it is a test suite of H2O: its rows are the `test_cases` of each of its `tests`. Make one list of these, with"
-    " `question` for prompt, `expected_answer` for expected_output and `tags` for categories; `constraints` stay."
-)
-
-
 def _list_inside(scanner: "_Scanner", start: int, listed_under: tuple[str, ...]) -> int:
     """Where the list of rows begins in the object that begins at ``start``."""
     keys = []
@@ -95,7 +88,7 @@ def _list_inside(scanner: "_Scanner", start: int, listed_under: tuple[str, ...])
         keys.append(key)
     raise InputError(
         f"{scanner.path}: the object has no key {_either(listed_under)} with the list of rows; "
-        f"it has {', '.join(keys) or 'none'}.{_H2O if 'tests' in keys else ''}"
+        f"it has {', '.join(keys) or 'none'}."
     )
 
 
@@ -395,7 +388,7 @@ _KINDS = {
     ".yml": "yaml",
 }
 _BLOCK = 1 << 20  # bytes read from the disk at a time
-_MOST_HELD = 256 << 20  # bytes of a line, or of a file that is read as a whole: gzip packs a thousandfold
+MOST_IN_MEMORY = 256 << 20  # bytes of a line, or of a file that is read as a whole: gzip packs a thousandfold
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FOREIGN_STARTS = {
     b"\xff\xfe": "is written in UTF-16; save it as UTF-8",
@@ -406,7 +399,7 @@ _FOREIGN_STARTS = {
 
 
 LISTED: Final = "list"  # the kind of rows that are in memory
-FORMATS: Final = "proctor.formats"  # entry points: by a file's ending a function from its path to its rows
+OWN_KINDS: Final = frozenset({LISTED, *_KINDS.values()})
 
 
 class RowSource(Protocol):
@@ -427,6 +420,11 @@ class RowSource(Protocol):
         """Whether every value is a text."""
         ...
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user, once the rows were read."""
+        ...
+
     def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
         """Yield (line, row), from the first each time."""
         ...
@@ -445,6 +443,7 @@ class RowList:
     records: Sequence[Row]
     kind: str = LISTED
     tabular: bool = False
+    warnings: tuple[str, ...] = ()
 
     def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
         """Yield (place, row); what can't be stored is replaced, as it is in a file."""
@@ -476,6 +475,11 @@ class RowFile:
         """Whether every value is a text, as in CSV, so that lists are written with separators."""
         return self.kind in ("csv", "tsv")
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """None: what is wrong with a file of ours is wrong with its rows."""
+        return ()
+
     def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
         """Yield (line, row), lines from 1.
 
@@ -486,9 +490,6 @@ class RowFile:
         try:
             if _stamp(self.path) != self._stamp:
                 raise InputError(f"{self.path} was changed while it was in use; start again.")
-            if self.kind not in _KINDS.values():
-                yield from self._foreign(reading)
-                return
             with _opened(self.path) as stream:
                 yield from self._rows(_lines(stream, self.path, reading.digest), reading)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -513,27 +514,9 @@ class RowFile:
         for line in lines:
             held.append(line)
             size += len(line)
-            if size > _MOST_HELD:
-                raise InputError(f"{self.path} is larger than {_MOST_HELD >> 20} MB, unpacked; write it as JSONL.")
+            if size > MOST_IN_MEMORY:
+                raise InputError(f"{self.path} is larger than {MOST_IN_MEMORY >> 20} MB, unpacked; write it as JSONL.")
         return b"".join(held)
-
-    def _foreign(self, reading: Reading) -> Iterator[tuple[int, Row]]:
-        """Rows that a function of some other package reads; a row's number stands for its line."""
-        if reading.digest is not None:
-            with self.path.open("rb") as stream:
-                while block := stream.read(_BLOCK):
-                    reading.digest.update(block)
-        entry = installed_format(self.kind)
-        try:
-            found = [] if entry is None else entry.load()(self.path)
-            rows = list(found)
-        except Exception as error:  # the code of others may raise anything
-            reason = f"its format {self.kind} ({FORMATS}) raised {type(error).__name__}: {error}"
-            raise InputError(f"{self.path} can't be read: {reason}") from error
-        for number, row in enumerate(rows, 1):
-            if not isinstance(row, dict):
-                raise not_a_row(self.path, number, row)
-            yield number, cast("Row", repaired(row, number, reading))
 
     def _yaml(self, content: bytes, reading: Reading) -> list[tuple[int, Row]]:
 
@@ -554,24 +537,22 @@ def open_rows(path: Path, wanted: str, listed_under: tuple[str, ...]) -> RowFile
     if not path.is_file():
         raise InputError(f"{path} is not a plain file. It is read more than once, so save it to a file first.")
     kind = _kind(path)
-    _check_start(path, is_ours=kind in _KINDS.values())
+    _check_start(path)
     return RowFile(path, kind, listed_under, _stamp(path))
 
 
-def installed_format(ending: str) -> EntryPoint | None:
-    """Where a package says that files of an ending are read; None where none does. Nothing is imported."""
-    return next(iter(entry_points(group=FORMATS, name=ending)), None) if ending else None
-
-
-def _kind(path: Path) -> str:
+def file_kind(path: Path) -> str:
+    """How a file of this name is written: ``csv``, ``tsv``, ``jsonl``, ``json``, ``yaml``; blank for other names."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
-    if suffix in _KINDS:
-        return _KINDS[suffix]
-    if installed_format(suffix.removeprefix(".")) is not None:
-        return suffix.removeprefix(".")
+    return _KINDS.get(suffixes[-1], "") if suffixes else ""
+
+
+def _kind(path: Path) -> str:
+    if known := file_kind(path):
+        return known
+    suffix = next((each.lower() for each in reversed(path.suffixes) if each.lower() != ".gz"), "")
     advice = "Save the sheet as CSV in UTF-8. " if suffix in (".xlsx", ".xls", ".ods") else ""
     ending = f"a name ending in {suffix}" if suffix else "a name without an ending"
     raise InputError(
@@ -587,7 +568,7 @@ def _candidates(folder: Path) -> str:
     return f" In it there is: {', '.join(names)[:200]}." if names else ""
 
 
-def _check_start(path: Path, *, is_ours: bool) -> None:
+def _check_start(path: Path) -> None:
     try:
         with path.open("rb") as raw:
             start = raw.read(4)
@@ -595,7 +576,7 @@ def _check_start(path: Path, *, is_ours: bool) -> None:
         raise unreadable(path, error) from error
     if not start:
         raise InputError(f"{path} is empty.")
-    for mark, sentence in _FOREIGN_STARTS.items() if is_ours else ():
+    for mark, sentence in _FOREIGN_STARTS.items():
         if start.startswith(mark) and not (mark == b"\x1f\x8b" and path.suffix.lower() == ".gz"):
             raise InputError(f"{path} {sentence}.")
 
@@ -612,9 +593,9 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _lines(stream: IO[bytes], path: Path, digest: "hashlib._Hash | None") -> Iterator[bytes]:
-    for number, line in enumerate(iter(lambda: stream.readline(_MOST_HELD + 1), b""), 1):
-        if len(line) > _MOST_HELD:
-            raise InputError(f"{path}:{number}: this line is longer than {_MOST_HELD >> 20} MB.")
+    for number, line in enumerate(iter(lambda: stream.readline(MOST_IN_MEMORY + 1), b""), 1):
+        if len(line) > MOST_IN_MEMORY:
+            raise InputError(f"{path}:{number}: this line is longer than {MOST_IN_MEMORY >> 20} MB.")
         if number == 1:
             if line.startswith((b"\xff\xfe", b"\xfe\xff")):  # seen here only in a compressed file
                 raise InputError(f"{path} {_FOREIGN_STARTS[line[:2]]}.")

@@ -312,6 +312,54 @@ def cell_as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
     return as_contexts(value if found is None else found)
 
 
+@dataclass(frozen=True, slots=True)
+class GivenScore:
+    """A score that another tool gave; ``value`` is None where it has none, and ``reason`` may say why."""
+
+    value: float | None
+    reason: str = ""
+    passed: bool | None = None
+    threshold: float | None = None
+
+
+def as_scores(value: object) -> Mapping[str, GivenScore] | None:
+    """Scores by name: numbers, true or false, null, or objects with ``value`` and perhaps ``reason``, ``passed``."""
+    if not isinstance(value, dict):
+        raise WrongValue(f'must be an object such as {{"faithfulness": 0.9}}, not {kind_of(value)}')
+    return {name: _given_score(name, each) for name, each in value.items()} or None
+
+
+def cell_as_scores(value: object) -> Mapping[str, GivenScore] | None:
+    """The scores of a cell, written as a JSON object."""
+    if isinstance(value, str) and not value.strip():
+        return None
+    try:
+        return as_scores(json.loads(as_text(value)))
+    except (json.JSONDecodeError, RecursionError):
+        raise WrongValue("must be a JSON object of scores in a table") from None
+
+
+def _given_score(name: str, given: object) -> GivenScore:
+    if not isinstance(given, dict):
+        return GivenScore(_score_value(name, given))
+    reason, passed, threshold = given.get("reason"), given.get("passed"), given.get("threshold")
+    return GivenScore(
+        _score_value(name, given.get("value")),
+        reason if isinstance(reason, str) else "",
+        passed if isinstance(passed, bool) else None,
+        _score_value(name, threshold),
+    )
+
+
+def _score_value(name: str, given: object) -> float | None:
+    if given is None:
+        return None
+    if not isinstance(given, bool | int | float):
+        raise WrongValue(f"holds {kind_of(given)} as {name!r}; a score is a number, true, false or null")
+    number = float(given)
+    return number if math.isfinite(number) else None
+
+
 def as_amount(value: object) -> float | None:
     """A number that is not below zero; None when blank."""
     if isinstance(value, str) and not value.strip():
@@ -456,6 +504,7 @@ class RowReader:
         passive: tuple[str, ...] = (),
         blank: bool = False,
         tells_all: bool = False,
+        guesses: bool = True,
     ) -> None:
         """Make a reader of one file.
 
@@ -466,11 +515,13 @@ class RowReader:
             passive: keys that are known, kept as extra, and no misspelling of anything.
             blank: whether a row may do without the text of a question.
             tells_all: whether every unknown key is told of, and not only one that looks like a misspelling.
+            guesses: whether anything is said of unknown keys; those of other tools' formats are no misspellings.
         """
         self.misspelt: dict[str, str] = {}  # what a field fills -> the key that seems to be meant for it
         self._warnings: list[str] = []
         self._unknown: dict[str, None] = {}
         self._tells_all = tells_all
+        self._guesses = guesses
         self._path = path
         self._tabular = tabular
         self._passive = passive
@@ -607,6 +658,8 @@ class RowReader:
             )
         else:
             plain = _plain(key)
+            if not self._guesses:
+                return
             if plain in _NOT_READ:
                 self._warn(f"{self._path}: the {kind} `{key}` is not used: {_NOT_READ[plain]}.")
                 return

@@ -102,6 +102,6 @@ def test_a_package_that_cannot_be_imported_is_named(acme, tmp_path):
         proctor.evaluate(["Why?"], lambda q: q, ["shouting"], db=tmp_path / "x.db")
     (tmp_path / "q.arrow").write_text("When?\n")
     with pytest.raises(
-        proctor.InputError, match=r"q.arrow can't be read: its format arrow .* raised ImportError: no lic"
+        proctor.InputError, match=r"The format arrow of the package acme .* can't be imported: ImportError: no lic"
     ):
         proctor.evaluate(tmp_path / "q.arrow", lambda q: q, db=tmp_path / "x.db")

@@ -1,0 +1,234 @@
+"""Finding the format of a file: by looking at its beginning, or by the name that the user gives."""
+
+import difflib
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final, cast
+
+from ... import InputError
+from ..paths import existing, unreadable
+from ..questions.row_files import RowSource, open_rows
+from ..questions.rows import Reading, Row, not_a_row, repaired
+from .format import Format, Head, Notes
+from .reading import head_of
+
+GROUP: Final = "proctor.formats"
+OWN: Final = "proctor"  # the name of our own files of questions and answers
+# In the order in which they are tried: what looks like several is the first.
+BUILT_IN: Final = ("ragas",)
+_OWN_KEYS: Final = ("question", "text", "turns", "messages")
+_BLOCK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The format of a file, and why it is that one."""
+
+    format: Format
+    why: str
+
+
+@dataclass(slots=True)
+class ForeignRows:
+    """Rows of a file of another tool, as those of a file of ours.
+
+    Attributes:
+        path: the file, or folder.
+        format: how it is read.
+        only_questions: leave out answers and scores, and questions that come again with another bot or repeat.
+        notes: what the last complete reading noticed.
+    """
+
+    path: Path
+    format: Format
+    only_questions: bool = False
+    notes: Notes = field(default_factory=Notes)
+    tabular: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The name of the format."""
+        return self.format.name
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be carried over."""
+        return tuple(self.notes.sentences(self.path))
+
+    def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
+        """Yield (line, row), from the first each time.
+
+        Raises:
+            InputError: the file can't be read as what it seems to be; with the line.
+        """
+        if reading.digest is not None:
+            _feed(self.path, reading)
+        notes = Notes()
+        seen: set[int] = set()
+        for line, row in self._read(notes):
+            if type(row) is not dict:
+                raise not_a_row(self.path, line, row)
+            if self.only_questions and _is_again(row, seen):
+                continue
+            yield line, _asked(row) if self.only_questions else row
+        self.notes = notes
+
+    def _read(self, notes: Notes) -> Iterator[tuple[int, Row]]:
+        try:
+            yield from self.format.read(self.path, notes)
+        except RecursionError:
+            raise InputError(f"{self.path} is nested too deeply.") from None
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
+
+_OF_ANSWERS: Final = (
+    "answer", "contexts", "bot", "repeat", "latency_ms", "tokens_in", "tokens_out", "cost", "scores", "tool_calls",
+)  # fmt: skip
+
+
+def _is_again(row: Row, seen: set[int]) -> bool:
+    """Whether the question was there before, of which several bots' answers, or several tries, are in the file."""
+    if "bot" not in row and "repeat" not in row:
+        return False
+    key = hash((str(row.get("id")), str(row.get("conversation")), str(row.get("turn")), str(row.get("question"))))
+    if key in seen:
+        return True
+    seen.add(key)
+    return False
+
+
+def _asked(row: Row) -> Row:
+    """The row without what a bot did."""
+    asked = {key: value for key, value in row.items() if key not in _OF_ANSWERS}
+    if isinstance(turns := asked.get("turns"), list):
+        asked["turns"] = [
+            {key: value for key, value in turn.items() if key not in _OF_ANSWERS} if isinstance(turn, dict) else turn
+            for turn in turns
+        ]
+    return asked
+
+
+def _feed(path: Path, reading: Reading) -> None:
+    """Hash the bytes of a file, or of all files of a folder."""
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    for file in files:
+        try:
+            with file.open("rb") as stream:
+                while block := stream.read(_BLOCK):
+                    cast("hashlib._Hash", reading.digest).update(block)
+        except OSError as error:
+            raise unreadable(file, error) from error
+
+
+def formats() -> dict[str, Format]:
+    """All formats by name: the built-in ones first, then those of other packages.
+
+    Raises:
+        InputError: a package's format can't be imported.
+    """
+    return {name: format_of(name) for name in dict.fromkeys((*BUILT_IN, *(each.name for each in _installed())))}
+
+
+def format_of(name: str) -> Format:
+    """The format of a name.
+
+    Raises:
+        InputError: there is none; with the nearest that there is, or why it can't be loaded.
+    """
+    if name in BUILT_IN:
+        return _built_in(name)
+    entry = next((each for each in _installed() if each.name == name), None)
+    if entry is None:
+        known = [*BUILT_IN, *(each.name for each in _installed())]
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(sorted(known))}."
+        raise InputError(f"There is no format {name!r}. {hint}")
+    return _loaded(entry)
+
+
+def detected(path: Path) -> Detected | None:
+    """The format of a file, and why; None for one of ours, and for one that nobody knows.
+
+    Raises:
+        InputError: it can't be read.
+    """
+    head = head_of(existing(path, "a file to import"))
+    for name in BUILT_IN:
+        if why := _built_in(name).detect(head):
+            return Detected(_built_in(name), why)
+    if is_own(head):
+        return None
+    for entry in _installed():
+        found = _loaded(entry)
+        if why := found.detect(head):
+            return Detected(found, why)
+    return None
+
+
+def is_own(head: Head) -> bool:
+    """Whether rows look like those of our own files."""
+    return any(key.strip().lower() in _OWN_KEYS for key in head.keys) or bool(
+        {"questions", "answers"} & head.data.keys()
+    )
+
+
+def open_source(path: Path, wanted: str, listed_under: tuple[str, ...], *, only_questions: bool = False) -> RowSource:
+    """The rows of a file, of ours or of another tool; ``wanted`` names the thing for messages.
+
+    Raises:
+        InputError: it is missing, not readable, empty, or of no known kind.
+    """
+    existing(path, wanted)
+    if (path.is_dir() or (path.is_file() and path.stat().st_size)) and (found := detected(path)):
+        return ForeignRows(path, found.format, only_questions)
+    return open_rows(path, wanted, listed_under)
+
+
+@cache
+def _built_in(name: str) -> Format:
+    module = import_module(f".{name.replace('-', '_')}", __package__)
+    return cast("Format", module.FORMAT)
+
+
+def _installed() -> list[EntryPoint]:
+    return list(entry_points(group=GROUP))
+
+
+def _loaded(entry: EntryPoint) -> Format:
+    """The format that a package declares: a ``Format``, or a function from a path to rows, for files that end so."""
+    try:
+        found: Any = entry.load()
+    except Exception as error:  # the code of others may raise anything
+        package = entry.dist.name if entry.dist else entry.module
+        raise InputError(
+            f"The format {entry.name} of the package {package} ({GROUP}: {entry.value}) can't be imported: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if isinstance(found, Format):
+        return found
+    if callable(found):
+        return Format(entry.name, entry.name, lambda head: _ends_so(entry.name, head), _plain_reader(entry.name, found))
+    raise InputError(f"{GROUP}: {entry.name} = {entry.value} is neither a Format nor a function from a path to rows.")
+
+
+def _ends_so(name: str, head: Head) -> str | None:
+    return f"its name ends in .{name}" if head.path.suffix.lower() == f".{name}" else None
+
+
+def _plain_reader(name: str, function: Any) -> Any:  # noqa: ANN401 - of a package's own
+    def read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:  # noqa: ARG001 - it has none
+        try:
+            rows = list(function(path))
+        except Exception as error:  # the code of others may raise anything
+            reason = f"its format {name} ({GROUP}) raised {type(error).__name__}: {error}"
+            raise InputError(f"{path} can't be read: {reason}") from error
+        for number, row in enumerate(rows, 1):
+            yield number, cast("Row", repaired(row, number, Reading()))
+
+    return read

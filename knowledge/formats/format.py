@@ -1,0 +1,140 @@
+"""Format: what one other tool's files are called, how they are recognised, read and written."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ..questions.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file, as far as it can be told from its first 64 kB.
+
+    Attributes:
+        path: the file or folder.
+        kind: ``csv``, ``tsv``, ``jsonl``, ``json``, ``yaml``, ``zip``, ``parquet``, ``folder``; blank when unknown.
+        text: its first characters; blank for what is no text.
+        data: the object that a JSON or YAML file holds, cut off somewhere; empty for lists, tables and lines.
+        rows: the first records of a table, of JSON lines or of a JSON list.
+        names: the files in a folder or an archive.
+    """
+
+    path: Path
+    kind: str = ""
+    text: str = ""
+    data: Mapping[str, object] = field(default_factory=dict)
+    rows: tuple[Row, ...] = ()
+    names: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all first records: the columns of a table."""
+        return frozenset(key for row in self.rows for key in row)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What is known of a score that another tool gave.
+
+    Attributes:
+        better: whether a higher value is better, a lower one, or neither; None where nobody says.
+        low: least possible value, None when unbounded or unknown.
+        high: greatest possible value.
+        summary: one sentence.
+        threshold: what a value must reach to pass, where the other tool says so.
+    """
+
+    better: Literal["higher", "lower", "neither"] | None = None
+    low: float | None = None
+    high: float | None = None
+    summary: str = ""
+    threshold: float | None = None
+
+
+RATE = Metric("higher", 0.0, 1.0)  # by far the most frequent
+
+
+class Document(NamedTuple):
+    """A document that comes with a question set, such as an entry of a BEIR corpus."""
+
+    id: str
+    text: str
+    title: str = ""
+
+
+@dataclass(slots=True)
+class Loss:
+    """One thing that could not be carried over: what, why, in how many rows, and where first."""
+
+    what: str
+    why: str
+    count: int = 0
+    line: int = 0
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a reader or writer notices beside the rows.
+
+    Attributes:
+        losses: what could not be carried over.
+        version: of the tool that wrote the file; blank when it does not say.
+        metrics: by score, what the file says of it; comes before what the format knows.
+        suite: bots, metrics and thresholds of the file, in the words of a suite file.
+    """
+
+    losses: dict[tuple[str, str], Loss] = field(default_factory=dict)
+    version: str = ""
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    suite: dict[str, object] = field(default_factory=dict)
+
+    def lose(self, what: str, why: str, line: int = 0) -> None:
+        """Note that something has no place on the other side.
+
+        Args:
+            what: the thing, as the file calls it: ``rubrics``.
+            why: in a few words, perhaps with what to do about it.
+            line: where; the first one is shown, and all are counted.
+        """
+        loss = self.losses.get((what, why))
+        if loss is None:
+            loss = self.losses[what, why] = Loss(what, why, 0, line)
+        loss.count += 1
+
+    def sentences(self, path: Path) -> Iterator[str]:
+        """A line for each thing that was not carried over."""
+        for loss in self.losses.values():
+            place = f"{path}:{loss.line}" if loss.line else f"{path}"
+            times = f" ({loss.count:,} times)" if loss.count > 1 else ""
+            yield f"{place}: {loss.what} not carried over{times}: {loss.why}."
+
+
+Reader = Callable[[Path, Notes], Iterator[tuple[int, Row]]]
+Writer = Callable[[Iterable[Row], Path, Notes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format of another tool; the folder's docstring says what its functions take and give.
+
+    Attributes:
+        name: in commands, and before the names of its scores: ``ragas`` in ``ragas.faithfulness``.
+        title: what people call it.
+        detect: why a file is of this format, or None.
+        read: (line, row) of a file.
+        write: rows to a file; None where the tool reads no file.
+        endings: what names of written files end in, best first; a folder where the first is blank.
+        metrics: what is known of its scores.
+        documents: the documents that come with a question set; None where none do.
+    """
+
+    name: str
+    title: str
+    detect: Callable[[Head], str | None]
+    read: Reader
+    write: Writer | None = None
+    endings: tuple[str, ...] = (".jsonl",)
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+    documents: Callable[[Path, Notes], Iterator[Document]] | None = None

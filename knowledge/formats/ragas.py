@@ -1,0 +1,247 @@
+"""Ragas: evaluation datasets, test sets and result frames of versions 0.1 to 0.4, as JSONL, JSON or CSV."""
+
+import ast
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ..questions.rows import Row
+from .conversing import conversation_row, in_conversations, messages_of, turns_of
+from .format import RATE, Format, Head, Metric, Notes
+from .reading import records
+
+_RENAMED: Final = {  # 0.1 to 0.4
+    "user_input": "question", "question": "question",
+    "response": "answer", "answer": "answer",
+    "reference": "expected_answer", "ground_truth": "expected_answer", "ground_truths": "expected_answers",
+}  # fmt: skip
+_LISTS: Final = ("retrieved_contexts", "contexts", "reference_contexts", "ground_truths", "multi_responses")
+_LISTS_OF_IDS: Final = ("retrieved_context_ids", "reference_context_ids")
+_OBJECTS: Final = ("reference_tool_calls", "reference_topics", "rubrics", "metadata", "traces")
+_SINCE_02: Final = ("retrieved_contexts", "reference_contexts", "response", "reference", "rubrics", "synthesizer_name")
+_BEFORE_02: Final = ("ground_truth", "ground_truths", "evolution_type")
+_READ: Final = frozenset({*_RENAMED, *_LISTS, *_LISTS_OF_IDS, "reference_tool_calls"})
+_NO_SCORES: Final = frozenset({*_READ, "id", "question_id", "turn", "repeat", "latency_ms", "tokens_in", "tokens_out"})
+_TEXTS: Final = ("persona_name", "query_style", "query_length", "synthesizer_name", "evolution_type", "episode_done")
+
+METRICS: Final = {
+    **dict.fromkeys(
+        (
+            "faithfulness", "answer_relevancy", "context_precision", "context_recall", "context_entity_recall",
+            "answer_correctness", "answer_similarity", "semantic_similarity", "factual_correctness",
+            "context_relevancy",
+            "llm_context_precision_with_reference", "llm_context_precision_without_reference", "llm_context_recall",
+            "non_llm_context_precision_with_reference", "non_llm_context_recall", "non_llm_string_similarity",
+            "nv_accuracy", "nv_context_relevance", "nv_response_groundedness", "bleu_score", "rouge_score",
+            "exact_match", "string_present", "chrf_score", "tool_call_accuracy", "tool_call_f1", "agent_goal_accuracy",
+            "topic_adherence", "summary_score", "response_relevancy", "id_based_context_precision",
+            "id_based_context_recall", "faithfulness_with_hhem", "response_groundedness", "context_relevance",
+        ),
+        RATE,
+    ),
+    "noise_sensitivity": Metric("lower", 0.0, 1.0),
+    "domain_specific_rubrics": Metric("higher", 1.0, 5.0),
+    "instance_rubrics": Metric("higher", 1.0, 5.0),
+}  # fmt: skip
+
+
+def _detect(head: Head) -> str | None:
+    keys = head.keys
+    if "user_input" in keys:
+        return f"the {_noun(head)} user_input{_also(keys & set(_SINCE_02))}"
+    if "question" in keys and keys & set(_BEFORE_02):
+        return f"the {_noun(head)} question{_also(keys & set(_BEFORE_02))}, as Ragas had them before 0.2"
+    return None
+
+
+def _noun(head: Head) -> str:
+    return "column" if head.kind in ("csv", "tsv") else "key"
+
+
+def _also(keys: Iterable[str]) -> str:
+    named = sorted(keys)
+    return f" and {', '.join(named[:2])}" if named else ""
+
+
+def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    scored: set[str] = set(METRICS)
+    for line, given in records(path, "samples", "dataset"):
+        row = {key: _cell(key, value) for key, value in given.items()}
+        made = _row(row, line, notes)
+        if scores := _scores(row, scored):
+            made["scores"] = scores
+        if isinstance(row.get("user_input"), list):
+            yield line, _conversation(row, made, line, notes)
+        else:
+            yield line, made
+
+
+def _row(row: Row, line: int, notes: Notes) -> Row:
+    made = {name: row[key] for key, name in _RENAMED.items() if row.get(key) not in (None, [])}
+    contexts = row.get("retrieved_contexts", row.get("contexts"))
+    if isinstance(contexts, list):
+        made["contexts"] = _with_documents(contexts, row.get("retrieved_context_ids"))
+    gold = row.get("reference_contexts")
+    ids = row.get("reference_context_ids")
+    if isinstance(gold, list) and isinstance(ids, list) and len(gold) == len(ids):
+        made["evidence"] = [{"document": str(name), "quote": quote} for quote, name in zip(gold, ids, strict=True)]
+    elif isinstance(ids, list) and ids and not gold:
+        made["evidence"] = [{"document": str(name)} for name in ids]
+    elif gold:
+        made["reference_contexts"] = gold
+        notes.lose(
+            "`reference_contexts` are", "they stay with the question, but evidence needs a document for each", line
+        )
+    if calls := row.get("reference_tool_calls"):
+        made["expected_tools"] = calls
+    rest = {key: value for key, value in row.items() if key not in _READ and value is not None}
+    return made | {key: value for key, value in rest.items() if key in _NO_SCORES or not _is_score(key, value)}
+
+
+def _with_documents(contexts: list[Any], ids: object) -> list[Any]:
+    if not isinstance(ids, list) or len(ids) != len(contexts):
+        return contexts
+    return [{"text": text, "document": str(name)} for text, name in zip(contexts, ids, strict=True)]
+
+
+def _conversation(row: Row, made: Row, line: int, notes: Notes) -> Row:
+    messages: list[dict[str, Any]] = []
+    given: Any = row["user_input"]
+    for each in given:
+        if not isinstance(each, dict):
+            continue
+        message = {"role": each.get("type", each.get("role")), "content": each.get("content")}
+        if calls := each.get("tool_calls"):
+            message["tool_calls"] = [{"name": call.get("name"), "arguments": call.get("args")} for call in calls]
+        messages.append(message)
+    turns = turns_of(messages, line, notes)
+    if not turns:
+        return made | {"question": None}
+    return conversation_row(turns, {key: value for key, value in made.items() if key != "question"})
+
+
+def _scores(row: Row, scored: set[str]) -> dict[str, float | None]:
+    """Columns with numbers that are none of the data set's own; without a value where the known ones have none."""
+    found: dict[str, float | None] = {}
+    for key, value in row.items():
+        if key in _NO_SCORES:
+            continue
+        if isinstance(value, float):
+            scored.add(key)
+            found[key] = None if math.isnan(value) else value
+        elif value is None and key in scored:
+            found[key] = None
+    return found
+
+
+def _is_score(key: str, value: object) -> bool:
+    return isinstance(value, float) or key in METRICS
+
+
+def _cell(key: str, value: object) -> object:
+    """The value of a cell: Ragas writes lists into CSV as Python does, and numbers are texts there."""
+    if isinstance(value, int) and not isinstance(value, bool) and key not in _NO_SCORES:
+        return float(value)
+    if not isinstance(value, str) or key in _TEXTS or key in ("id", "question_id"):
+        return value
+    if key in (*_LISTS, *_LISTS_OF_IDS, *_OBJECTS) or (key == "user_input" and value.startswith("[{")):
+        return _listed(value)
+    if key in _RENAMED:
+        return value or None
+    return _number(value)
+
+
+def _listed(value: str) -> object:
+    if not value.strip():
+        return None
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        pass
+    try:
+        return orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return [value]
+
+
+def _number(value: str) -> object:
+    if not value or value == "nan":
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def _sample(rows: list[Row], notes: Notes) -> dict[str, Any]:
+    last = rows[-1]
+    sample: dict[str, Any] = {}
+    if last.get("conversation") or last.get("history"):
+        sample["user_input"] = [_message(each) for each in messages_of(rows)]
+    else:
+        sample |= {"user_input": last["question"], "response": last.get("answer")}
+        sample |= _contexts(last)
+    expected: Any = last.get("expected_answers") or [None]
+    sample["reference"] = expected[0]
+    if len(expected) > 1:
+        notes.lose("accepted answers after the first are", "Ragas has one `reference`")
+    if last.get("constraints"):
+        notes.lose("`constraints` are", "Ragas has no such thing")
+    groups: Any = last.get("evidence") or []
+    if groups and all(len(group) == 1 for group in groups) and "user_input" in sample:
+        sample["reference_context_ids"] = [group[0]["document"] for group in groups]
+        quotes = [group[0].get("quote", "") for group in groups]
+        sample |= {"reference_contexts": quotes} if all(quotes) else {}
+    elif groups:
+        notes.lose("evidence with alternatives is", "all of Ragas' `reference_contexts` are needed")
+    for key in ("reference_contexts", "rubrics", "reference_topics", *_TEXTS):
+        if key in last:
+            sample.setdefault(key, last[key])
+    if calls := last.get("expected_tools"):
+        sample["reference_tool_calls"] = calls
+    scores: Any = last.get("scores") or {}
+    sample |= scores
+    return {key: value for key, value in sample.items() if value is not None}
+
+
+def _contexts(row: Row) -> dict[str, Any]:
+    contexts: Any = row.get("contexts")
+    if contexts is None:
+        return {}
+    texts = [each["text"] if isinstance(each, dict) else each for each in contexts]
+    ids = [each.get("document", "") if isinstance(each, dict) else "" for each in contexts]
+    return {"retrieved_contexts": texts} | ({"retrieved_context_ids": ids} if ids and all(ids) else {})
+
+
+def _message(each: dict[str, Any]) -> dict[str, Any]:
+    if each["role"] == "user":
+        return {"content": each["content"], "type": "human"}
+    calls = each.get("row", {}).get("tool_calls") or []
+    made = [{"name": call["name"], "args": call.get("arguments") or {}} for call in calls]
+    return {"content": each["content"], "type": "ai"} | ({"tool_calls": made} if made else {})
+
+
+def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
+    samples = (_sample(group, notes) for group in in_conversations(rows))
+    with path.open("wb") as file:
+        if path.suffix.lower() == ".csv":
+            _write_table(samples, file)
+            return
+        file.writelines(orjson.dumps(sample) + b"\n" for sample in samples)
+
+
+def _write_table(samples: Iterable[dict[str, Any]], file: Any) -> None:  # noqa: ANN401 - a binary file
+    held = list(samples)  # a table's columns are known when all rows were seen
+    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for sample in held for key in sample)))
+    writer.writeheader()
+    writer.writerows(held)
+    text.detach()
+
+
+FORMAT = Format("ragas", "Ragas", _detect, _read, _write, (".jsonl", ".csv"), METRICS)

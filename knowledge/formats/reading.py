@@ -1,0 +1,174 @@
+"""Reading of foreign files: their beginning, their records, and JSON as a whole, with a sentence for what is broken."""
+
+import csv
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast
+
+import orjson
+
+from ... import InputError
+from ..documents.document import storable_value
+from ..paths import unreadable
+from ..questions.row_files import MOST_IN_MEMORY, RowFile, file_kind, open_rows
+from ..questions.rows import Reading, Row, decoded_whole
+from .format import Head
+
+_HEAD: Final = 1 << 16  # bytes that are looked at to tell a format
+_ROWS: Final = 5
+_DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_YAML_KEY: Final = re.compile(r"^([A-Za-z_][\w-]*)\s*:", re.MULTILINE)
+
+
+def head_of(path: Path) -> Head:
+    """The beginning of a file or folder, in a few milliseconds whatever its size.
+
+    Raises:
+        InputError: it can't be read.
+    """
+    try:
+        if path.is_dir():
+            return Head(path, "folder", names=tuple(sorted(each.name for each in path.iterdir())))
+        with path.open("rb") as stream:
+            content = stream.read(_HEAD)
+        if content.startswith(b"PK\x03\x04"):
+            return Head(path, "zip", names=_archived(path))
+        if content.startswith(b"PAR1"):
+            return Head(path, "parquet")
+        if content.startswith(b"\x1f\x8b"):
+            content = _unpacked(content)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content:
+        return Head(path)
+    text = content.decode(errors="ignore").removeprefix("\ufeff")
+    return _head_of_text(path, _kind(path, text), text)
+
+
+def records(path: Path, *listed_under: str) -> Iterator[tuple[int, Row]]:
+    """Yield (line, row) of CSV, TSV, JSONL, JSON (a list, or an object with one under a key) or YAML, also with .gz.
+
+    Raises:
+        InputError: it can't be read, or is broken; with the line.
+    """
+    yield from _opened(path, listed_under).rows(Reading())
+
+
+def whole_json(path: Path) -> object:
+    """What a JSON file of at most 256 MB holds.
+
+    Raises:
+        InputError: it is larger, not UTF-8, not JSON, or nested too deeply.
+    """
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+            content = stream.read(MOST_IN_MEMORY + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is damaged: {error}. Compress it again.") from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(content) > MOST_IN_MEMORY:
+        raise InputError(f"{path} is larger than {MOST_IN_MEMORY >> 20} MB; it would be held in memory as a whole.")
+    try:
+        return storable_value(orjson.loads(content.removeprefix(b"\xef\xbb\xbf")))
+    except orjson.JSONDecodeError as error:
+        decoded_whole(content, path)  # raises where the reason is the encoding
+        if "recursion" in error.msg:
+            raise InputError(f"{path} is nested too deeply.") from error
+        raise InputError(f"{path}:{error.lineno}: this is not valid JSON: {error.msg}.") from error
+
+
+def beginning(text: str) -> object:
+    """What JSON that may be cut off holds, as far as it goes; None where nothing can be told."""
+    opened: list[str] = []
+    cut, closers = 0, ""
+    for found in _TOKEN.finditer(text):
+        match found.group():
+            case "{" | "[" as bracket:
+                opened.append("}" if bracket == "{" else "]")
+                cut, closers = found.end(), "".join(reversed(opened))
+            case "}" | "]" if opened:
+                opened.pop()
+                if not opened:
+                    return _parsed(text[: found.end()])
+                cut, closers = found.end(), "".join(reversed(opened))
+            case "," if opened:
+                cut, closers = found.start(), "".join(reversed(opened))
+        if len(opened) > _DEPTH:
+            return None
+    return _parsed(text[:cut] + closers) if cut else None
+
+
+def _parsed(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _archived(path: Path) -> tuple[str, ...]:
+    """The names in an archive; none of a damaged one, of which its reader has to say so."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return tuple(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return ()
+
+
+def _unpacked(content: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(content, _HEAD)
+    except zlib.error:
+        return b""
+
+
+def _kind(path: Path, text: str) -> str:
+    """By the ending of the name, or by what the text begins with where the name says nothing."""
+    if known := file_kind(path):
+        return known
+    start = text.lstrip()[:1]
+    if start == "{" and "\n{" in text:
+        return "jsonl"
+    return "json" if start in ("{", "[") else ""
+
+
+def _head_of_text(path: Path, kind: str, text: str) -> Head:
+    match kind:
+        case "jsonl":
+            lines = (beginning(line) for line in text.splitlines()[:_ROWS])
+            return Head(path, kind, text, rows=tuple(cast("Row", each) for each in lines if isinstance(each, dict)))
+        case "json":
+            found = beginning(text)
+            if isinstance(found, dict):
+                return Head(path, kind, text, data=found)
+            items = found[:_ROWS] if isinstance(found, list) else []
+            return Head(path, kind, text, rows=tuple(each for each in items if isinstance(each, dict)))
+        case "csv" | "tsv":
+            return Head(path, kind, text, rows=_cells(text, kind))
+        case "yaml":
+            return Head(path, kind, text, data=dict.fromkeys(_YAML_KEY.findall(text)))
+        case _:
+            return Head(path, kind, text)
+
+
+def _cells(text: str, kind: str) -> tuple[Row, ...]:
+    header = text.partition("\n")[0]
+    delimiter = "\t" if kind == "tsv" else max((",", ";", "\t"), key=header.count)
+    try:
+        rows = csv.DictReader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+        names = [name.strip() for name in rows.fieldnames or ()]
+        first = next(rows, None)
+    except csv.Error:
+        return ()
+    cells = list(first.values()) if first else []
+    return (cast("Row", dict(zip(names, [*cells, *[""] * len(names)], strict=False))),) if names else ()
+
+
+def _opened(path: Path, listed_under: tuple[str, ...]) -> RowFile:
+    return open_rows(path, "a file to import", listed_under)
