@@ -11,7 +11,7 @@ from urllib.parse import quote
 from .. import InputError
 from ..knowledge import Message
 from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
-from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
+from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
 from .settings import HISTORY_PLACE, PLACE, HttpSettings
@@ -100,6 +100,7 @@ class HttpBot:
         self._environ = environ
         self._place = redacted_url(settings.url)
         limiter = Limiter(settings.concurrency or _ROOM)
+        limiter.patience = settings.patience
         self._attempts = Attempts(self._place, limiter, settings.max_attempts, backoff=backoff)
         self._session: aiohttp.ClientSession | None = None
         self._url = ""
@@ -187,12 +188,12 @@ class HttpBot:
         except (aiohttp.InvalidURL, aiohttp.ClientConnectorCertificateError) as wrong:
             raise BotMisconfigured(f"{self._place} can't be asked: {self._scrubbed(str(wrong))}") from None
         except aiohttp.ConnectionTimeoutError:
-            raise AttemptFailed("no connection in time", timed_out=True) from None
+            raise AttemptFailed("no connection in time", timed_out=True, unreachable=True) from None
         except TimeoutError:
             waited = f"{self._place} did not answer within {self._settings.timeout:g} s."
             raise EndpointTimedOut(waited, attempts_ms=(self._settings.timeout * 1000,)) from None
         except aiohttp.ClientError as dropped:
-            raise AttemptFailed(self._scrubbed(str(dropped)) or type(dropped).__name__) from None
+            raise AttemptFailed(self._scrubbed(str(dropped)) or type(dropped).__name__, unreachable=True) from None
         self._check(received)
         return self._content(received)
 
@@ -203,7 +204,9 @@ class HttpBot:
         status_line = f"HTTP {status} {received.reason}".rstrip()
         if status in _PASSING:
             wait = received.retry_after
-            raise AttemptFailed(status_line, throttled=status == 429 or wait is not None, retry_after=wait)
+            raise AttemptFailed(
+                status_line, throttled=status == 429 or wait is not None, unreachable=status in AWAY, retry_after=wait
+            )
         quoted = self._quoted(received.text)
         if status in (401, 403):
             raise BotMisconfigured(f"{self._place} does not let us in ({status_line}): {quoted} Check the headers.")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from ..knowledge import RETRIEVERS, Retriever, Splitter
+from .chat.limits import PATIENCE
 from .http_replies import MOST_MB
 
 PLACE = "{question}"
@@ -216,6 +217,12 @@ class HttpSettings(Settings):
         None, description="Where the list of contexts is in the reply; `*` goes through a list."
     )
     max_attempts: int = Field(4, ge=1, description="Attempts at one question when the server fails.")
+    patience: float = Field(
+        PATIENCE,
+        ge=0,
+        description="Seconds to wait for a server that answered before and can't be reached any more; meanwhile it is "
+        "tried every second.",
+    )
     max_reply_mb: float = Field(MOST_MB, gt=0, description="MB of a reply, unpacked, at most; what is larger fails.")
 
     @field_validator("url")

@@ -146,12 +146,16 @@ class EndpointTimedOut(Exhausted, TimeoutError):  # noqa: N818 - as above
     """The last attempt ran into its time limit."""
 
 
+AWAY: Final = frozenset({502, 503, 504})  # HTTP statuses by which a proxy says that nobody is behind it
+
+
 class AttemptFailed(Exception):  # noqa: N818 - an outcome of one attempt; the next one may go well
     """One attempt failed, and the next may succeed.
 
     Attributes:
         throttled: the endpoint answered that we send too many requests.
         timed_out: the attempt ran into its time limit.
+        unreachable: nobody answered for the endpoint: no connection, or a proxy before it says so.
         retry_after: seconds for which the endpoint asks us to wait, where it says so.
     """
 
@@ -161,9 +165,11 @@ class AttemptFailed(Exception):  # noqa: N818 - an outcome of one attempt; the n
         *,
         throttled: bool = False,
         timed_out: bool = False,
+        unreachable: bool = False,
         retry_after: float | None = None,
     ) -> None:
         super().__init__(what)
+        self.unreachable = unreachable
         self.throttled = throttled
         self.timed_out = timed_out
         self.retry_after = retry_after
@@ -239,6 +245,17 @@ class Gate(Protocol):
         """The endpoint answered 429, perhaps with the seconds to wait."""
         ...
 
+    def unreachable(self) -> bool:
+        """Nobody answered; gives whether that is an outage which is worth waiting for."""
+        ...
+
+
+MANY: Final = 5  # 429s among the last ``WINDOW`` answers: the endpoint is overloaded, and not a single request unlucky
+WINDOW: Final = 20
+LOST: Final = 5  # requests in a row that reach nobody, at an endpoint that answered before: it is away
+PATIENCE: Final = 120.0  # seconds to wait for it to come back, where nobody says otherwise
+PROBE: Final = 1.0  # seconds between two tries meanwhile
+
 
 MANY: Final = 5  # 429s among the last ``WINDOW`` answers: the endpoint is overloaded, and not a single request unlucky
 WINDOW: Final = 20
@@ -251,6 +268,11 @@ class Limiter:
     answers halve what is under way and hold everyone back for the seconds that the endpoint asks for; good answers
     add room again, up to the ceiling that the user configured. A single 429 concerns its own request alone. The 429s
     of one burst count once: a request that was sent before the last cut says nothing new.
+
+    Where an endpoint that answered before can't be reached any more, requests wait and one at a time tries it.
+
+    Attributes:
+        patience: seconds for which it waits for an endpoint that went away.
 
     Args:
         ceiling: requests under way at most, at the start and ever.
@@ -267,6 +289,7 @@ class Limiter:
     ) -> None:
         if ceiling < 1:
             raise ValueError(f"a limiter needs room for at least one request, not {ceiling}")
+        self.patience = PATIENCE
         self._ceiling = ceiling
         self._limit = ceiling
         self._clock = clock
@@ -277,6 +300,10 @@ class Limiter:
         self._cut_at = float("-inf")
         self._open_at = float("-inf")
         self._throttled: deque[bool] = deque(maxlen=WINDOW)  # of the last answers, whether each was a 429
+        self._has_answered = False
+        self._lost = 0  # requests in a row that reached nobody
+        self._away_since: float | None = None
+        self._limit_before = ceiling
 
     @property
     def limit(self) -> int:
@@ -317,6 +344,11 @@ class Limiter:
     def succeeded(self) -> None:
         """The endpoint answered: half as many such answers as are under way make room for one more."""
         self._throttled.append(False)
+        self._has_answered, self._lost = True, 0
+        if self._away_since is not None:
+            self._away_since, self._open_at = None, float("-inf")
+            self._limit = self._limit_before
+            self._let_in()
         if self._limit == self._ceiling:
             return
         self._good += 1
@@ -334,6 +366,7 @@ class Limiter:
         """
         now = self._clock()
         self._throttled.append(True)
+        self._has_answered, self._lost = True, 0
         if sum(self._throttled) < MANY:
             return
         if retry_after is not None:
@@ -343,6 +376,25 @@ class Limiter:
             self._limit = max(1, min(self._limit, self._in_flight) // 2)
             self._good = 0
             self._throttled.clear()
+
+    def unreachable(self) -> bool:
+        """Nobody answered; gives whether that is an outage which is worth waiting for.
+
+        It is one where the endpoint answered before and ``LOST`` requests in a row reached nobody, for ``patience``
+        seconds. Until it answers, one request at a time is sent, with pauses.
+        """
+        self._lost += 1
+        if not self._has_answered or self._lost < LOST:
+            return False
+        now = self._clock()
+        if self._away_since is None:
+            self._away_since, self._limit_before = now, self._limit
+        if now - self._away_since >= self.patience:
+            self._limit, self._open_at = self._limit_before, float("-inf")
+            self._let_in()
+            return False
+        self._limit, self._open_at = 1, now + PROBE
+        return True
 
     async def _enter(self, again: bool) -> None:
         if self._in_flight < self._limit and not self._waiting:
@@ -426,6 +478,10 @@ class Turnstile:
         if self._beyond is not None:
             self._beyond.throttled(slot, retry_after)
 
+    def unreachable(self) -> bool:
+        """See ``Limiter``."""
+        return self._beyond is not None and self._beyond.unreachable()
+
 
 THROTTLED_PATIENCE = 3  # a 429 says "later", not "no": it is retried so many times as often as a failure
 
@@ -438,6 +494,8 @@ class Effort:
     attempts_ms: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     throttled: int = 0
+    away: int = 0  # attempts during an outage of the endpoint, which are waited out
+    in_outage: bool = False  # whether the last attempt was one of them
 
 
 class Attempts:
@@ -492,8 +550,12 @@ class Attempts:
             try:
                 answer = await send()
             except AttemptFailed as failed:
+                effort.in_outage = False
                 if failed.throttled:
                     self._limiter.throttled(slot, _bearable(failed.retry_after))
+                elif failed.unreachable:
+                    effort.in_outage = self._limiter.unreachable()
+                    effort.away += effort.in_outage
                 raise
             finally:
                 effort.attempts_ms.append((time.perf_counter() - started) * 1000)
@@ -503,15 +565,16 @@ class Attempts:
     def _hopeless(self, failed: AttemptFailed, effort: Effort) -> bool:
         if (failed.retry_after or 0) > LONGEST_WAIT:
             return True
-        failures = len(effort.failures) - effort.throttled
+        failures = len(effort.failures) - effort.throttled - effort.away
         return failures >= self._max_attempts or effort.throttled >= self._max_attempts * THROTTLED_PATIENCE
 
     async def _wait(self, failed: AttemptFailed, effort: Effort) -> None:
         started = time.perf_counter()
+        is_ours = failed.throttled or effort.in_outage
         seconds = self._backoff.wait(len(effort.failures)) if failed.retry_after is None else failed.retry_after
-        with deadline_paused() if failed.throttled else contextlib.nullcontext():
-            await self._sleep(seconds)
-        if failed.throttled:
+        with deadline_paused() if is_ours else contextlib.nullcontext():
+            await self._sleep(0.0 if effort.in_outage else seconds)  # in an outage the limiter says when to try again
+        if is_ours:
             effort.queue_ms += (time.perf_counter() - started) * 1000
 
     def _exhausted(self, failed: AttemptFailed, effort: Effort) -> EndpointFailed | EndpointTimedOut:

@@ -12,7 +12,7 @@ from ... import InputError
 from ..http_replies import MOST_MB
 from .extractive import ExtractiveChat, SentenceEmbedder
 from .langchain import LangChainChat
-from .limits import Backoff, Turnstile
+from .limits import PATIENCE, Backoff, Turnstile
 from .model import ChatModel
 from .openai import OPENAI_URL, Endpoint, Endpoints, OpenAIChat, Prices
 
@@ -25,6 +25,7 @@ _OPENAI_ONLY = (
     "api_key_env",
     "max_tokens",
     "max_attempts",
+    "patience",
     "concurrency",
     "stream",
     "max_reply_mb",
@@ -56,6 +57,12 @@ class ChatModelSettings(BaseModel):
     reasoning_effort: str | None = Field(None, description="`low`, `medium`, `high`, as the model knows it.")
     timeout: float = Field(60.0, gt=0, description="Seconds for one attempt.")
     max_attempts: int = Field(4, ge=1, description="Attempts that may fail before a question is given up.")
+    patience: float = Field(
+        PATIENCE,
+        ge=0,
+        description="Seconds to wait for an endpoint that answered before and can't be reached any more; meanwhile it "
+        "is tried every second.",
+    )
     concurrency: int = Field(
         256, ge=1, description="Requests under way at this endpoint at most; fewer while it answers 429."
     )
@@ -197,6 +204,7 @@ def endpoint_of(settings: ChatModelSettings, environ: Mapping[str, str], endpoin
         key_name=name,
         concurrency=settings.concurrency,
         max_reply_mb=settings.max_reply_mb,
+        patience=settings.patience,
     )
 
 

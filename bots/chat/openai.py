@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, TypeAlias
 from ..bot import BotMisconfigured, BotRefused, Usage
 from ..http_replies import MOST_MB
 from ..redaction import redacted, redacted_url, redactor, without_url_secrets
-from .limits import AttemptFailed, Attempts, Backoff, Effort, EndpointFailed, Limiter, Turnstile, read_retry_after
+from .limits import (
+    AWAY,
+    PATIENCE,
+    AttemptFailed,
+    Attempts,
+    Backoff,
+    Effort,
+    EndpointFailed,
+    Limiter,
+    Turnstile,
+    read_retry_after,
+)
 from .model import ChatRequest, Completion
 from .openai_client import (
     CHAT_COMPLETIONS,
@@ -164,7 +175,7 @@ class Endpoint:
             failure = type(error)(str(error))
         except aiohttp.ClientError as error:
             # The client under openai calls a dropped connection a timeout: the deepest cause is the real one.
-            failure = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})")
+            failure = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})", unreachable=True)
         except TimeoutError:
             failure = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True)
         except (ValueError, RecursionError):
@@ -196,7 +207,9 @@ class Endpoint:
             return BotMisconfigured(f"The account at {self.place} has no credit left ({message}).")
         if code in _PASSING:
             wait = read_retry_after(error.response.headers)
-            return AttemptFailed(message, throttled=code == 429 or wait is not None, retry_after=wait)
+            return AttemptFailed(
+                message, throttled=code == 429 or wait is not None, unreachable=code in AWAY, retry_after=wait
+            )
         if code in (401, 403):
             return BotMisconfigured(f"The endpoint {self.place} refused the API key ({message}): {self._key_advice()}")
         if code in (400, 413, 422):
@@ -263,15 +276,18 @@ class Endpoints:
         key_name: str,
         concurrency: int,
         max_reply_mb: float = MOST_MB,
+        patience: float = PATIENCE,
     ) -> Endpoint:
         """The endpoint for this URL, model and key, made when it is new; counts one more user of it."""
         place = (url, model, key)
         if place not in self._open:
             self._open[place] = Endpoint(url, model, key=key, key_name=key_name, concurrency=concurrency)
             self._open[place].max_reply_mb = max_reply_mb
+            self._open[place].limiter.patience = patience
         endpoint = self._open[place]
         endpoint.max_reply_mb = max(endpoint.max_reply_mb, max_reply_mb)
         endpoint.limiter.lower_ceiling(concurrency)
+        endpoint.limiter.patience = min(endpoint.limiter.patience, patience)
         endpoint.users += 1
         return endpoint
 

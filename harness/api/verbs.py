@@ -519,7 +519,11 @@ def _without_command(evaluation: Evaluation, verb: str) -> Evaluation:
 
 def _warnings(outcome: Outcome) -> tuple[str, ...]:
     """What went wrong, and what is to be known of it, each once."""
-    lines = (outcome.judge_problem, *(f"{bot}: {why}" for bot, why in outcome.problems.items()), *outcome.warnings)
+    lines = (
+        outcome.judge_problem or outcome.lost_scores,
+        *(f"{bot}: {why}" for bot, why in outcome.problems.items()),
+        *outcome.warnings,
+    )
     return tuple(dict.fromkeys(filter(None, lines)))
 
 

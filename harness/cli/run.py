@@ -222,7 +222,7 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
     return {
         "name": judge.name,
         "embedded": not judge.is_language_model,
-        "problem": outcome.judge_problem or None,
+        "problem": outcome.judge_problem or outcome.lost_scores or None,
         "calls": calls.paid,
         "calls_cached": calls.cached,
         "calls_failed": calls.failed,
@@ -406,8 +406,8 @@ def _run_and_show(
         if rows:
             write_row_lines(store, outcome.summary.run, rows)
         show_warnings(outcome)
-        if outcome.judge_problem:
-            complain(outcome.judge_problem)
+        if problem := outcome.judge_problem or outcome.lost_scores:
+            complain(problem)
         if outcome.unmeasured:
             complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
         if not as_json:
@@ -420,7 +420,7 @@ def _run_and_show(
             show_json(outcome, stdout, again_object(outcome, second, store))
         elif second is not None:
             show_again(outcome, second, store, stdout)
-    failed = outcome.unable or outcome.judge_problem or outcome.unmeasured
+    failed = outcome.unable or outcome.judge_problem or outcome.lost_scores or outcome.unmeasured
     failed_again = unwritten or (second is not None and (second.unable or second.judge_problem))
     raise typer.Exit(UNABLE if failed or failed_again else DONE)
 

@@ -272,6 +272,22 @@ class Outcome:
             "Run the same command again to go on."
         )
 
+    @property
+    def lost_scores(self) -> str:
+        """A sentence when the judge gave no answer for some scores; blank where ``judge_problem`` says it of all."""
+        if self.summary.judge is None or self.judge_problem:
+            return ""
+        asked = self.summary.judge.metrics
+        cells = [bot.metrics[name] for bot in self.summary.bots for name in asked if name in bot.metrics]
+        lost = sum(cell.reasons.get(Reason.JUDGE_UNAVAILABLE, 0) for cell in cells)
+        if not lost:
+            return ""
+        scores = "1 score is" if lost == 1 else f"{lost:,} scores are"
+        return (
+            f"{scores} missing, because the judge {self.judge.name} gave no answer; the problems of the run say why. "
+            "Run the same command again: only what is missing is asked."
+        )
+
 
 def reference_bot(plan: Plan, bots: Sequence[str], chosen: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The bot with whose answers others are compared, and warnings; blank where no metric compares any.

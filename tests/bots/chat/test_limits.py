@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from proctor.bots.bot import BotMisconfigured
-from proctor.bots.chat.limits import MANY, Limiter, Slot, Turnstile
+from proctor.bots.chat.limits import LOST, MANY, PATIENCE, Limiter, Slot, Turnstile
 
 
 class FakeClock:
@@ -320,3 +320,32 @@ def test_what_is_sent_again_goes_first():
         return crowd.sent
 
     assert asyncio.run(run()) == ["a", "again", "b"]
+
+
+def test_an_endpoint_that_is_away_is_tried_by_one_request_at_a_time_until_it_is_back():
+    clock = FakeClock()
+    limiter = Limiter(8, clock=clock, sleep=clock.sleep)
+    limiter.succeeded()
+    assert [limiter.unreachable() for _ in range(LOST)] == [False] * (LOST - 1) + [True]
+    assert limiter.limit == 1
+
+    async def probe():
+        async with limiter.slot() as slot:
+            return slot.waited
+
+    assert asyncio.run(probe()) > 0
+    limiter.succeeded()
+    assert (limiter.limit, asyncio.run(probe())) == (8, 0.0)
+
+
+def test_an_endpoint_that_stays_away_or_never_answered_is_not_waited_for():
+    clock = FakeClock()
+    dead = Limiter(8, clock=clock, sleep=clock.sleep)
+    assert not any(dead.unreachable() for _ in range(50))
+    gone = Limiter(8, clock=clock, sleep=clock.sleep)
+    gone.succeeded()
+    for _ in range(LOST):
+        gone.unreachable()
+    clock.now += PATIENCE
+    assert not gone.unreachable()
+    assert gone.limit == 8

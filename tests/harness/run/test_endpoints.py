@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 
 import pytest
 from openai_server import BROKEN_JSON, DROP, HANG, Answer, OpenAIServer, status, throttle
@@ -130,7 +131,7 @@ def test_an_endpoint_that_goes_away_stops_the_bot_and_what_it_said_is_kept(tmp_p
         return DROP if gone.is_set() else None
 
     with OpenAIServer(faults=fault) as endpoint:
-        endpoint_suite(tmp_path, endpoint, 60, model={"max_attempts": 1}, plain=True, concurrency=4)
+        endpoint_suite(tmp_path, endpoint, 60, model={"max_attempts": 1, "patience": 0}, plain=True, concurrency=4)
         made = run(tmp_path, code=1)
         problem = made["bots"]["llm"]["problem"]
         assert "questions in a row got no answer" in problem and "Server disconnected" in problem
@@ -141,6 +142,24 @@ def test_an_endpoint_that_goes_away_stops_the_bot_and_what_it_said_is_kept(tmp_p
         endpoint.faults = ()
         made = run(tmp_path)
     assert (made["asked"], made["bots"]["llm"]["rows"], made["bots"]["llm"]["failed"]) == (45, 60, 0)
+
+
+def test_an_outage_is_waited_out_and_no_answer_is_lost(tmp_path):
+    away = []
+
+    def fault(call):
+        if call.number < 15 or (away and time.monotonic() > away[0] + 3):
+            return None
+        away.append(time.monotonic())
+        return DROP
+
+    with OpenAIServer(faults=fault) as endpoint:
+        endpoint_suite(tmp_path, endpoint, 60, plain=True, concurrency=16)
+        made = run(tmp_path)
+    assert (made["bots"]["llm"]["rows"], made["bots"]["llm"]["failed"]) == (60, 0)
+    assert 5 <= len(away) < 60, "it was tried now and then, not by every request"
+    waited = [queue_ms for status, _, latency, queue_ms, _ in replies(tmp_path) if status == "answered"]
+    assert max(waited) > 1000, "waiting for the endpoint is no latency of the bot"
 
 
 def test_64_requests_are_in_flight_at_once(tmp_path):

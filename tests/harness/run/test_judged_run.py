@@ -293,7 +293,7 @@ def test_a_judge_that_can_not_work_is_one_sentence_and_costs_only_its_own_scores
 
 def test_a_judge_that_goes_away_is_given_up_and_gone_on_with(tmp_path):
     with JudgeServer(faults=lambda call: DROP if call.number >= 50 else None) as server:
-        suite_with_judge(tmp_path, server, 60, {"max_attempts": 1}, concurrency=4)
+        suite_with_judge(tmp_path, server, 60, {"max_attempts": 1, "patience": 0}, concurrency=4)
         made = run(tmp_path)
         assert len(server.calls) < 180
         assert "calls in a row got no answer" in made.judge.problem
@@ -359,6 +359,33 @@ def test_a_panel_at_two_servers_decides_by_majority_and_votes_are_calls_of_their
         assert (len(one.calls), len(two.calls)) == (3 + 6 + 3, 6)
     assert metrics_of(made)["byop.tone.passes"].mean == 1.0
     assert sorted(lines(tmp_path / "proctor.db", "SELECT DISTINCT vote FROM judge_calls")) == [(1,), (2,), (3,)]
+
+
+def test_a_judge_that_is_away_for_a_while_loses_no_score(tmp_path):
+    away = []
+
+    def fault(call):
+        if call.number < 30 or (away and time.monotonic() > away[0] + 3):
+            return None
+        away.append(time.monotonic())
+        return DROP
+
+    with JudgeServer(faults=fault) as server:
+        suite_with_judge(tmp_path, server, 40, concurrency=16)
+        made, complaint = program(tmp_path)
+    assert len(away) >= 5 and not complaint
+    assert all(cell["n_ok"] == 40 for cell in made["bots"]["mine"]["metrics"].values())
+
+
+def test_a_few_lost_scores_are_said_and_the_exit_code_tells_it(tmp_path):
+    """The judge drops the calls about one question, whatever else it answers."""
+    with JudgeServer(faults=lambda call: DROP if "What is 3" in str(call.body["messages"]) else None) as server:
+        suite_with_judge(tmp_path, server, 12, {"max_attempts": 1}, concurrency=2)
+        _, complaint = program(tmp_path, code=1)
+        assert "missing, because the judge openai:test-model gave no answer" in complaint
+        server.faults = ()
+        _, complaint = program(tmp_path)
+    assert "missing" not in complaint
 
 
 def test_votes_at_temperature_zero_are_sent_with_one_at_which_they_can_differ(tmp_path):
