@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -11,10 +12,11 @@ from .corrected import StoredCalibration
 from .outcomes import about_agreement, about_outcomes, aligned
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
-from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Table, Words, quoted
+from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Style, Table, Words, quoted
 
 # Figures that a clock gave: they differ between two runs that are equal in all else.
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
+STACKED = 9  # columns of a terminal that words in a cell of stacked figures take
 ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 
 
@@ -136,16 +138,16 @@ def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
 def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bool) -> Cell:
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
-        return Cell(f"- {reason}", "dim", wraps=True)
-    parts = [Span(figure(metric.mean, column), "good" if best else "")]
-    if metric.ci_low is not None and metric.ci_high is not None:
-        low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
-        parts.append(Span(f" {low}-{high}"))
-    if best:
-        parts.append(Span("*", "good"))
-    if metric.n_ok < bot.rows:
-        parts.append(Span(f" n{metric.n_ok}", "dim"))
-    return Cell(parts)
+        return Cell(f"- {reason}", "dim", wraps=True, stacked=textwrap.wrap(str(reason).replace("_", " "), STACKED))
+    style: Style = "good" if best else ""
+    mean = Span(figure(metric.mean, column), style)
+    star = (Span("*", "good"),) if best else ()
+    number = (Span(f" n{metric.n_ok}", "dim"),) if metric.n_ok < bot.rows else ()
+    if metric.ci_low is None or metric.ci_high is None:
+        return Cell((mean, *star, *number))
+    low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
+    interval = f"{low}-{high}"
+    return Cell((mean, f" {interval}", *star, *number), stacked=((mean, *star, *number), interval))
 
 
 def _corrected(metric: MetricSummary, column: MetricColumn) -> Cell:
@@ -196,12 +198,16 @@ def _operations(bots: Sequence[BotSummary], timed: bool) -> Iterator[Row]:
         yield ["latency p50", *(milliseconds(bot.latency.p50) if bot.latency else "-" for bot in bots)]
         yield ["latency p95", *(milliseconds(bot.latency.p95) if bot.latency else "-" for bot in bots)]
     if any(bot.abstained for bot in bots):
-        yield ["abstained", *(f"{bot.abstained:,} of {bot.rows:,}" for bot in bots)]
+        yield ["abstained", *(_share(f"{bot.abstained:,}", bot) for bot in bots)]
     yield ["failed", *map(_failures, bots)]
     if any(bot.tokens for bot in bots):
         yield ["tokens", *(_sum(bot.tokens, "{:,}", bot.tokens_rows, bot) for bot in bots)]
     if any(bot.cost is not None for bot in bots):
         yield ["cost", *(_sum(bot.cost, "{:.4f}", bot.cost_rows, bot) for bot in bots)]
+
+
+def _share(number: str, bot: BotSummary) -> Cell:
+    return Cell(f"{number} of {bot.rows:,}", stacked=(number, f"of {bot.rows:,}") if bot.rows >= 1000 else ())
 
 
 def _sum(value: float | None, layout: str, rows: int, bot: BotSummary) -> Words:
@@ -215,7 +221,7 @@ def _failures(bot: BotSummary) -> Words | Cell:
     if bot.problem:
         return Cell("stopped, see below", "bad", wraps=True)
     if not bot.failed:
-        return f"0 of {bot.rows:,}"
+        return _share("0", bot)
     what = ", ".join(f"{number} {status.replace('_', ' ')}" for status, number in bot.failures.items())
     return Cell(f"{bot.failed:,} of {bot.rows:,}: {what}", "bad", wraps=True)
 

@@ -42,12 +42,14 @@ class Cell:
         style: of all of it.
         wraps: whether it may be broken into lines, where its column is one of figures.
         note: what a reader sees who points at it, in HTML.
+        stacked: its figures in lines, for a terminal that is too narrow for all columns side by side.
     """
 
     text: Words = ""
     style: Style = ""
     wraps: bool = False
     note: str = ""
+    stacked: Sequence[Words] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rich.cells import cell_len, set_cell_size
@@ -19,6 +21,7 @@ from .table import (
     Item,
     RowGroup,
     Sentence,
+    Span,
     Style,
     Table,
     Words,
@@ -31,7 +34,7 @@ STYLES: Final[dict[Style, str]] = {
     "": "", "bold": "bold", "dim": "dim", "good": "bold green", "bad": "bold red", "warning": "yellow",
 }  # fmt: skip
 LEAST: Final = {"name": 18, "text": 24}  # columns of a terminal that a column of words has at the least
-NARROWEST: Final = 8  # the same of a heading
+NARROWEST: Final = 9  # the same of a heading
 
 
 def plain(blocks: Iterable[Block], width: int = WIDTH) -> str:
@@ -112,20 +115,49 @@ def folded(text: Text, width: int, marks: str = " ", hanging: int = 0) -> list[T
     return [*made, rest]
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Columns that stand side by side, their widths, the gap between them, and whether figures are stacked."""
+
+    shown: Sequence[int]
+    widths: Sequence[int]
+    gap: int
+    is_stacked: bool = False
+
+
 def _table(table: Table, width: int) -> Iterator[Text]:
-    for place, (shown, widths, gap) in enumerate(_layout(table, width)):
+    for place, layout in enumerate(_layouts(table, width)):
         if place:
             yield Text()
-        if table.has_header and any(text_of(table.columns[number].header).plain for number in shown):
-            headers = (table.columns[number].header for number in shown)
-            header = [text_of(each, "" if any(part.style for part in spans(each)) else "dim") for each in headers]
-            yield from _row(header, [" ._-" for _ in shown], table, shown, widths, gap, from_below=True)
+        if table.has_header and any(text_of(table.columns[number].header).plain for number in layout.shown):
+            headers = (table.columns[number].header for number in layout.shown)
+            parts = [_header(each, room) for each, room in zip(headers, layout.widths, strict=True)]
+            yield from _row(parts, table, layout, from_below=True)
         for row in table.rows:
             if isinstance(row, RowGroup):
                 yield from folded(text_of(row.text, row.style), width)
                 continue
-            marks = [_marks(table, number, row[number]) for number in shown]
-            yield from _row([text_of(row[number]) for number in shown], marks, table, shown, widths, gap)
+            pairs = zip(layout.shown, layout.widths, strict=True)
+            yield from _row([_parts(table, number, row[number], layout, room) for number, room in pairs], table, layout)
+
+
+def _header(words: Words, width: int) -> list[Text]:
+    """The lines of a header, which is broken between its pieces before any piece is."""
+    style: Style = "" if any(part.style for part in spans(words)) else "dim"
+    if cell_len(text_of(words).plain) <= width:
+        return [text_of(words, style)]
+    pieces = (text_of(Span(each.text.strip(), each.style), style) for each in spans(words))
+    return [line for piece in pieces for line in folded(piece, width, " ._-")]
+
+
+def _parts(table: Table, number: int, cell: Words | Cell, layout: _Layout, width: int) -> list[Text]:
+    """The lines of a cell."""
+    if layout.is_stacked and isinstance(cell, Cell) and cell.stacked:
+        return [text_of(Cell(line, cell.style)) for line in cell.stacked]
+    marks = _marks(table, number, cell)
+    if not marks:
+        return [text_of(cell)]
+    return folded(text_of(cell), width, marks, 2 if table.columns[number].kind == "name" else 0)
 
 
 def _marks(table: Table, number: int, cell: Words | Cell) -> str:
@@ -136,42 +168,58 @@ def _marks(table: Table, number: int, cell: Words | Cell) -> str:
     return " " if kind == "text" or (isinstance(cell, Cell) and cell.wraps) else ""
 
 
-def _row(
-    cells: Sequence[Text], marks: Sequence[str], table: Table, shown: Sequence[int], widths: Sequence[int], gap: int,
-    from_below: bool = False,
-) -> Iterator[Text]:  # fmt: skip
-    wrapped = [
-        folded(cell, width, mark, 2 if "_" in mark and not from_below else 0) if mark else [cell]
-        for cell, width, mark in zip(cells, widths, marks, strict=True)
-    ]
-    height = max(map(len, wrapped))
+def _row(parts: Sequence[Sequence[Text]], table: Table, layout: _Layout, from_below: bool = False) -> Iterator[Text]:
+    height = max(map(len, parts))
     for place in range(height):
         line = Text()
-        for number, parts, width in zip(shown, wrapped, widths, strict=True):
-            at = place - (height - len(parts)) if from_below else place
-            part = parts[at] if 0 <= at < len(parts) else Text()
+        for number, lines_of_cell, width in zip(layout.shown, parts, layout.widths, strict=True):
+            at = place - (height - len(lines_of_cell)) if from_below else place
+            part = lines_of_cell[at] if 0 <= at < len(lines_of_cell) else Text()
             room = " " * max(0, width - cell_len(part.plain))
-            right = table.columns[number].kind == "number" and not (len(parts) > 1 and not from_below)
+            right = table.columns[number].kind == "number" and not (len(lines_of_cell) > 1 and not from_below)
             line.append_text(Text(room).append_text(part) if right else part.copy().append(room))
-            line.append(" " * gap)
+            line.append(" " * layout.gap)
         line.rstrip()
         yield line
 
 
-def _layout(table: Table, width: int) -> Iterator[tuple[list[int], list[int], int]]:
-    """Which columns stand side by side, with their widths and the gap between them; all of them where they fit."""
-    wanted, least = zip(*(_widths(table, number) for number in range(len(table.columns))), strict=True)
-    everything = list(range(len(table.columns)))
+def _layouts(table: Table, width: int) -> Iterator[_Layout]:
+    """The parts of a table: one where all columns fit, else with figures stacked where that can be, else several."""
+    sizes = [_widths(table, number) for number in range(len(table.columns))]
+    wanted = [want for want, _ in sizes]
     if sum(wanted) + 2 * (len(wanted) - 1) <= width:
-        yield everything, list(wanted), 2
+        yield _Layout(range(len(wanted)), wanted, 2)
         return
-    left = everything[1:]
-    while left:
-        shown, room = [0], width - least[0]
-        while left and (room >= least[left[0]] + 1 or len(shown) == 1):
-            room -= least[left[0]] + 1
-            shown.append(left.pop(0))
-        yield shown, _shared([wanted[each] for each in shown], [least[each] for each in shown], room), 1
+    fitting = _fitting([least for _, least in sizes], width)
+    is_stacked = len(fitting) > 1 and any(isinstance(c, Cell) and c.stacked for row in _cells(table) for c in row)
+    if is_stacked:
+        sizes = [_widths(table, number, is_stacked=True) for number in range(len(table.columns))]
+        fitting = _fitting([least for _, least in sizes], width)
+    for columns in fitting:
+        shown = [0, *columns]
+        wants, leasts = zip(*(sizes[number] for number in shown), strict=True)
+        gap = 2 if sum(wants) + 2 * (len(wants) - 1) <= width else 1
+        yield _Layout(shown, _shared(wants, leasts, width - sum(leasts) - gap * (len(leasts) - 1)), gap, is_stacked)
+
+
+def _fitting(least: Sequence[int], width: int) -> list[list[int]]:
+    """Which columns stand beside the first one, part by part: as few parts as can be, about equal in columns."""
+    parts = _filled(least, width, len(least))
+    even = -(-(len(least) - 1) // len(parts))
+    evenly = _filled(least, width, even)
+    return evenly if len(evenly) == len(parts) else parts
+
+
+def _filled(least: Sequence[int], width: int, most: int) -> list[list[int]]:
+    parts: list[list[int]] = []
+    room = 0
+    for number in range(1, len(least)):
+        if not parts or len(parts[-1]) == most or room < least[number] + 1:
+            parts.append([])
+            room = width - least[0]
+        room -= least[number] + 1
+        parts[-1].append(number)
+    return parts
 
 
 def _shared(wanted: Sequence[int], least: Sequence[int], room: int) -> list[int]:
@@ -185,15 +233,24 @@ def _shared(wanted: Sequence[int], least: Sequence[int], room: int) -> list[int]
     return widths
 
 
-def _widths(table: Table, number: int) -> tuple[int, int]:
+def _cells(table: Table) -> list[Sequence[Words | Cell]]:
+    return [row for row in table.rows if not isinstance(row, RowGroup)]
+
+
+def _widths(table: Table, number: int, is_stacked: bool = False) -> tuple[int, int]:
     """The width that a column wants, and the least that it needs."""
     kind = table.columns[number].kind
-    rows = [row for row in table.rows if not isinstance(row, RowGroup)]
     header = text_of(table.columns[number].header).plain if table.has_header else ""
-    sizes = [(cell_len(text_of(row[number]).plain), bool(_marks(table, number, row[number]))) for row in rows]
-    figures = max((size for size, wraps in sizes if not wraps), default=0)
-    longest = max((size for size, _ in sizes), default=0)
+    figures = longest = 0
+    for row in _cells(table):
+        cell = row[number]
+        stacked = cell.stacked if is_stacked and isinstance(cell, Cell) else ()
+        size = max(cell_len(text_of(line).plain) for line in (stacked or (cell,)))
+        longest = max(longest, size)
+        if stacked or not _marks(table, number, cell):
+            figures = max(figures, size)
     wanted = max(longest, cell_len(header))
-    of_header = max(map(cell_len, header.split()), default=0)
-    least = max(figures, min(of_header, max(NARROWEST, figures)), min(longest, LEAST.get(kind, 16)))
+    of_header = max(map(cell_len, re.findall(r"[^\s._-]+[._-]*" if is_stacked else r"\S+", header)), default=0)
+    of_text = NARROWEST if is_stacked and kind == "figures" else LEAST.get(kind, 16)
+    least = max(figures, min(of_header, max(NARROWEST, figures)), min(longest, of_text))
     return wanted, min(least, wanted)

@@ -71,20 +71,19 @@ def forgive() -> None:
             stream.reconfigure(errors="replace")
 
 
-NARROWEST: Final = WIDTH
+NARROWEST: Final = 40
 
 
 class TableConsole(Console):
-    """A console of 80 columns, or of the terminal's where that has more.
+    """A console as wide as the terminal, from 40 columns on; of 80 where it is no terminal.
 
-    A narrower terminal breaks the lines itself: a table made to fit would fold 0.052 after its point, or lose digits.
+    A narrower terminal breaks the lines itself: a label and one column of figures take that much.
     Names of others are printed as they are: nothing in them is markup or stands for a picture.
     """
 
     def __init__(self, stdout: TextIO) -> None:
         super().__init__(file=stdout, highlight=False, markup=False, emoji=False)
-        if not self.is_terminal or self.width < NARROWEST:
-            self.width = NARROWEST
+        self.width = max(self.width, NARROWEST) if self.is_terminal else WIDTH
 
     def on_broken_pipe(self) -> None:
         """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""

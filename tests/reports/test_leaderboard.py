@@ -1,3 +1,5 @@
+import itertools
+import re
 from dataclasses import replace
 
 import pytest
@@ -27,22 +29,40 @@ def book_of(tmp_path, bots):
     return book
 
 
+def down(lines, start, end):
+    """What stands between two columns, read from top to bottom."""
+    return "".join(line[start:end].strip() for line in lines)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("bots", [["one"], ["faq", "full_context", "rag"], [f"bot_number_{n}" for n in range(7)]])
-def test_it_fits_eighty_columns_and_names_every_bot(tmp_path, bots):
+def test_it_fits_the_terminal_and_names_every_bot(tmp_path, bots, width):
     book = book_of(tmp_path, bots)
-    text = shown(summarise(book.store, book.run.id))
+    text = shown(summarise(book.store, book.run.id), width)
     book.store.close()
-    assert max(len(line) for line in text.splitlines()) <= 80
-    flat = "".join(text.split())
-    assert all(bot in flat for bot in bots)
-    assert sum(line.startswith("exact_match ") for line in text.splitlines()) == (1 if len(bots) <= 3 else 2) + 1
+    assert max(len(line) for line in text.splitlines()) <= width
+    headers, named = re.findall(r"\n\n((?: +.*\n)+)exact_match(.*)", text), []
+    for header, first in headers:
+        starts = [found.start() + len("exact_match") for found in re.finditer(r"(?<= )[-\d]\S*", first)]
+        named += [down(header.splitlines(), *ends) for ends in itertools.pairwise([*starts, None])]
+    assert [name.partition("(")[0].strip() for name in named] == bots
+
+
+def test_six_bots_stand_side_by_side_in_eighty_columns_with_every_figure(tmp_path):
+    book = book_of(tmp_path, [f"bot_{n}" for n in range(6)])
+    summary = summarise(book.store, book.run.id)
+    book.store.close()
+    lines = shown(summary).splitlines()
+    (row,) = [place for place, line in enumerate(lines) if line.startswith("exact_match ↑")]
+    wide = next(line for line in shown(summary, 300).splitlines() if line.startswith("exact_match ↑"))
+    assert sorted(lines[row].split()[2:] + lines[row + 1].split()) == sorted(wide.split()[2:])
 
 
 def test_the_best_is_marked_once_and_only_where_there_is_a_better(tmp_path):
     book = book_of(tmp_path, ["faq", "rag"])
     lines = shown(summarise(book.store, book.run.id)).splitlines()
     book.store.close()
-    assert next(line for line in lines if line.startswith("exact_match")).count("*") == 1
+    assert next(line for line in lines if line.startswith("exact_match ↑")).count("*") == 1
     assert "*" not in next(line for line in lines if line.startswith("answer_length"))
 
 
