@@ -4,40 +4,100 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import typer
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ... import InputError, __version__
 from .conventions import BROKEN, INTERRUPTED, WRONG_INPUT, complain, interrupted
 
-# Every command: the module it is in, and what the list of commands says of it (the first line of its docstring).
-COMMANDS: Final = {
-    "init": ("ask", "Write a sample suite into a folder, ready to edit."),
-    "run": ("run", "Run a suite: ask its bots and score the answers."),
-    "score": ("run", "Score recorded answers; no bot is called."),
-    "ask": ("ask", "Ask one bot one question."),
-    "report": ("ask", "Write a run, or the changes between two, as a page or files."),
-    "view": ("view", "Show all runs in the browser."),
-    "explore": ("view", "Query the database with SQL, in Datasette."),
-    "compare": ("compare", "Compare two bots or runs: is B better than A?"),
-    "gate": ("gate", "Check whether a change made bots worse than a baseline."),
-    "baseline": ("gate", "Write a run's scores to a small file for 'proctor gate'."),
-    "plan": ("plan", "Plan how many questions are needed to show a difference."),
-    "rank": ("rank", "Rank the bots: which is best, and with what probability."),
-    "abstain": ("rank", "Weigh wrong answers against abstentions."),
-    "perturb": ("robustness", "Write variants of questions: typos, synonyms, negations."),
-    "robustness": ("robustness", "Show how perturbed or repeated questions change answers."),
-    "judge-check": ("judge", "Run the judge's self-test: cases with known verdicts."),
-    "label": ("judge", "Write a random sample of rows or pairs to a CSV file, to be labelled."),
-    "calibrate": ("judge", "Calibrate the judge against people's labels."),
-    "knowledge": ("knowledge", "Benchmark documents: which help or mislead, what is missing."),
-    "metrics": ("ask", "List the metrics, or describe some in full."),
-    "questions": ("questions", "Draft questions from documents, and review the drafts."),
-    "models": ("models", "List the local models of metrics."),
-}
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is known of a command before it is imported.
+
+    Attributes:
+        module: where it is.
+        says: the first line of its docstring.
+        example: how it is called; a test runs it.
+    """
+
+    module: str
+    says: str
+    example: str
+
+
+# Every command, under the job that it is for.
+JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
+    "Ask and score": {
+        "run": Listed("run", "Run a suite: ask its bots and score the answers.", "proctor run my-suite/suite.yaml"),
+        "init": Listed("ask", "Write a sample suite into a folder, ready to edit.", "proctor init my-suite"),
+        "ask": Listed("ask", "Ask one bot one question.", 'proctor ask sample rag "Can I reserve a bike?"'),
+        "score": Listed(
+            "run", "Score recorded answers; no bot is called.",
+            "proctor score answers.jsonl --metrics exact_match,rouge_l",
+        ),
+    },
+    "Read the results": {
+        "report": Listed(
+            "ask", "Write a run, or the changes between two, as a page or files.", "proctor report --open"
+        ),
+        "view": Listed("view", "Show all runs in the browser.", "proctor view --open"),
+        "explore": Listed("view", "Query the database with SQL, in Datasette.", "proctor explore --open"),
+    },
+    "Compare": {
+        "compare": Listed("compare", "Compare two bots or runs: is B better than A?", "proctor compare faq rag"),
+        "gate": Listed(
+            "gate", "Check whether a change made bots worse than a baseline.",
+            "proctor gate my-suite/suite.yaml --baseline baseline.json",
+        ),
+        "baseline": Listed(
+            "gate", "Write a run's scores to a small file for 'proctor gate'.", "proctor baseline --out baseline.json"
+        ),
+        "rank": Listed("rank", "Rank the bots: which is best, and with what probability.", "proctor rank"),
+        "plan": Listed(
+            "plan", "Plan how many questions are needed to show a difference.",
+            "proctor plan --metric correct --delta 0.05",
+        ),
+        "abstain": Listed("rank", "Weigh wrong answers against abstentions.", "proctor abstain --costs wrong=2"),
+        "robustness": Listed(
+            "robustness", "Show how perturbed or repeated questions change answers.", "proctor robustness --bot rag"
+        ),
+    },
+    "Documents and questions": {
+        "knowledge": Listed(
+            "knowledge", "Benchmark documents: which help or mislead, what is missing.",
+            "proctor knowledge my-suite/suite.yaml",
+        ),
+        "questions": Listed(
+            "questions", "Draft questions from documents, and review the drafts.",
+            "proctor questions draft my-suite/suite.yaml --out drafts.jsonl",
+        ),
+        "perturb": Listed(
+            "robustness", "Write variants of questions: typos, synonyms, negations.",
+            "proctor perturb my-suite/questions.yaml --out variants.jsonl",
+        ),
+    },
+    "Metrics and judge": {
+        "judge-check": Listed(
+            "judge", "Run the judge's self-test: cases with known verdicts.", "proctor judge-check my-suite/suite.yaml"
+        ),
+        "metrics": Listed("ask", "List the metrics, or describe some in full.", "proctor metrics faithfulness"),
+        "label": Listed(
+            "judge", "Write a random sample of rows or pairs to a CSV file, to be labelled.",
+            "proctor label --metric faithfulness --n 100",
+        ),
+        "calibrate": Listed(
+            "judge", "Calibrate the judge against people's labels.", "proctor calibrate --labels labels.csv"
+        ),
+        "models": Listed("models", "List the local models of metrics.", "proctor models --suite my-suite/suite.yaml"),
+    },
+}  # fmt: skip
+COMMANDS: Final[Mapping[str, Listed]] = {name: listed for job in JOBS.values() for name, listed in job.items()}
 
 
 class Commands(TyperGroup):
@@ -47,6 +107,7 @@ class Commands(TyperGroup):
         """As any group; the names stand ready for "Did you mean"."""
         super().__init__(**given)
         self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+        self._is_completing = False
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer keeps the types of Click to itself
         """The names, in the order of the help."""
@@ -56,24 +117,41 @@ class Commands(TyperGroup):
         """The command of a name; None when there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f".{COMMANDS[cmd_name][0]}", __package__)
+        listed = COMMANDS[cmd_name]
+        if self._is_completing:
+            return TyperCommand(cmd_name, short_help=listed.says)
+        module = importlib.import_module(f".{listed.module}", __package__)
         found = getattr(module, cmd_name.replace("-", "_"))
         if isinstance(found, typer.Typer):
-            return typer.main.get_command(found)
-        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        alone.command(cmd_name)(found)
-        return typer.main.get_command(alone)
+            made = typer.main.get_command(found)
+        else:
+            alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+            alone.command(cmd_name)(found)
+            made = typer.main.get_command(alone)
+        made.epilog = f"Example: {listed.example}"
+        return made
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # noqa: ANN401 - as above
+        """The names with what the help says of them; no command is imported for it."""
+        self._is_completing = True
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self._is_completing = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as above
-        """The list of the help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        """The list of the help, job by job, each with an example."""
+        width = max(map(len, COMMANDS))
+        for job, listed in JOBS.items():
+            with formatter.section(job):
+                formatter.write_dl([(name.ljust(width), each.says) for name, each in listed.items()])
+                example = next(iter(listed.values())).example
+                formatter.write(f"{'':{formatter.current_indent}}{'':{width}}  $ {example}\n")
 
 
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Evaluate chat bots: ask, time, score, compare.",
@@ -101,7 +179,7 @@ def main() -> None:
 
     forgive()
     try:
-        app()
+        app(prog_name="proctor")
     except KeyboardInterrupt:
         interrupted()
         sys.exit(INTERRUPTED)

@@ -1,12 +1,14 @@
 """What a person types and reads back."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 
 import pytest
 import typer
-from proctor.harness.cli.main import COMMANDS, app
+from proctor.harness.cli.main import COMMANDS, JOBS, app
 from suites import NOTING, PROGRAM, lines, write_suite
 from typed import proctor
 
@@ -52,14 +54,18 @@ def test_the_list_of_commands_says_what_each_says_of_itself():
     group = typer.main.get_command(app)
     context = typer.Context(group)
     found = {name: group.get_command(context, name).get_short_help_str(80) for name in group.list_commands(context)}
-    assert found == {name: text for name, (_, text) in COMMANDS.items()}
+    assert found == {name: listed.says for name, listed in COMMANDS.items()}
 
 
 def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
     done = proctor("--help", folder=tmp_path)
     assert done.returncode == 0
-    assert all(name in done.stdout for name in ("run", "score", "ask", "metrics", "init"))
-    assert "..." not in done.stdout.split("Commands:")[1]  # what a command does is said in a line that is not cut off
+    for job, listed in JOBS.items():
+        section = done.stdout.split(f"\n{job}:\n")[1].split("\n\n")[0]
+        assert all(
+            re.search(rf"^  {name} +{re.escape(each.says[:40])}", section, re.M) for name, each in listed.items()
+        )
+        assert "$ proctor " in section and "..." not in section  # an example, and no line that is cut off
     heavy = [
         "torch",
         "sklearn",
@@ -77,6 +83,41 @@ def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
     code = f"import sys, proctor.harness.cli.main; print([n for n in {heavy} if n in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert loaded == "[]"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_an_example(name, tmp_path):
+    assert f"Example: {COMMANDS[name].example}" in proctor(name, "--help", folder=tmp_path).stdout
+
+
+def completed(typed, place, folder):
+    """What a shell offers for a line that is being typed."""
+    asking = {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(place)}
+    return proctor(folder=folder, env={**os.environ, **asking}).stdout.split()
+
+
+def test_a_shell_completes_commands_options_and_subcommands(tmp_path):
+    assert completed("proctor r", 1, tmp_path) == [name for name in COMMANDS if name.startswith("r")]
+    assert completed("proctor run --lim", 2, tmp_path) == ["--limit"]
+    assert completed("proctor questions d", 2, tmp_path) == ["draft"]
+
+
+def test_completing_a_command_imports_none(tmp_path):
+    code = (
+        "import atexit, sys; from proctor.harness.cli import main; sys.argv = ['proctor']; "
+        "atexit.register(lambda: print([n for n in sys.modules if n.endswith(('cli.run', 'cli.gate'))])); main.main()"
+    )
+    asking = {"_PROCTOR_COMPLETE": "complete_bash", "COMP_WORDS": "proctor g", "COMP_CWORD": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **asking})
+    assert done.stdout.split() == ["gate", "[]"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_its_completion(shell, tmp_path):
+    home = {**os.environ, "HOME": str(tmp_path)}
+    done = proctor("--install-completion", shell, folder=tmp_path, env=home)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert any("_PROCTOR_COMPLETE" in file.read_text() for file in tmp_path.rglob("*proctor*") if file.is_file())
 
 
 def test_the_leaderboard_fits_and_says_where_things_are(tmp_path):
