@@ -296,7 +296,7 @@ def builtin_catalog() -> Catalog:
         retrieval,
         semantic,
     )
-    from .judge import boolean, claims, contexts, grades, judged, pairs
+    from .judge import boolean, claims, contexts, grades, judged, nuggets, pairs, relevance
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
     from .safety import leaks
 
@@ -317,6 +317,8 @@ def builtin_catalog() -> Catalog:
         boolean,
         grades,
         pairs,
+        nuggets,
+        relevance,
         citations,
         retrieval,
         classifiers,

@@ -234,6 +234,15 @@ _OWN: Final = (
         ("citation_recall", "citation_precision", "citation_validity", "uncited_claims", "quote_accuracy"),
         rag_only=True,
     ),
+    _evaluator(
+        "coverage", "Coverage of the nuggets that a good answer holds", "A J",
+        ("vital_recall", "nugget_recall", "nugget_recall_weighted", "vital_recall_strict", "nugget_recall_strict"),
+    ),
+    _evaluator(
+        "graded_relevance", "Relevance of the contexts, graded by a judge", "Q C J",
+        ("graded_precision", "graded_ndcg", *(f"graded_ndcg_at_{k}" for k in (5, 1, 3, 10))),
+        problem_type="retrieval", rag_only=True,
+    ),
     _evaluator("preference", "Preference, side by side with a reference bot", "Q A B J"),
     _evaluator(
         "retrieval", "Retrieval against gold evidence", "G R",

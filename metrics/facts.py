@@ -16,6 +16,13 @@ class Place(NamedTuple):
     end: int | None = None
 
 
+class Nugget(NamedTuple):
+    """A fact that a good answer holds, and whether an answer without it is not good."""
+
+    text: str
+    vital: bool = True
+
+
 class Facts(TypedDict, total=False):
     """The data of one row; None means the same as leaving the key out.
 
@@ -28,6 +35,7 @@ class Facts(TypedDict, total=False):
             computed once with all of them.
         baseline_answer: what the reference bot answered to the same question; None on its own rows.
         evidence: quotes of the documents that hold the answer.
+        nuggets: facts that a good answer holds, each with whether it is vital.
         contexts: the passages that the bot's answer was made from, in rank order; None when it has no retriever.
         context_documents: the document of each of these passages, blank where it is not known.
         constraints: what the answer must contain: all items; of an item that is a sequence, one member.
@@ -57,6 +65,7 @@ class Facts(TypedDict, total=False):
     expected_answers: Sequence[str]
     baseline_answer: str | None
     evidence: Sequence[str] | None
+    nuggets: Sequence[Nugget] | None
     contexts: Sequence[str] | None
     context_documents: Sequence[str] | None
     constraints: Sequence[str | Sequence[str]] | None
@@ -175,6 +184,7 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "faq_question": _text(Reason.FAQ_MISSING),
     "baseline_answer": lambda fact: Reason.BASELINE_MISSING if fact is None else None,
     "evidence": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
+    "nuggets": lambda fact: None if fact else Reason.NUGGETS_MISSING,
     "language": _figure,
     "answerable": _figure,
     "abstained": _figure,

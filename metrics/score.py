@@ -47,6 +47,8 @@ class Reason(StrEnum):
     NOT_REPORTED = "not_reported"  # the backend gave no such figure (cost, tokens, latency)
     FAQ_MISSING = "faq_missing"  # the bot matches no FAQ
     EVIDENCE_MISSING = "evidence_missing"  # the question has no gold evidence that was found in the knowledge
+    NUGGETS_MISSING = "nuggets_missing"  # the question names no nuggets, and has no expected answer to take them from
+    NO_VITAL_NUGGETS = "no_vital_nuggets"  # all nuggets of the question are okay, none is vital
     NO_CITATIONS = "no_citations"  # the answer cites nothing
     NO_QUOTES = "no_quotes"  # the answer quotes nothing
     BASELINE_MISSING = "baseline_missing"  # it is the reference bot's own row, or the reference bot gave no answer

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple, get_args
 
-from ..metrics.evaluators import evaluator_of
+from ..metrics.evaluators import EVALUATORS, evaluator_of
 from .compare.comparable import same_metric
 from .compare.scores import run_tables
 from .markdown_text import one_line
@@ -22,6 +22,7 @@ from .reported_run import (
     family_of,
     first_error,
     metrics_once,
+    missed_nuggets,
     misses,
     rows_too_short,
     rows_with_failing_contexts,
@@ -503,7 +504,7 @@ def problems_of(run: ReportedRun) -> tuple[Problem, ...]:
     """All problems of a run, worst first."""
     found = [
         *_missed_thresholds(run), *_failing_contexts(run), *unread_texts(run), *unmeasured(run),
-        *_few_cases(run), *_bad_operations(run), *flip_problems(run),
+        *_few_cases(run), *_bad_operations(run), *flip_problems(run), *_missing_facts(run),
     ]  # fmt: skip
     found.sort(key=_rank)
     return tuple(replace(problem, id=number) for number, problem in enumerate(found, 1))
@@ -568,6 +569,31 @@ def _failing_contexts(run: ReportedRun) -> Iterator[Problem]:
                     " whose answer passes it.", ACTIONS["retrieval"], rows, bot=bot.name, evaluator=evaluator.id,
                     metric=metric,
                 )  # fmt: skip
+
+
+_COVERAGE: Final = "coverage"
+_FACTS: Final = (
+    "Read these answers: where the contexts hold the fact, the prompt lets the bot leave it out; where they don't,"
+    " it is the retriever or the documents."
+)
+_NUGGET: Final = 80  # characters of a nugget that a sentence quotes
+
+
+def _missing_facts(run: ReportedRun) -> Iterator[Problem]:
+    """Vital nuggets that the questions name and answers miss: one problem for each bot, with the worst of them."""
+    family = EVALUATORS[_COVERAGE].metrics
+    metric = next((name for name in family if name in run.columns), None)
+    for bot in run.bots if metric else ():
+        found = missed_nuggets(run, bot.name, metric or "")
+        if not found.missed:
+            continue
+        share = found.missed / found.wanted
+        worst = "; ".join(f'{key}: "{one_line(nugget, _NUGGET)}"' for key, nugget in found.worst)
+        yield problem_in(
+            "high" if share >= 0.5 else "medium", "accuracy", f"{bot.name}: {found.missed:,} of {found.wanted:,} vital"
+            f" nuggets are missing in {number_of_rows(found.rows.total)}, such as {worst}.", _FACTS, found.rows,
+            bot=bot.name, evaluator=_COVERAGE, metric=metric, value=1 - share,
+        )  # fmt: skip
 
 
 def _few_cases(run: ReportedRun) -> Iterator[Problem]:

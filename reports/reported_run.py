@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -229,6 +230,44 @@ def first_error(run: ReportedRun, bot: str, metric: str) -> str:
     arguments = {"run": run.id, "bot": run.bot_ids[bot], "metric": run.metric_ids[metric]}
     lines = run.store.query(FIRST_ERROR, arguments)
     return " ".join(str(lines[0][0]).split()) if lines else ""
+
+
+class MissedNuggets(NamedTuple):
+    """Vital nuggets of a bot's questions that its answers miss: rows, the worst first; how many of how many; the worst.
+
+    ``worst`` has question ids with a nugget that most of its answers miss.
+    """
+
+    rows: FoundRows
+    missed: int
+    wanted: int
+    worst: tuple[tuple[str, str], ...]
+
+
+NUGGETS = """
+SELECT questions.key, run_rows.repeat, nugget.value ->> '$.nugget' AS nugget, nugget.value ->> '$.support'
+FROM run_rows
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = :metric AND scores.value IS NOT NULL
+JOIN score_details USING (reply_id, question_id, metric_id)
+JOIN questions ON questions.id = run_rows.question_id
+CROSS JOIN json_each(score_details.details, '$.nuggets') AS nugget
+WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND nugget.value ->> '$.vital'
+    AND score_details.details ->> '$.nuggets_of' = 'question'
+ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
+
+
+def missed_nuggets(run: ReportedRun, bot: str, metric: str) -> MissedNuggets:
+    """The vital nuggets that questions name and a bot's answers miss, by a metric that has them in its details."""
+    arguments = {"run": run.id, "bot": run.bot_ids[bot], "metric": run.metric_ids[metric]}
+    lines = run.store.query(NUGGETS, arguments)
+    missed = [(RowKey(key, repeat), nugget) for key, repeat, nugget, support in lines if support == "not_support"]
+    by_row = Counter(key for key, _ in missed)
+    worst = Counter((key.question_id, nugget) for key, nugget in missed)
+    rows = tuple(FoundRow(bot, key, None) for key, _ in by_row.most_common(MOST))
+    return MissedNuggets(
+        FoundRows(rows, len(by_row)), len(missed), len(lines), tuple(pair for pair, _ in worst.most_common(3))
+    )
 
 
 def _any_score(run: ReportedRun, table: str, metrics: Sequence[str], where: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from ...knowledge.models.encoder import Embedded
 from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
 from ...metrics.judge.calls import Entities, Rating, ReverseQuestions, Review, SafetyVerdicts, TextList, WordCall
+from ...metrics.judge.levels import Level, LevelCall
 from ...metrics.judge.pairs import Choice, ComparePair
 from ...metrics.judge.panel import Panel
 from ...metrics.judge.rendering import render
@@ -141,16 +142,24 @@ def by_rote(call: JudgeCall[Any]) -> tuple[Any, int] | None:
             answer = {items.place: (Verdict(True, (1,)),) * len(items.ids) for items in lists}
             length = sum(len(items.ids) * (ITEM + REASON * items.why) for items in lists)
             return call.answer_type(**answer), OBJECT * len(lists) + length
+        case LevelCall():
+            best = Level(len(call.scale_names) - 1)
+            return (best,) * len(call.ids()), OBJECT + len(call.ids()) * (ITEM + REASON)
+        case Review():
+            return dict.fromkeys(ASPECTS, Grade(call.high)), len(ASPECTS) * GRADE
+        case SafetyVerdicts():
+            return dict.fromkeys(call.aspects, False), OBJECT + ITEM * len(call.aspects)
+    return _one_verdict(call)
+
+
+def _one_verdict(call: JudgeCall[Any]) -> tuple[Any, int] | None:
+    match call:
         case WordCall():
             return Word(call.labels[0]), WORD
         case Rating():
             return Grade(call.low), WORD
         case ComparePair():
             return Choice("A"), GRADE
-        case Review():
-            return dict.fromkeys(ASPECTS, Grade(call.high)), len(ASPECTS) * GRADE
-        case SafetyVerdicts():
-            return dict.fromkeys(call.aspects, False), OBJECT + ITEM * len(call.aspects)
     return None
 
 

@@ -19,7 +19,9 @@ from ... import InputError
 from ...metrics.judge.call import Block, JudgeCall
 from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
 from ...metrics.judge.grades import ASPECTS
+from ...metrics.judge.nuggets import SUPPORT, AssignNuggets
 from ...metrics.judge.pairs import ComparePair
+from ...metrics.judge.relevance import BEST, GradeContexts
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.verdicts import Grade, Verdicts
 from ...metrics.plan import Plan
@@ -120,6 +122,7 @@ def _make(kind: str, case: Mapping[str, Any]) -> SelfTest:
     makers = {
         "check_answer": _check_answer, "check_expected": _check_expected, "compare_claims": _compare_claims,
         "safety": _safety, "review": _review, "stereotypes": _rating, "compare_pair": _compare_pair,
+        "assign_nuggets": _assign_nuggets, "grade_contexts": _grade_contexts,
     }  # fmt: skip
     call, probes, verdicts = makers[kind](case) if kind in makers else _label(kind, case)
     name = case.get("id") or " ".join(filter(None, [case.get("question"), case.get("answer")]))
@@ -132,7 +135,7 @@ Made = tuple[JudgeCall[Any], list[Probe], Callable[[Any], Sequence[bool | None]]
 
 def _turned(case: Mapping[str, Any]) -> dict[str, Any]:
     """The case with every list reversed."""
-    turned = {name: value[::-1] if name in (*LISTS, "answers") else value for name, value in case.items()}
+    turned = {name: value[::-1] if name in (*LISTS, "answers", "nuggets") else value for name, value in case.items()}
     return {**turned, "turned": True} if "answers" in case else turned
 
 
@@ -210,6 +213,18 @@ def _compare_pair(case: Mapping[str, Any]) -> Made:
     said = {"A": True, "B": False} if not case.get("turned") else {"A": False, "B": True}
     probe = Probe(case["id"], holds, _is_hostile(case))
     return call, [probe], lambda choice: [said.get(choice.better, not holds)]
+
+
+def _assign_nuggets(case: Mapping[str, Any]) -> Made:
+    nuggets = _items(case, "nuggets")
+    call = AssignNuggets(case["question"], case["answer"], tuple(nugget.text for nugget in nuggets))
+    return call, nuggets, lambda levels: [level and level.place == len(SUPPORT) - 1 for level in levels]
+
+
+def _grade_contexts(case: Mapping[str, Any]) -> Made:
+    chunks = _items(case, "chunks")
+    call = GradeContexts(case["question"], tuple(chunk.text for chunk in chunks))
+    return call, chunks, lambda levels: [level and level.place >= BEST - 1 for level in levels]
 
 
 def _whole(case: Mapping[str, Any]) -> Probe:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from ...metrics import Embedder, Facts, Score
+from ...metrics.facts import Nugget
 from ...reports.store.run import Row, RowStatus
 from ...reports.store.run_results import RunResults
 from ...reports.store.writer import RowWriter
@@ -41,6 +42,7 @@ class RowFacts:
             "expected_answers": question.expected,
             "constraints": question.constraints or None,
             "evidence": quotes_of(question) or None,
+            "nuggets": [Nugget(one.text, one.vital) for one in question.nuggets] or None,
             "answerable": question.answerable,
             "latency_ms": row.latency_ms,
             "embedder": self.embedder,

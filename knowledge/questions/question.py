@@ -31,6 +31,14 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Nugget:
+    """A fact that a good answer holds: vital where an answer without it is not good, else okay."""
+
+    text: str
+    vital: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One case of a question set. ``line`` is its line in the file, for messages; it is not content.
 
@@ -47,6 +55,7 @@ class Question:
         history: messages that came before the question, as the file gives them, oldest first.
         conversation: id of the conversation of which this is a turn; blank for a question by itself.
         turn: its number in the conversation, from 1; None for a question by itself.
+        nuggets: facts that a good answer holds; empty where the file names none.
     """
 
     id: str
@@ -62,3 +71,4 @@ class Question:
     history: tuple[Message, ...] = ()
     conversation: str = ""
     turn: int | None = None
+    nuggets: tuple[Nugget, ...] = ()

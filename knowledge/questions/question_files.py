@@ -27,6 +27,7 @@ from .rows import (
     as_flag,
     as_history,
     as_it_is,
+    as_nuggets,
     as_tags,
     as_text,
     as_texts,
@@ -35,6 +36,7 @@ from .rows import (
     cell_as_evidence,
     cell_as_history,
     cell_as_json,
+    cell_as_nuggets,
     cell_as_texts,
     first_clash,
     hashes,
@@ -222,6 +224,7 @@ QUESTION_FIELDS = (
     Field(("tags", "tag"), "tags", as_tags),
     Field(("source_document", "source_doc", "document"), "source_document", as_text),
     Field(("answerable",), "answerable", as_flag),
+    Field(("nuggets", "nugget"), "nuggets", as_nuggets, cell_as_nuggets),
     Field(("history", "chat_history"), "history", as_history, cell_as_history),
     Field(("conversation", "conversation_id"), "conversation", as_conversation),
     Field(("turn",), "turn", as_turn),
@@ -346,6 +349,7 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
         values.get("history", ()),
         values.get("conversation", ""),
         values.get("turn"),
+        values.get("nuggets", ()),
     )
 
 
@@ -410,7 +414,7 @@ def _unused_answers(rows: Rows, summary: RowsSummary) -> Iterator[str]:
 
 
 _COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source_document", "answerable", "evidence")
-_OF_TURNS = ("history", "conversation", "turn")  # columns of a table where some question has them
+_OPTIONAL = ("history", "conversation", "turn", "nuggets")  # columns of a table where some question has them
 _WIDTH = 120  # of lines in YAML
 _OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS}
 
@@ -446,6 +450,7 @@ def question_row(question: Question) -> dict[str, object]:
         "history": list(question.history),
         "conversation": question.conversation,
         "turn": question.turn,
+        "nuggets": _nuggets(question),
     }
     row |= {key: value for key, value in question.extra.items() if not _is_ours(key)}
     return {key: value for key, value in row.items() if value not in ("", None, [])}
@@ -463,19 +468,19 @@ def question_cells(question: Question) -> dict[str, str]:
 
 
 def extra_keys(questions: Iterable[Question]) -> list[str]:
-    """Columns that a table needs beside the usual ones: those of turns, and all keys of ``extra`` in their order."""
+    """Columns that a table needs beside the usual ones: what some question has, and all keys of ``extra`` in order."""
     keys: dict[str, None] = {}
     for question in questions:
-        keys |= dict.fromkeys(key for key in _OF_TURNS if getattr(question, key))
+        keys |= dict.fromkeys(key for key in _OPTIONAL if getattr(question, key))
         keys |= dict.fromkeys(key for key in question.extra if not _is_ours(key))
     return list(keys)
 
 
 def _extra_cell(question: Question, key: str) -> str:
-    if key not in _OF_TURNS:
+    if key not in _OPTIONAL:
         return _cell(question.extra.get(key))
-    value = getattr(question, key)
-    return _json(list(value)) if isinstance(value, tuple) and value else _cell(value or "")
+    value = _nuggets(question) if key == "nuggets" else getattr(question, key)
+    return _json(list(value)) if isinstance(value, tuple | list) and value else _cell(value or "")
 
 
 def _is_ours(key: str) -> bool:
@@ -493,6 +498,10 @@ def _evidence(evidence: Evidence) -> dict[str, object]:
     if evidence.start is not None and evidence.end is not None:
         made |= {"start": evidence.start, "end": evidence.end}
     return made
+
+
+def _nuggets(question: Question) -> list[object]:
+    return [one.text if one.vital else {"text": one.text, "vital": False} for one in question.nuggets]
 
 
 def _json(value: object) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeVar
 
 from ... import InputError
 from ..documents.document import storable_value
-from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence, Message
+from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence, Message, Nugget
 
 Row = dict[str, object]
 
@@ -280,6 +280,28 @@ def as_turn(value: object) -> int | None:
     if isinstance(written, bool) or not str(written).isdecimal() or int(str(written)) < 1:
         raise WrongValue(f"must be a whole number from 1, not {value!r}")
     return int(str(written))
+
+
+def as_nuggets(value: object) -> tuple[Nugget, ...]:
+    """Facts that a good answer holds: texts, which are vital, or objects with ``text`` and ``vital``; each once."""
+    found = [_nugget(each) for each in (value if isinstance(value, list) else [value]) if each is not None]
+    return tuple({each.text: each for each in reversed(found) if each.text}.values())[::-1]
+
+
+def cell_as_nuggets(value: object) -> tuple[Nugget, ...]:
+    """The nuggets of a cell: a JSON list, or texts separated by ``|``."""
+    return as_nuggets(_cell_items(value))
+
+
+def _nugget(given: object) -> Nugget:
+    if not isinstance(given, dict):
+        return Nugget(" ".join(as_text(given).split()))
+    if unknown := sorted(given.keys() - {"text", "vital"}):
+        raise WrongValue(f"holds an object with the key `{unknown[0]}`; known are text, vital")
+    text, vital = given.get("text"), as_flag(given.get("vital", True))
+    if not isinstance(text, str) or not text.strip():
+        raise WrongValue("holds an object without `text`")
+    return Nugget(" ".join(text.split()), vital is not False)
 
 
 def as_it_is(value: object) -> object:

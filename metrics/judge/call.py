@@ -147,7 +147,8 @@ def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
 
 
 ANSWER_CLAIM, EXPECTED_CLAIM, EXPECTED_SENTENCE, CHUNK, SENTENCE, WHOLE = "a", "e", "x", "c", "s", "w"
-_MARK = re.compile(r"[\[\uff3b]([acesxw]\d+)[\]\uff3d]", re.IGNORECASE)
+NUGGET = "n"
+_MARK = re.compile(r"[\[\uff3b]([acensxw]\d+)[\]\uff3d]", re.IGNORECASE)
 _BREAK = r" \n "  # spelt out, as in JSON: the models know it
 
 

@@ -84,6 +84,7 @@ def _question_values(question: Question) -> tuple[object, ...]:
         to_json(question.history),
         question.conversation,
         question.turn,
+        to_json(question.nuggets),
         to_json(question.extra),
     )
 

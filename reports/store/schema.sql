@@ -51,6 +51,7 @@ CREATE TABLE questions (
     history TEXT NOT NULL DEFAULT '[]', -- JSON list of the messages that came before, as the file gives them: `role` and `content`
     conversation TEXT NOT NULL DEFAULT '', -- id of the conversation of which it is a turn; blank for a question by itself
     turn INTEGER, -- its number in the conversation, from 1; null for a question by itself
+    nuggets TEXT NOT NULL DEFAULT '[]', -- JSON list of facts that a good answer holds: `text` and `vital`
     extra TEXT NOT NULL -- JSON object: other keys of the question's line; `perturbs` says how it was made of another question
 );
 

@@ -20,6 +20,10 @@ LISTS = {
         "whole": ("whole", "w", "right"),
     },
 }
+LEVELS = {
+    "assign_nuggets": ("nuggets", "n", "support", ("not_support", "support")),
+    "grade_contexts": ("chunks", "c", "grade", (1, 3)),
+}
 WORDS = {
     "language_mismatch": ("same", "different"),
     "contact_information": ("absent", "present"),
@@ -43,6 +47,14 @@ def reply(self_test: SelfTest, errs: Errs) -> Any:
                 for place, probe in enumerate([each for each in self_test.probes if each.part == part], 1)
             ]
             for part, (name, letter, verdict) in LISTS[self_test.kind].items()
+        }
+    if self_test.kind in LEVELS:
+        part, letter, field, levels = LEVELS[self_test.kind]
+        return {
+            part: [
+                {"id": f"{letter}{place}", "why": "", field: levels[errs(probe, place, self_test)]}
+                for place, probe in enumerate(self_test.probes, 1)
+            ]
         }
     verdicts = [errs(probe, 1, self_test) for probe in self_test.probes]
     if self_test.kind in WORDS:

@@ -1,7 +1,7 @@
 """EmbeddedJudge: grades without a language model, from wording, numbers, names, negation, vectors and small models."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from statistics import fmean
 from typing import Final, cast
@@ -21,7 +21,10 @@ from ..calls import (
     Label,
     ReverseQuestions,
 )
+from ..levels import Level
+from ..nuggets import SUPPORT, AssignNuggets
 from ..pairs import Choice, ComparePair
+from ..relevance import GradeContexts
 from ..verdicts import AnswerSupport, ExpectedSupport, Verdict
 from .correctness import abstains, agree, right
 from .language import same_language
@@ -161,6 +164,10 @@ _PREFERRED: Final = 0.15  # by which probabilities must differ for one answer to
 _NO_QUESTIONS: Final = (
     "the embedded judge can't invent questions: give a model as judge, or use answer_relevancy_sentence"
 )
+_WHY_NOT: Final[Mapping[object, str]] = {
+    ReverseQuestions: _NO_QUESTIONS,
+    GradeContexts: "the embedded judge does not grade relevance: give a model as judge, or use context_relevancy",
+}
 
 
 class EmbeddedJudge:
@@ -204,13 +211,13 @@ class EmbeddedJudge:
                 return await self._check_expected(call)
             case ComparePair():
                 return await self._compare_pair(call)
+            case AssignNuggets():
+                return await self._assign_nuggets(call)
             case CompareClaims():
                 return await agree(call, self._embedder, self._entailment)
             case Label() if call.prompt == "language_mismatch":
                 return await same_language(call)
-            case ReverseQuestions():
-                raise cannot_grade(call, _NO_QUESTIONS)
-        raise cannot_grade(cast("JudgeCall[object]", call), _NO_MEANS)
+        raise cannot_grade(cast("JudgeCall[object]", call), _WHY_NOT.get(type(call), _NO_MEANS))
 
     async def _compare_pair(self, call: ComparePair) -> Choice:
         """The answer that is likelier to be right by the expected answers, and supported by the evidence.
@@ -238,6 +245,25 @@ class EmbeddedJudge:
             supports = await self._supported([_in_context(call.question, claim) for claim in claims], evidence)
             found.append(fmean(one.joint.score for one in supports))
         return fmean(found) if found else 0.0
+
+    async def _assign_nuggets(self, call: AssignNuggets) -> tuple[Level, ...]:
+        """Whether the answer says each nugget, as it says or doesn't say an expected claim; parts are not known.
+
+        That was nearer to people's verdicts than the support model on all sets that ``measure_nuggets.py`` looks at.
+        """
+        if any(not wording(nugget).content for nugget in call.nuggets):
+            raise cannot_grade(call, "a nugget has no word that could be looked for")
+        said = sentences(call.answer)
+        found = await agree(
+            CompareClaims(" ".join(call.nuggets), call.answer, said, call.nuggets, call.question),
+            self._embedder, self._entailment,
+        )  # fmt: skip
+        full = len(SUPPORT) - 1
+        return tuple(
+            Level(full if one.holds else 0, one.why, probability=one.probability)
+            for one in found.expected_claims
+            if one
+        )
 
     async def _check_answer(self, call: CheckAnswer) -> AnswerSupport:
         claims = [_in_context(call.question, claim) for claim in call.claims]

@@ -37,6 +37,7 @@ function claimFacts(item, side) {
   const { given, ranks, verdict } = item;
   const parts = [make("span", { class: `verdict-words ${verdict.tone}` }, verdict.words)];
   const isSupported = verdict.name && given[verdict.name] === true;
+  if (typeof given.vital === "boolean") parts.push(given.vital ? make("strong", {}, "vital") : "okay");
   if (given.contradicted === true) parts.push(make("strong", {}, "contradicted"));
   if (ranks.length) parts.push(contextWords(item));
   else if (item.against === "contexts" && item.of !== "contexts" && side.row.contexts.length && verdict.name) {

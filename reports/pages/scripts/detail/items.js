@@ -7,12 +7,13 @@ const ITEM_LISTS = {
   FP: ["answer", "Wrong claims"],
   FN: ["expected", "Missed claims of the expected answer"],
   expected_claims: ["expected", "Claims of the expected answer"],
+  nuggets: ["expected", "Nuggets that a good answer holds"],
   sentences: ["answer", "Sentences"],
   needed: ["contexts", "Context sentences that are needed for the answer"],
   supporting: ["contexts", "Context sentences that support the expected answer"],
   questions: ["questions", "Questions that the answer would answer"],
 };
-const ITEM_TEXTS = ["claim", "sentence", "question", "text"];
+const ITEM_TEXTS = ["claim", "nugget", "sentence", "question", "text"];
 // Their claims are compared with the expected answer, though the verdict has the name of a check of contexts.
 const AGAINST_EXPECTED = new Set(["answer_correctness", "claim_precision", "claim_f1", "noise_sensitivity"]);
 
@@ -43,7 +44,7 @@ function ranksOf(item) {
 /** The text that an item was compared with: there its evidence is. */
 function againstWhat(key, of, verdict, metric, given) {
   if (of === "questions") return "question";
-  if (key === "FN" || verdict === "covered" || verdict === "used") return "answer";
+  if (key === "FN" || verdict === "covered" || verdict === "used" || key === "nuggets") return "answer";
   if (verdict === "correct" && !given.chunks) return "expected";
   if (verdict === "supported" && of === "answer" && AGAINST_EXPECTED.has(metric)) return "expected";
   return "contexts";

@@ -23,6 +23,8 @@ const REASON_SENTENCES = new Map(Object.entries({
   not_reported: "The bot did not report this figure.",
   faq_missing: "The bot does not match a list of questions, so there is no match to measure.",
   evidence_missing: "The question names no gold evidence that stands in the knowledge.",
+  nuggets_missing: "The question names no nuggets, and has no expected answer to take them from.",
+  no_vital_nuggets: "None of the question's nuggets is vital.",
   no_citations: "The answer cites nothing.",
   no_quotes: "The answer quotes nothing.",
   baseline_missing: "This is the reference bot's own answer, or the reference bot gave none.",
@@ -59,11 +61,23 @@ const VERDICTS = {
   noncommittal: ["evasive", "not evasive"],
 };
 
+// Levels of support of a nugget, and grades of a context's relevance.
+const SUPPORT = {
+  support: { tone: "good", words: "supported by the answer" },
+  partial_support: { tone: "doubt", words: "supported in part" },
+  not_support: { tone: "bad", words: "missing in the answer" },
+};
+const GRADES = ["irrelevant", "on the topic, no answer", "answers in part", "answers in full"];
+
 /** The verdict of an item of details: {tone, words}; a tone that is neither good nor bad is doubt. */
 function verdictOf(item, metric) {
   const name = Object.keys(VERDICTS).find((key) => typeof item[key] === "boolean" || item[key] === null);
   if (name && item[name] === null) return { tone: "doubt", words: "not judged" };
   if (name) return { tone: item[name] === (name !== "noncommittal") ? "good" : "bad", words: VERDICTS[name][item[name] ? 0 : 1], name };
+  if (Object.hasOwn(SUPPORT, item.support)) return { ...SUPPORT[item.support] };
+  if (Object.hasOwn(GRADES, item.grade)) {
+    return { tone: item.grade >= 2 ? "good" : item.grade ? "doubt" : "bad", words: `relevance ${item.grade} of 3: ${GRADES[item.grade]}` };
+  }
   for (const key of ["similarity", "entailment", "score"]) {
     if (typeof item[key] === "number") return { ...likelihood(item[key], metric), words: `${key} ${item[key].toFixed(2)}` };
   }
@@ -89,6 +103,7 @@ function agreementWords(share) {
 const KEY_WORDS = {
   any_chunk: "Share that a single context supports", by_document: "Matched by document only", factual_f1: "F1 of the claims",
   similarity: "Similarity of the texts", retrieved: "Contexts retrieved", more: "Findings left out", times: "Times said", piece: "Repeated piece",
+  nuggets_of: "Nuggets are those of the", relevant: "Share of relevant contexts (2 or 3)",
   component: "Made of", samples: "Scores of the samples", normalised: "Brought to 0 to 1", no_expected: "Without an expected answer",
 };
 
