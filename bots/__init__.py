@@ -1,83 +1,104 @@
 """Bots: what is under test, and how it is asked."""
 
-from .as_bot import BuiltBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot
-from .bot import Bot, BotMisconfigured, BotRefused, Context, Identity, Reply, Usage, reply_of
-from .building import BotResources, build_bot, index_folder
-from .chat.judge import ChatJudgeModel
-from .chat.limits import Limiter, RequestsStopped, Turnstile, deadline
-from .chat.model import ChatModel, ChatRequest, Completion
-from .chat.models import ChatModelSettings, open_chat_model, parse_model
-from .chat.openai import Endpoints, Prices
-from .faq import FaqEntry, FreshEmbedder, read_faq
-from .langchain import LangChainBot
-from .plugins import installed_bot, installed_kind
-from .rag import Finder, Retrieval, SearchFinder
-from .redaction import HIDDEN, literal_secrets, redacted, redacted_command, redactor, scrubbed, without_url_secrets
-from .settings import (
-    BotSettings,
-    FaqSettings,
-    FullContextSettings,
-    HttpSettings,
-    LangChainSettings,
-    PythonSettings,
-    RagSettings,
-    RecordedSettings,
-)
-from .targets import find_target
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "HIDDEN",
-    "Bot",
-    "BotMisconfigured",
-    "BotRefused",
-    "BotResources",
-    "BotSettings",
-    "BuiltBot",
-    "ChatJudgeModel",
-    "ChatModel",
-    "ChatModelSettings",
-    "ChatRequest",
-    "Completion",
-    "Context",
-    "Endpoints",
-    "FaqEntry",
-    "FaqSettings",
-    "Finder",
-    "FreshEmbedder",
-    "FullContextSettings",
-    "HttpSettings",
-    "Identity",
-    "LangChainBot",
-    "LangChainSettings",
-    "Limiter",
-    "Prices",
-    "PythonSettings",
-    "RagSettings",
-    "RecordedSettings",
-    "ReducibleBot",
-    "ReducibleTargetBot",
-    "Reply",
-    "RequestsStopped",
-    "Retrieval",
-    "SearchFinder",
-    "TargetBot",
-    "Turnstile",
-    "Usage",
-    "as_bot",
-    "build_bot",
-    "deadline",
-    "find_target",
-    "index_folder",
-    "installed_bot",
-    "installed_kind",
-    "literal_secrets",
-    "open_chat_model",
-    "parse_model",
-    "read_faq",
-    "redacted",
-    "redacted_command",
-    "redactor",
-    "reply_of",
-    "scrubbed",
-    "without_url_secrets",
-]
+# At once, for the module has the name of the function and would stand in its place.
+from .as_bot import BuiltBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot
+
+if TYPE_CHECKING:
+    from .bot import Bot as Bot
+    from .bot import BotMisconfigured as BotMisconfigured
+    from .bot import BotRefused as BotRefused
+    from .bot import Context as Context
+    from .bot import Identity as Identity
+    from .bot import Reply as Reply
+    from .bot import Usage as Usage
+    from .bot import reply_of as reply_of
+    from .building import BotResources as BotResources
+    from .building import build_bot as build_bot
+    from .building import index_folder as index_folder
+    from .chat.judge import ChatJudgeModel as ChatJudgeModel
+    from .chat.limits import Limiter as Limiter
+    from .chat.limits import RequestsStopped as RequestsStopped
+    from .chat.limits import Turnstile as Turnstile
+    from .chat.limits import deadline as deadline
+    from .chat.model import ChatModel as ChatModel
+    from .chat.model import ChatRequest as ChatRequest
+    from .chat.model import Completion as Completion
+    from .chat.models import ChatModelSettings as ChatModelSettings
+    from .chat.models import open_chat_model as open_chat_model
+    from .chat.models import parse_model as parse_model
+    from .chat.openai import Endpoints as Endpoints
+    from .chat.openai import Prices as Prices
+    from .faq import FaqEntry as FaqEntry
+    from .faq import FreshEmbedder as FreshEmbedder
+    from .faq import read_faq as read_faq
+    from .langchain import LangChainBot as LangChainBot
+    from .plugins import installed_bot as installed_bot
+    from .plugins import installed_kind as installed_kind
+    from .rag import Finder as Finder
+    from .rag import Retrieval as Retrieval
+    from .rag import SearchFinder as SearchFinder
+    from .redaction import HIDDEN as HIDDEN
+    from .redaction import literal_secrets as literal_secrets
+    from .redaction import redacted as redacted
+    from .redaction import redacted_command as redacted_command
+    from .redaction import redactor as redactor
+    from .redaction import scrubbed as scrubbed
+    from .redaction import without_url_secrets as without_url_secrets
+    from .settings import BotSettings as BotSettings
+    from .settings import FaqSettings as FaqSettings
+    from .settings import FullContextSettings as FullContextSettings
+    from .settings import HttpSettings as HttpSettings
+    from .settings import LangChainSettings as LangChainSettings
+    from .settings import PythonSettings as PythonSettings
+    from .settings import RagSettings as RagSettings
+    from .settings import RecordedSettings as RecordedSettings
+    from .targets import find_target as find_target
+
+# Loaded when it is asked for, so that who wants a record does not load every bot.
+_NAMES = {
+    ".bot": ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "Usage", "reply_of"),
+    ".building": ("BotResources", "build_bot", "index_folder"),
+    ".chat.judge": ("ChatJudgeModel",),
+    ".chat.limits": ("Limiter", "RequestsStopped", "Turnstile", "deadline"),
+    ".chat.model": ("ChatModel", "ChatRequest", "Completion"),
+    ".chat.models": ("ChatModelSettings", "open_chat_model", "parse_model"),
+    ".chat.openai": ("Endpoints", "Prices"),
+    ".faq": ("FaqEntry", "FreshEmbedder", "read_faq"),
+    ".langchain": ("LangChainBot",),
+    ".plugins": ("installed_bot", "installed_kind"),
+    ".rag": ("Finder", "Retrieval", "SearchFinder"),
+    ".redaction": (
+        "HIDDEN",
+        "literal_secrets",
+        "redacted",
+        "redacted_command",
+        "redactor",
+        "scrubbed",
+        "without_url_secrets",
+    ),
+    ".settings": (
+        "BotSettings",
+        "FaqSettings",
+        "FullContextSettings",
+        "HttpSettings",
+        "LangChainSettings",
+        "PythonSettings",
+        "RagSettings",
+        "RecordedSettings",
+    ),
+    ".targets": ("find_target",),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = ["BuiltBot", "ReducibleBot", "ReducibleTargetBot", "TargetBot", "as_bot", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module has under the name
+    """Import a name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
+    return found

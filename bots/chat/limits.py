@@ -257,10 +257,6 @@ PATIENCE: Final = 120.0  # seconds to wait for it to come back, where nobody say
 PROBE: Final = 1.0  # seconds between two tries meanwhile
 
 
-MANY: Final = 5  # 429s among the last ``WINDOW`` answers: the endpoint is overloaded, and not a single request unlucky
-WINDOW: Final = 20
-
-
 class Limiter:
     """Lets requests through in their order, at most ``limit`` at a time.
 

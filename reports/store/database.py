@@ -215,16 +215,14 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _bring_up_to_date(path: Path, connection: sqlite3.Connection) -> None:
-    from .schema import migrations
-
     if not pending(path, connection):
         return
-    from sqlite_utils import Database
+    from .schema import migrate
 
     _write_ahead(connection)
     with transaction(path, connection):  # of two programs that open a new file, one makes the tables
         if pending(path, connection):
-            migrations.apply(Database(connection))
+            migrate(connection)
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -251,7 +249,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 def pending(path: Path, connection: sqlite3.Connection) -> bool:
     """Whether tables are missing; raises StoreError for a file that this version can't use."""
-    from .schema import FIRST_OF_0_1, migrations
+    from .schema import FIRST_OF_0_1, MIGRATIONS, SET
 
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not names:
@@ -260,12 +258,9 @@ def pending(path: Path, connection: sqlite3.Connection) -> bool:
         raise StoreError(
             f"{path} is a database of some other program (it has the table {min(names)}). Give --db another file."
         )
-    known = {migration.name for migration in migrations._migrations}
+    known = {migration.__name__ for migration in MIGRATIONS}
     done = {
-        name
-        for (name,) in connection.execute(
-            "SELECT name FROM _sqlite_migrations WHERE migration_set = ?", [migrations.name]
-        )
+        name for (name,) in connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = ?", [SET])
     }
     if FIRST_OF_0_1 in done:
         raise StoreError(

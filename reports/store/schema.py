@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
-
-from sqlite_utils.migrations import Migrations
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -22,15 +21,28 @@ _COLUMN: Final = re.compile(r'^ +(?:.* AS (\w+),?|"?(\w+)"? .*?) -- (.+)$')
 # Proctor 0.1 made its tables in many steps, of which this was the first.
 FIRST_OF_0_1: Final = "m001_runs_bots_questions"
 
-migrations = Migrations("proctor")
+SET: Final = "proctor"  # the name under which a database notes the migrations below
 
 
-@migrations()
 def m001_tables(db: Database) -> None:
     """Every table and view of version 0.2. A later version adds a migration; it changes none."""
     for statement in _blocks()[1:]:
         for part in statement.split(";\n"):
             db.execute(part)
+
+
+MIGRATIONS: Final = (m001_tables,)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Make the tables that are missing."""
+    # Imported here, because sqlite-utils imports pandas where it is installed, and a file is made only once.
+    from sqlite_utils import Database, Migrations
+
+    migrations = Migrations(SET)
+    for migration in MIGRATIONS:
+        migrations()(migration)
+    migrations.apply(Database(connection))
 
 
 @cache
