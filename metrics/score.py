@@ -55,6 +55,7 @@ class Reason(StrEnum):
     PLACES_MISSING = "places_missing"  # the contexts don't say where in the documents they are from
     NEGATIVE_COST = "negative_cost"
     METRIC_RAISED = "metric_raised"
+    NOT_IMPORTED = "not_imported"  # the other tool gave the answer no such score
     NOT_FINITE = "not_finite"
     UNDEFINED = "undefined"  # the metric returned None: nothing to measure
     NO_REPEATS = "no_repeats"  # no question was answered more than once

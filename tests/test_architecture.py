@@ -21,8 +21,8 @@ BELOW = {
 }
 ROOMS = {  # of the harness and the reports, from the ground up; each imports earlier ones, or one of its set
     "harness": [
-        {"suite"}, {"run"}, {"side_by_side"}, {"gate"}, {"perturb"}, {"calibration"}, {"drafting"}, {"analysis"},
-        {"server"}, {"api", "cli"}, {"pytest_results"}, {"pytest_plugin"}, {"entry"},
+        {"suite"}, {"run"}, {"exchange"}, {"side_by_side"}, {"gate"}, {"perturb"}, {"calibration"}, {"drafting"},
+        {"analysis"}, {"server"}, {"api", "cli"}, {"pytest_results"}, {"pytest_plugin"}, {"entry"},
     ],
     "reports": [
         {"statistics"}, {"text"}, {"records"}, {"markdown_text"}, {"table"}, {"terminal"}, {"files"}, {"store"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,6 +83,16 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
             "proctor perturb my-suite/questions.yaml --out variants.jsonl",
         ),
     },
+    "Other tools": {
+        "import": Listed(
+            "exchange", "Import question sets, answers and scores of other tools.",
+            "proctor import results.jsonl --into imported",
+        ),
+        "export": Listed(
+            "exchange", "Export a run or a question set for other tools.",
+            "proctor export latest out.jsonl --to ragas --bot rag",
+        ),
+    },
     "Metrics and judge": {
         "judge-check": Listed(
             "judge", "Run the judge's self-test: cases with known verdicts.", "proctor judge-check my-suite/suite.yaml"
@@ -121,7 +132,8 @@ class Commands(TyperGroup):
         if self._is_completing:
             return TyperCommand(cmd_name, short_help=listed.says)
         module = importlib.import_module(f".{listed.module}", __package__)
-        found = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        found = getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
         if isinstance(found, typer.Typer):
             made = typer.main.get_command(found)
         else:

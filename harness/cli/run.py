@@ -44,6 +44,7 @@ from .conventions import (
     several,
     with_run_options,
 )
+from .exchange import BetterOption, RangeOption, VersionOption, read_told
 
 if TYPE_CHECKING:
     from ...reports.robustness.robustness import Robustness
@@ -348,6 +349,9 @@ def score(
         typer.Option("--metric-file", metavar="FILE.py", help="A file with metrics of your own. Repeatable."),
     ] = None,
     primary: Annotated[str, typer.Option(metavar="ID", help="The primary metric; by default one is chosen.")] = "",
+    better: BetterOption = None,
+    ranges: RangeOption = None,
+    tool_version: VersionOption = "",
     database: Database = Path("proctor.db"),
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     rows: Rows = None,
@@ -358,7 +362,7 @@ def score(
 
     config = replace(
         config, metrics=several(metrics) or None, primary=primary, metric_files=tuple(metric_file or ()),
-        options=tuple(option or ()),
+        options=tuple(option or ()), told=read_told(better or (), ranges or (), tool_version),
     )  # fmt: skip
 
     def make(notify: Notify) -> Evaluation:

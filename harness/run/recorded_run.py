@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +12,13 @@ from ...knowledge.questions.recorded import recorded_in
 from ...knowledge.questions.row_files import RowSource
 from ...metrics import Catalog, builtin_catalog
 from ...metrics.plugins import with_installed
-from ...reports.store.encoding import to_json
 from ...reports.store.run import RunHeader
 from ...reports.store.run_results import OpenRun
 from ...reports.store.vector_cache import VectorCache
 from ..suite.choices import check_constraints_of, check_spelling, choose_judge, choose_metrics, names_of
 from ..suite.settings import JudgeSettings, LocalModelsSettings, overridden
 from .evidence import NEEDS, Places
+from .given_metrics import given_metrics, recorded_key
 from .judging import CONCURRENCY, ModelIds, open_judging
 from .local_models import RunModels, default_embedder
 from .queues import BotQueue, Item
@@ -67,6 +66,7 @@ def recorded_evaluation(
     )  # fmt: skip
     if options.metrics is not None or not recorded.has.get("answer"):
         check_spelling(recorded.path, recorded.misspelt, recorded.has, choice.plan)
+    given = given_metrics(recorded, options.told)
     models.take(choice.plan.needs)
     if recorded.has.get("constraints"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
@@ -92,11 +92,14 @@ def recorded_evaluation(
     header = RunHeader(
         suite=recorded.path.name,
         bots=[(bot.name, bot.identity) for bot in bots],
-        metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
+        metrics=(
+            *run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
+            *given.metrics.values(),
+        ),
         manifest=manifest(settings, warnings),
         questions=recorded.fingerprint,
         fresh=options.fresh,
-        evaluators=choice.evaluators,
+        evaluators=(*choice.evaluators, *given.evaluators),
         primary=choice.primary,
     )
 
@@ -109,7 +112,7 @@ def recorded_evaluation(
     redact = redactor(environ, {one.api_key_env for one in local_models.served.values()})
     return Evaluation(
         header, choice.plan, bot_queues, embedder, vector_cache, warnings, redact, places, judging, models,
-        against=against,
+        against=against, given=given.names, given_rows=lambda: given.rows(recorded),
     )  # fmt: skip
 
 
@@ -135,18 +138,11 @@ def _bot_queue(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> BotQueu
 def _items(recorded: RecordedSet, bot: str) -> Iterator[Item]:
     for record in recorded:
         if record.bot == bot:
-            yield Item(record.question, record.repeat, _key(record), _reply(record), record.latency_ms)
+            yield Item(record.question, record.repeat, recorded_key(record), recorded_reply(record), record.latency_ms)
 
 
-def _key(record: Recorded) -> bytes:
-    """All that was recorded, as 16 bytes: a changed answer is a new one."""
-    content = to_json(
-        [record.question.id, record.question.text, record.answer, record.contexts, record.latency_ms, record.cost]
-    )
-    return hashlib.blake2b(content.encode(), digest_size=16).digest()
-
-
-def _reply(record: Recorded) -> Reply:
+def recorded_reply(record: Recorded) -> Reply:
+    """What was recorded, as a bot would give it."""
     contexts = None
     if record.contexts is not None:
         documents = record.context_documents or ("",) * len(record.contexts)

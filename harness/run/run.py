@@ -10,7 +10,7 @@ import platform
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,7 @@ from ...metrics.score import Reason
 from ...reports.models_in_use import families
 from ...reports.report import Findings, keep_findings
 from ...reports.store.database import Store
+from ...reports.store.given_scores import GivenRow, keep_given
 from ...reports.store.judge_calls import link_cached_calls
 from ...reports.store.leases import Leases
 from ...reports.store.run import EARLY_STOP, RunHeader, RunMetric
@@ -207,7 +208,8 @@ class Evaluation:
     """What is to be done: who is asked what, and how it is scored.
 
     ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all. ``against``
-    names the reference bot of metrics that compare answers.
+    names the reference bot of metrics that compare answers. ``given`` names metrics whose scores come with the answers,
+    in ``given_rows``.
     """
 
     header: RunHeader
@@ -224,6 +226,8 @@ class Evaluation:
     stopper: Stopper | None = None
     queues_at_once: int | None = None
     against: str = ""
+    given: frozenset[str] = frozenset()
+    given_rows: Callable[[], Iterable[GivenRow]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -484,7 +488,8 @@ class _Sitting:
                 RowFacts(self._run_results, evaluation.embedder, evaluation.places, evaluation.models.tools),
                 evaluation.judging,
             )  # fmt: skip
-        of_rows = {name: number for name, number in run.metric_ids.items() if name not in of_pairs}
+        elsewhere = {*of_pairs, *evaluation.given}
+        of_rows = {name: number for name, number in run.metric_ids.items() if name not in elsewhere}
         self._leases = leases = Leases(store, run.id, own_only)
         writer.keep_leases(leases.owner)
         return Engine(
@@ -510,6 +515,9 @@ class _Sitting:
             if evaluation.judging.is_language_model:
                 asked = [(self.run.metric_ids[metric], call) for metric, call in asked_calls(evaluation.plan)]
                 link_cached_calls(self._store, self.run.id, asked)
+            if evaluation.given:
+                given = {name: number for name, number in self.run.metric_ids.items() if name in evaluation.given}
+                keep_given(self._store, self.run, given, evaluation.given_rows())
             keep_run_scores(self._store, self.run, evaluation.plan.score_run)
         finally:
             evaluation.vector_cache.close()

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...bots import BotSettings, BuiltBot
     from ...metrics.declaration import Function
+    from ...metrics.score import Better
     from ..suite.choices import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a user says of the scores that another tool gave.
+
+    Attributes:
+        better: by metric, whether ``higher``, ``lower`` or ``neither`` is better.
+        ranges: by metric, the least and the greatest possible value.
+        version: of the tool.
+    """
+
+    better: Mapping[str, Better] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,7 @@ class RunConfig:
         options: values for options of metrics, as ``METRIC.KEY=VALUE``; of recorded answers only.
         functions: metrics and artefacts that are handed over as functions.
         given: bots that are handed over, by the names that the suite has for them.
+        told: what is known of the scores that come with recorded answers.
     """
 
     bots: tuple[str, ...] = ()
@@ -67,3 +84,4 @@ class RunConfig:
     options: tuple[str, ...] = ()
     functions: tuple[Function, ...] = ()
     given: tuple[tuple[str, GivenBot], ...] = ()
+    told: Told = Told()

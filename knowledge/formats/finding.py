@@ -20,9 +20,11 @@ from .reading import head_of
 GROUP: Final = "proctor.formats"
 OWN: Final = "proctor"  # the name of our own files of questions and answers
 # In the order in which they are tried: what looks like several is the first.
-BUILT_IN: Final = ("ragas",)
+BUILT_IN: Final = ("ragas", OWN)
+_ALIASES: Final = {"csv": OWN, "tsv": OWN, "json": OWN, "jsonl": OWN, "yaml": OWN}
 _OWN_KEYS: Final = ("question", "text", "turns", "messages")
 _BLOCK: Final = 1 << 20
+_MOST_NAMED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,14 @@ class ForeignRows:
         path: the file, or folder.
         format: how it is read.
         only_questions: leave out answers and scores, and questions that come again with another bot or repeat.
+        bot: who gave answers of which the file does not say so.
         notes: what the last complete reading noticed.
     """
 
     path: Path
     format: Format
     only_questions: bool = False
+    bot: str = ""
     notes: Notes = field(default_factory=Notes)
     tabular: bool = False
 
@@ -75,6 +79,8 @@ class ForeignRows:
                 raise not_a_row(self.path, line, row)
             if self.only_questions and _is_again(row, seen):
                 continue
+            if self.bot and "bot" not in row:
+                row["bot"] = self.bot
             yield line, _asked(row) if self.only_questions else row
         self.notes = notes
 
@@ -126,13 +132,9 @@ def _feed(path: Path, reading: Reading) -> None:
             raise unreadable(file, error) from error
 
 
-def formats() -> dict[str, Format]:
-    """All formats by name: the built-in ones first, then those of other packages.
-
-    Raises:
-        InputError: a package's format can't be imported.
-    """
-    return {name: format_of(name) for name in dict.fromkeys((*BUILT_IN, *(each.name for each in _installed())))}
+def format_names() -> tuple[str, ...]:
+    """All formats: the built-in ones, then those of other packages; nothing is imported."""
+    return tuple(dict.fromkeys((*BUILT_IN, *(each.name for each in _installed()))))
 
 
 def format_of(name: str) -> Format:
@@ -141,11 +143,12 @@ def format_of(name: str) -> Format:
     Raises:
         InputError: there is none; with the nearest that there is, or why it can't be loaded.
     """
+    name = _ALIASES.get(name, name)
     if name in BUILT_IN:
         return _built_in(name)
     entry = next((each for each in _installed() if each.name == name), None)
     if entry is None:
-        known = [*BUILT_IN, *(each.name for each in _installed())]
+        known = format_names()
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(sorted(known))}."
         raise InputError(f"There is no format {name!r}. {hint}")
@@ -160,7 +163,7 @@ def detected(path: Path) -> Detected | None:
     """
     head = head_of(existing(path, "a file to import"))
     for name in BUILT_IN:
-        if why := _built_in(name).detect(head):
+        if name != OWN and (why := _built_in(name).detect(head)):
             return Detected(_built_in(name), why)
     if is_own(head):
         return None
@@ -169,6 +172,39 @@ def detected(path: Path) -> Detected | None:
         if why := found.detect(head):
             return Detected(found, why)
     return None
+
+
+def opened(path: Path, name: str = "") -> tuple[RowSource, Detected]:
+    """The rows of a file to import, and its format.
+
+    Args:
+        path: the file or folder.
+        name: of the format; blank to look for it.
+
+    Raises:
+        InputError: it can't be read, or is of no known format.
+    """
+    existing(path, "a file to import")
+    found = Detected(format_of(name), "--format says so") if name else detected(path)
+    if found is None:
+        own = _built_in(OWN)
+        why = own.detect(head_of(path))
+        if why is None:
+            raise InputError(_unknown(head_of(path)))
+        found = Detected(own, why)
+    if found.format.name == OWN:
+        return open_rows(path, "a file to import", ("answers", "questions")), found
+    return ForeignRows(path, found.format), found
+
+
+def _unknown(head: Head) -> str:
+    there = sorted(head.keys or head.data.keys() or head.names)
+    kind = "files" if head.names else "columns" if head.kind in ("csv", "tsv") else "keys"
+    seen = f" It has the {kind} {', '.join(there[:_MOST_NAMED])}." if there else " It is empty, or no text."
+    return (
+        f"{head.path} is of no known format.{seen} Name its format with --format, one of {', '.join(format_names())}; "
+        "or rename what is asked to `question` and what is right to `expected_answer`."
+    )
 
 
 def is_own(head: Head) -> bool:

@@ -128,6 +128,7 @@ class Format:
         endings: what names of written files end in, best first; a folder where the first is blank.
         metrics: what is known of its scores.
         documents: the documents that come with a question set; None where none do.
+        has_bots: whether a written file says which bot an answer is of, so that it can have those of several.
     """
 
     name: str
@@ -138,3 +139,4 @@ class Format:
     endings: tuple[str, ...] = (".jsonl",)
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     documents: Callable[[Path, Notes], Iterator[Document]] | None = None
+    has_bots: bool = False

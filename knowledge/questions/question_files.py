@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,6 +17,7 @@ from .question import DRAFT, PERTURBS, Evidence, Question
 from .row_files import OWN_KINDS, RowSource
 from .rows import (
     Field,
+    GivenScore,
     IdMaker,
     Reading,
     ReadRow,
@@ -48,6 +50,24 @@ if TYPE_CHECKING:
     from ruamel.yaml import YAML
 
 
+@dataclass(slots=True)
+class ScoreSummary:
+    """The values of one score that other tools gave: how many, the least and the greatest, and the thresholds."""
+
+    count: int = 0
+    low: float = math.inf
+    high: float = -math.inf
+    thresholds: set[float] = field(default_factory=set)
+
+    def add(self, score: GivenScore) -> None:
+        """Count a score."""
+        if score.threshold is not None:
+            self.thresholds.add(score.threshold)
+        if score.value is not None:
+            self.count += 1
+            self.low, self.high = min(self.low, score.value), max(self.high, score.value)
+
+
 @dataclass(frozen=True, slots=True)
 class RowsSummary:
     """What one look at a file found.
@@ -62,6 +82,7 @@ class RowsSummary:
         left_out: how many rows were left out, by why.
         warnings: sentences for the user.
         misspelt: by what it should fill, a key that is not known.
+        scores: by name, what is known of the scores that other tools gave.
     """
 
     count: int
@@ -73,6 +94,7 @@ class RowsSummary:
     left_out: dict[str, int]
     warnings: tuple[str, ...]
     misspelt: dict[str, str]
+    scores: dict[str, ScoreSummary]
 
 
 def _nothing(_: ReadRow) -> str:
@@ -116,6 +138,7 @@ class Rows:
         groups: dict[Hashable, int] = {}
         left_out: dict[str, int] = {}
         with_text = 0
+        scores: dict[str, ScoreSummary] = {}
         order = TurnOrder(self.file.path)
         for line, row in unfolded(self.file.rows(reading), self.file.path):
             taken = reader.read(row, line)
@@ -135,6 +158,7 @@ class Rows:
                 with_text += 1
             for name in taken.values:
                 provides[name] = provides.get(name, 0) + 1
+            _add_scores(scores, taken)
             if len(texts) == self.limit:
                 break
         if not texts:
@@ -154,6 +178,7 @@ class Rows:
             left_out,
             (*reader.warnings, *_repairs(reading, self.file), *self.file.warnings),
             dict(reader.misspelt),
+            scores,
         )
 
     def _keys(self, repeated_ids: frozenset[int]) -> Iterator[tuple[tuple[str, Hashable], int]]:
@@ -185,6 +210,12 @@ class Rows:
         if self.limit is not None and self.file.kind not in ("csv", "tsv", "jsonl"):  # read whole all the same
             reading.digest.update(f"\0first {self.limit}".encode())
         return reading.digest.hexdigest()
+
+
+def _add_scores(scores: dict[str, ScoreSummary], taken: ReadRow) -> None:
+    values: dict[str, Any] = taken.values
+    for name, score in values["scores"].items() if "scores" in values else ():
+        scores.setdefault(name, ScoreSummary()).add(score)
 
 
 def _may_repeat(taken: ReadRow) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .question import Question
-from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, question_of
+from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, ScoreSummary, question_of
 from .row_files import OWN_KINDS, RowSource
 from .rows import (
     Field,
@@ -82,6 +82,7 @@ class RecordedSet:
         has: how many rows have an ``answer``, ``contexts``, ``expected``, ``constraints``, ``evidence``,
             ``answerable``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost``; and how many a question ``text``.
         misspelt: by what it should fill (such as ``answer``), a key of the file that is not known.
+        scores: by name, what is known of the scores that other tools gave.
     """
 
     path: Path
@@ -93,6 +94,12 @@ class RecordedSet:
     _rows: Rows
     _repeated_ids: frozenset[int]
     misspelt: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, ScoreSummary] = field(default_factory=dict)
+
+    @property
+    def source(self) -> RowSource:
+        """Where the rows come from."""
+        return self._rows.file
 
     def __iter__(self) -> Iterator[Recorded]:
         for line, identity, taken in self._rows.read(self._repeated_ids):
@@ -148,6 +155,7 @@ def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
         _rows=rows,
         _repeated_ids=summary.repeated_ids,
         misspelt=summary.misspelt,
+        scores=summary.scores,
     )
 
 

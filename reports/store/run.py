@@ -105,6 +105,7 @@ class RunHeader:
         fresh: start a new run, and let no answer of another run count.
         alone: let no answer of another run count, because it may have been timed while others were in flight.
         primary: the metric by which the suite wants it read; blank where it names none. The manifest says so, too.
+        name: what the run is to be called; blank for a name that nobody else has.
     """
 
     suite: str
@@ -117,6 +118,7 @@ class RunHeader:
     alone: bool = False
     evaluators: Sequence[RunEvaluator] = ()
     primary: str = ""
+    name: str = ""
 
     @property
     def identity(self) -> str:
@@ -128,6 +130,7 @@ class RunHeader:
             self.questions,
             f"{self.repeats}\0{self.alone}",
             *([f"primary\0{self.primary}"] if self.primary else []),
+            *([f"name\0{self.name}"] if self.name else []),
         ]
         return hashlib.sha256("\1".join(parts).encode("utf-8", "replace")).hexdigest()
 

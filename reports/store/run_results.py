@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import orjson
 
+from ... import InputError
 from ...bots import Context, Reply, Usage
 from .database import Store, marks, transaction
 from .encoding import identity_columns, to_json
@@ -79,7 +80,7 @@ class RunResults:
             self._connection.execute("UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?", [run_id])
             self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
         else:
-            name = self._free_name()
+            name = self._taken(header.name) or self._free_name()
             (run_id,) = self._connection.execute(
                 "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
                 " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
@@ -95,6 +96,16 @@ class RunResults:
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "row"},
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "run"},
         )
+
+    def _taken(self, name: str) -> str:
+        """The name, if it is given and no run has it.
+
+        Raises:
+            InputError: a run has it.
+        """
+        if name and self._connection.execute("SELECT 1 FROM runs WHERE name = ?", [name]).fetchone():
+            raise InputError(f"{self._store.path} has a run {name} already; give another name.")
+        return name
 
     def _free_name(self) -> str:
         """A name that no run has: of many that begin within a second, two may be given the same by chance."""

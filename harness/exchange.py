@@ -1,0 +1,361 @@
+"""Exchange: files of other tools as suites and runs, and runs as files of other tools."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from .. import InputError
+from ..knowledge import Question
+from ..knowledge.formats import Format, Notes
+from ..knowledge.formats.finding import ForeignRows, format_of, opened
+from ..knowledge.questions.question_files import question_row, questions_in
+from ..knowledge.questions.recorded import Recorded, RecordedSet, recorded_in
+from ..knowledge.questions.row_files import RowSource
+from ..knowledge.questions.rows import Row
+from ..reports.export.rows import recorded_rows, score_name
+from ..reports.files import check_file, file_names, whole_file, whole_folder
+from ..reports.reported_run import open_reported
+from ..reports.store.database import Store
+from ..reports.summary import find_run
+from .run.given_metrics import given_metrics, metric_name
+from .run.imported_run import import_run
+from .run.run_config import Told
+
+MOST_DOCUMENTS: Final = 50_000  # files in one folder
+MY_BOT: Final = '''"""Your bot: put your own code here. Each question of the suite is handed to this function."""
+
+
+def answer(question: str) -> str:
+    return "I don't know."
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of a file of another tool.
+
+    Attributes:
+        path: the file.
+        format: name of its format.
+        title: what people call it.
+        why: why it is that format.
+        version: of the tool that wrote it; blank when the file does not say.
+        questions: how many questions there are; None where they were not looked at.
+        answers: how many answers, by bot.
+        scores: metrics under which the scores of the other tool are stored.
+        lost: a sentence for everything that was not carried over.
+        warnings: other sentences about the file.
+        run: name of the run in the database; blank where none was made.
+        written: files of the suite.
+        next_steps: commands to go on with.
+    """
+
+    path: Path
+    format: str
+    title: str
+    why: str
+    version: str = ""
+    questions: int | None = None
+    answers: Mapping[str, int] = field(default_factory=dict)
+    scores: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    run: str = ""
+    written: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """How a file is imported: ``name`` is what the run is called, ``bot`` who gave answers of which nothing says so."""
+
+    format: str = ""
+    name: str = ""
+    bot: str = ""
+    told: Told = field(default_factory=Told)
+    force: bool = False
+
+
+def import_file(path: Path, into: Path | None, database: Path | None, options: ImportOptions) -> Imported:
+    """Read a file of another tool, and write what is in it as a suite, into the database, or both.
+
+    Args:
+        path: the file or folder.
+        into: the folder of the suite; None for none.
+        database: the database for answers and their scores; None for none.
+        options: how.
+
+    Raises:
+        InputError: the file can't be read or is of no known format, or nothing of it can go where it is wanted.
+        StoreError: the database can't be written.
+    """
+    source, found = opened(path, options.format)
+    if isinstance(source, ForeignRows):
+        source.bot = options.bot
+    recorded = recorded_in(source)
+    answers = {bot: count for bot, count in recorded.bots.items() if count} if recorded.has.get("answer") else {}
+    given = given_metrics(recorded, options.told)
+    made = Imported(
+        path=path,
+        format=found.format.name,
+        title=found.format.title,
+        why=found.why,
+        version=options.told.version or (source.notes.version if isinstance(source, ForeignRows) else ""),
+        answers=answers,
+        scores=tuple(sorted(given.names)),
+        lost=source.warnings,
+        warnings=tuple(each for each in recorded.warnings if each not in source.warnings),
+    )
+    if database is not None and not answers and into is None:
+        raise InputError(
+            f"{path} has {recorded.count:,} questions and no answers, so there is nothing for a database. "
+            f"--into FOLDER makes a suite of it: proctor import {path} --into my-suite"
+        )
+    written: list[str] = []
+    steps: list[str] = []
+    count = None
+    if into is not None:
+        count, written = _write_suite(into, source, recorded if answers else None, found.format, options.force)
+        steps.append(f"proctor run {into}")
+    run = ""
+    if database is not None and answers:
+        with contextlib.closing(Store.open(database)) as store:
+            summary, _ = import_run(recorded, given, store, options.name)
+        run = summary.run
+        where = "" if database.name == "proctor.db" and database.parent == Path() else f" --db {database}"
+        steps += [f"proctor report {run}{where} --open", f"proctor score {path}{where}"]
+    return _with(made, questions=count, written=tuple(written), run=run, next_steps=tuple(steps))
+
+
+def _with(made: Imported, **changed: Any) -> Imported:  # noqa: ANN401 - fields of it
+    from dataclasses import replace
+
+    return replace(made, **changed)
+
+
+def _write_suite(
+    into: Path, source: RowSource, recorded: RecordedSet | None, found: Format, force: bool
+) -> tuple[int, list[str]]:
+    if (into / "suite.yaml").exists() and not force:
+        raise InputError(f"--into: {into / 'suite.yaml'} is there already. Give another folder, or --force.")
+    asked = ForeignRows(source.path, source.format, only_questions=True) if isinstance(source, ForeignRows) else source
+    questions = questions_in(asked)
+    notes = source.notes if isinstance(source, ForeignRows) else Notes()
+    into.mkdir(parents=True, exist_ok=True)
+    documents = _write_documents(into, found, source.path, notes)
+    _write_lines(into / "questions.jsonl", _question_rows(questions, documents))
+    written = ["suite.yaml", "questions.jsonl"]
+    if recorded is not None:
+        _write_lines(into / "answers.jsonl", map(recorded_row, recorded))
+        written.append("answers.jsonl")
+    if documents:
+        written.append(f"documents/ ({len(documents):,})")
+    suite = _suite(source.path, recorded, bool(documents), notes)
+    if "my_bot.py" in str(suite["bots"]):
+        (into / "my_bot.py").write_text(MY_BOT, "utf-8")
+        written.append("my_bot.py")
+    with whole_file(into / "suite.yaml") as file:
+        file.write(_yaml(suite))
+    return questions.count, written
+
+
+def _suite(path: Path, recorded: RecordedSet | None, has_documents: bool, notes: Notes) -> dict[str, Any]:
+    bots: dict[str, Any] = {}
+    if recorded is not None:
+        bots |= {bot: {"type": "recorded", "answers": "answers.jsonl", "bot": bot} for bot in recorded.bots}
+    if has_documents:
+        bots["rag"] = {"type": "rag"}
+    suite: dict[str, Any] = {"name": path.name.partition(".")[0] or "imported"}
+    if has_documents:
+        suite["knowledge"] = "documents/"
+    suite |= {"questions": "questions.jsonl", "bots": bots, **notes.suite}
+    if not suite["bots"]:
+        suite["bots"] = {"mine": {"type": "python", "target": "my_bot.py:answer"}}
+    return suite
+
+
+def _yaml(suite: Mapping[str, Any]) -> bytes:
+    import io
+
+    from ruamel.yaml import YAML
+
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.allow_unicode, yaml.width = False, True, 120
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # its own default is None
+    file = io.BytesIO()
+    yaml.dump(dict(suite), file)
+    return file.getvalue()
+
+
+def _write_documents(into: Path, found: Format, path: Path, notes: Notes) -> dict[str, str]:
+    """Write the documents that come with a set, each as a file; by id, the names of the files."""
+    if found.documents is None:
+        return {}
+    first = [each.id for each, _ in zip(found.documents(path, notes), range(MOST_DOCUMENTS + 1), strict=False)]
+    if len(first) > MOST_DOCUMENTS:
+        notes.lose("the documents are", f"there are more than {MOST_DOCUMENTS:,}, too many for a folder of files")
+        return {}
+    if not first:
+        return {}
+    names = {key: f"{name}.md" for key, name in file_names(first).items()}
+    with whole_folder(into / "documents") as folder:
+        for each in found.documents(path, notes):
+            text = f"# {each.title}\n\n{each.text}\n" if each.title else f"{each.text}\n"
+            (folder / names[each.id]).write_text(text, "utf-8", "replace")
+    return names
+
+
+def _question_rows(questions: Iterable[Question], documents: Mapping[str, str]) -> Iterator[Row]:
+    for question in questions:
+        row = question_row(question)
+        if documents:
+            row["source_document"] = documents.get(question.source_document, question.source_document)
+            row["evidence"] = [
+                [{**place, "document": documents.get(place["document"], place["document"])} for place in group]
+                for group in row.get("evidence", [])  # type: ignore[attr-defined]  # as question_row makes it
+            ]
+        yield {key: value for key, value in row.items() if value not in ("", [])}
+
+
+def _write_lines(path: Path, rows: Iterable[Row]) -> None:
+    with whole_file(path) as file:
+        file.writelines(orjson.dumps(row) + b"\n" for row in rows)
+
+
+def recorded_row(record: Recorded) -> Row:
+    """A recorded answer as an object for JSON, without the keys that say nothing."""
+    row = question_row(record.question)
+    if record.question.text == "":
+        row["question"] = ""
+    row |= {"bot": record.bot}
+    if record.repeat:
+        row["repeat"] = record.repeat
+    if record.contexts is not None:
+        documents = record.context_documents or ("",) * len(record.contexts)
+        row["contexts"] = [
+            {"text": text, "document": document} if document else text
+            for text, document in zip(record.contexts, documents, strict=True)
+        ]
+    measured = {"answer": record.answer} | {
+        name: getattr(record, name) for name in ("latency_ms", "tokens_in", "tokens_out", "cost")
+    }
+    row |= {name: value for name, value in measured.items() if value is not None}
+    if record.scores:
+        row["scores"] = {name: _score(each) for name, each in record.scores.items()}
+    return row
+
+
+def _score(given: Any) -> object:  # noqa: ANN401 - a GivenScore
+    more = {"reason": given.reason or None, "passed": given.passed, "threshold": given.threshold}
+    found = {name: value for name, value in more.items() if value is not None}
+    return {"value": given.value, **found} if found else given.value
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: the file, its format, how many rows, and a sentence for everything that has no place in it."""
+
+    path: Path
+    format: str
+    title: str
+    rows: int
+    lost: tuple[str, ...]
+
+
+def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence[str] = ()) -> Exported:
+    """Write a run, or a file of questions or answers, as another tool wants it.
+
+    Args:
+        subject: a run, its beginning or ``latest``; or a file.
+        to: name of the format.
+        out: the file to write, or the folder where the format is one.
+        database: where the run is.
+        bots: only answers of these; empty for all.
+
+    Raises:
+        InputError: there is no such run, file, format or bot, or it can't be written.
+    """
+    made = format_of(to)
+    if made.write is None:
+        raise InputError(f"--to: {made.title} has no file that could be written; it can only be imported.")
+    _check_ending(made, out)
+    check_file(out, "OUT", {database.resolve(): "--db"}) if made.endings[0] else None
+    notes = Notes()
+    counted = _Counted()
+    source: RowSource | None = None
+    with contextlib.ExitStack() as opening:
+        if _is_file(subject):
+            source, _ = opened(Path(subject))
+            rows = _file_rows(source, bots, made.name)
+        else:
+            store = opening.enter_context(contextlib.closing(Store.open(database, create=False)))
+            run = open_reported(store, find_run(store, subject)[0])
+            _check_bots(made, [bot.name for bot in run.bots], bots, f"run {run.summary.run}")
+            rows = recorded_rows(run, bots, made.name)
+        if made.endings[0]:
+            unfinished = out.with_name(f".unfinished-{out.name}")
+            try:
+                made.write(counted.of(rows), unfinished, notes)
+                unfinished.replace(out)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        else:
+            with whole_folder(out) as folder:
+                made.write(counted.of(rows), folder, notes)
+    lost = (*(source.warnings if source else ()), *notes.sentences(out))
+    return Exported(out, made.name, made.title, counted.rows, lost)
+
+
+class _Counted:
+    """Counts rows that pass."""
+
+    rows = 0
+
+    def of(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            self.rows += 1
+            yield row
+
+
+def _is_file(subject: str) -> bool:
+    path = Path(subject)
+    return path.suffix != ".db" and path.exists()
+
+
+def _file_rows(source: RowSource, bots: Sequence[str], tool: str) -> Iterator[Row]:
+    given = source.format.name if isinstance(source, ForeignRows) else "recorded"
+    for record in recorded_in(source):
+        if bots and record.bot not in bots:
+            continue
+        row = recorded_row(record)
+        if "expected_answer" in row:
+            row["expected_answers"] = [row.pop("expected_answer")]
+        if record.answer is None:
+            row.pop("bot", None)
+        if record.scores:
+            row["scores"] = {
+                score_name(metric_name(given, name), tool): score.value for name, score in record.scores.items()
+            }
+        yield row
+
+
+def _check_ending(made: Format, out: Path) -> None:
+    if made.endings[0] and out.suffix.lower() not in made.endings:
+        raise InputError(f"{out} should end in {' or '.join(made.endings)}, which {made.title} reads.")
+
+
+def _check_bots(made: Format, there: Sequence[str], wanted: Sequence[str], where: str) -> None:
+    for bot in wanted:
+        if bot not in there:
+            raise InputError(f"There is no bot {bot!r} in {where}; it has {', '.join(there)}.")
+    if len(wanted or there) > 1 and not made.has_bots:
+        raise InputError(
+            f"{where} has answers of {', '.join(wanted or there)}, and a file of {made.title} does not say which bot "
+            "an answer is of. Name one with --bot."
+        )

@@ -1,0 +1,76 @@
+"""Proctor: our own files of questions and of recorded answers, as CSV, TSV, JSONL, JSON or YAML."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ..questions.rows import Row
+from .format import Format, Head, Notes
+from .reading import records
+
+_KEYS: Final = ("question", "turns", "messages")
+_LISTS: Final = ("questions", "answers")
+_COLUMNS: Final = (
+    "id", "question", "expected_answers", "constraints", "tags", "source_document", "answerable", "evidence",
+    "history", "conversation", "turn", "bot", "repeat", "answer", "contexts", "latency_ms", "tokens_in", "tokens_out",
+    "cost", "scores",
+)  # fmt: skip
+_SAMPLE: Final = 1000  # rows that tell which further columns a table has
+
+
+def _detect(head: Head) -> str | None:
+    keys = {key.strip().lower() for key in head.keys}
+    found = next((key for key in _KEYS if key in keys), None)
+    if found:
+        return f"the {'column' if head.kind in ('csv', 'tsv') else 'key'} {found}"
+    listed = next((key for key in _LISTS if key in head.data), None)
+    return f"the list under {listed}" if listed else None
+
+
+def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:  # noqa: ARG001 - all of it is ours
+    yield from records(path, *_LISTS)
+
+
+def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
+    kind = path.suffix.lower()
+    with path.open("wb") as file:
+        if kind in (".csv", ".tsv"):
+            _write_table(rows, file, "\t" if kind == ".tsv" else ",", notes)
+        elif kind == ".json":
+            file.write(b"[")
+            for number, row in enumerate(rows):
+                file.write((b",\n" if number else b"\n") + orjson.dumps(row))
+            file.write(b"\n]\n")
+        else:
+            file.writelines(orjson.dumps(row) + b"\n" for row in rows)
+
+
+def _write_table(rows: Iterable[Row], file: Any, delimiter: str, notes: Notes) -> None:  # noqa: ANN401 - binary
+    waiting = iter(rows)
+    first = list(islice(waiting, _SAMPLE))
+    there = dict.fromkeys(key for row in first for key in row)
+    names = [*(key for key in _COLUMNS if key in there), *(key for key in there if key not in _COLUMNS)]
+    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(names)
+    for row in chain(first, waiting):
+        for key in row.keys() - there.keys():
+            notes.lose(f"`{key}` is", f"the first {_SAMPLE:,} rows have no such column; write .jsonl")
+        writer.writerow([_cell(row.get(name)) for name in names])
+    text.detach()
+
+
+def _cell(value: object) -> object:
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, bool | dict | list | tuple):
+        return orjson.dumps(value).decode()
+    return value
+
+
+FORMAT = Format("proctor", "Proctor", _detect, _read, _write, (".jsonl", ".csv", ".tsv", ".json"), has_bots=True)

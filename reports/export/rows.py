@@ -1,0 +1,115 @@
+"""Rows of a run as recorded answers: questions, answers, contexts and scores, for the formats of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from ...knowledge.formats.finding import OWN, format_names
+from ...knowledge.questions.rows import Row
+from ..reported_run import ReportedRun
+from ..store.database import marks
+
+CHUNK: Final = 400  # SQLite's oldest limit on bound values is 999
+
+ROWS: Final = """
+SELECT bots.name, run_rows.question_id, run_rows.repeat, run_rows.reply_id, questions.key, text, expected, constraints,
+    evidence, tags, source_document, answerable, questions.history, conversation, turn, extra, status, answer, error,
+    retrieved, latency_ms, tokens_in, tokens_out, cost
+FROM run_rows
+JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
+JOIN bots ON bots.id = run_rows.bot_id
+JOIN questions ON questions.id = run_rows.question_id
+JOIN replies ON replies.id = run_rows.reply_id
+WHERE run_rows.run_id = ? ORDER BY run_bots.position, run_rows.repeat, run_rows.position, run_rows.question_id"""
+_NAMES: Final = (
+    "bot", "question_id", "repeat", "reply_id", "id", "question", "expected_answers", "constraints", "evidence", "tags",
+    "source_document", "answerable", "history", "conversation", "turn", "extra", "status", "answer", "error",
+    "retrieved", "latency_ms", "tokens_in", "tokens_out", "cost",
+)  # fmt: skip
+_JSON: Final = ("expected_answers", "constraints", "evidence", "tags", "history", "extra")
+_NOT_SHOWN: Final = ("question_id", "reply_id", "extra", "status", "error", "retrieved")
+
+
+def recorded_rows(run: ReportedRun, bots: Collection[str], tool: str) -> Iterator[Row]:
+    """The rows of a run, streamed.
+
+    Args:
+        run: the run.
+        bots: only of these; empty for all.
+        tool: the format that takes them: its own scores lose its name, and ours get the name proctor before them.
+    """
+    lines = (dict(zip(_NAMES, line, strict=True)) for line in run.store.connection.execute(ROWS, [run.id]))
+    wanted = (line for line in lines if not bots or line["bot"] in bots)
+    names = {number: score_name(name, tool) for name, number in run.metric_ids.items()}
+    while chunk := list(islice(wanted, CHUNK)):
+        contexts, scores = _contexts(run, chunk), _scores(run, chunk, names)
+        for line in chunk:
+            yield _row(line, contexts, scores)
+
+
+def score_name(name: str, tool: str) -> str:
+    """What a metric of a run is called in a file of a tool."""
+    given, _, rest = name.partition(".")
+    if rest and given == tool:
+        return rest
+    return name if rest and given in {*format_names(), "recorded"} - {OWN} else f"{OWN}.{name}"
+
+
+def _row(
+    line: dict[str, Any],
+    contexts: Mapping[int, list[dict[str, str]]],
+    scores: Mapping[tuple[int, int], dict[str, float | None]],
+) -> Row:
+    for name in _JSON:
+        line[name] = orjson.loads(line[name])
+    row: Row = {
+        name: value for name, value in line.items() if name not in _NOT_SHOWN and value not in (None, "", [])
+    } | {key: value for key, value in line["extra"].items() if key not in _NAMES}
+    if line["answerable"] is not None:
+        row["answerable"] = bool(line["answerable"])
+    row["evidence"] = [[_place(place) for place in group] for group in line["evidence"]]
+    if not row["evidence"]:
+        del row["evidence"]
+    row["repeat"] = line["repeat"]
+    if line["answer"] is not None:
+        row["answer"] = line["answer"]
+    if line["error"]:
+        row["error"] = line["error"]
+    if line["retrieved"] is not None:
+        row["contexts"] = contexts.get(line["reply_id"], [])
+    if found := scores.get((line["reply_id"], line["question_id"])):
+        row["scores"] = found
+    return row
+
+
+def _place(place: Mapping[str, Any]) -> dict[str, object]:
+    return {key: value for key, value in place.items() if value not in (None, "")}
+
+
+def _contexts(run: ReportedRun, chunk: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str, str]]]:
+    replies = [line["reply_id"] for line in chunk]
+    found: dict[int, list[dict[str, str]]] = {}
+    for reply_id, text, document in run.store.query(
+        "SELECT reply_id, text, document FROM contexts JOIN passages ON passages.id = contexts.passage_id"
+        f" WHERE reply_id IN ({marks(replies)}) ORDER BY reply_id, rank",
+        replies,
+    ):
+        found.setdefault(reply_id, []).append({"text": text} | ({"document": document} if document else {}))
+    return found
+
+
+def _scores(
+    run: ReportedRun, chunk: Sequence[Mapping[str, Any]], names: Mapping[int, str]
+) -> dict[tuple[int, int], dict[str, float | None]]:
+    replies = [line["reply_id"] for line in chunk]
+    found: dict[tuple[int, int], dict[str, float | None]] = {}
+    for reply_id, question_id, metric_id, value in run.store.query(
+        f"SELECT reply_id, question_id, metric_id, value FROM scores WHERE reply_id IN ({marks(replies)})", replies
+    ):
+        if metric_id in names:
+            found.setdefault((reply_id, question_id), {})[names[metric_id]] = value
+    return found
