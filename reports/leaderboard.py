@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..metrics.evaluators import RATES
 from ..metrics.score import Reason
+from .conversations import BotConversations, TurnFigure
 from .corrected import StoredCalibration
 from .outcomes import about_agreement, about_outcomes, aligned
 from .statistics.agreement import FEWEST
@@ -17,6 +18,7 @@ from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence,
 # Figures that a clock gave: they differ between two runs that are equal in all else.
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
 STACKED = 9  # columns of a terminal that words in a cell of stacked figures take
+MOST_FIRST_WRONG = 6  # numbers of turns in one cell
 ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 
 
@@ -50,7 +52,64 @@ def leaderboard_table(summary: Summary, timed: bool = True) -> Iterator[Block]:
         [*_metric_rows(summary, timed), *_operations(summary.bots, timed)],
     )
     yield BLANK
+    yield from conversation_blocks(summary)
     yield from _legend(summary)
+
+
+def conversation_blocks(summary: Summary) -> Iterator[Block]:
+    """The same by number of the turn, and how many conversations are right in every turn; nothing without any."""
+    found = summary.conversations
+    if found is None:
+        return
+    column = next(each for each in summary.metrics if each.name == found.metric)
+    bots = [bot for bot in summary.bots if bot.name in found.bots]
+    talked = [found.bots[bot.name] for bot in bots]
+    of = f"{count(found.conversations, 'conversation')} of {count(found.turns, 'turn')}, by "
+    yield Sentence((of, quoted(found.metric), ":"))
+    rows: list[Row] = []
+    for names in dict.fromkeys((turn.first, turn.last) for each in talked for turn in each.turns):
+        turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
+        sizes = {turn.rows for turn in turns if turn is not None}
+        name = next(turn.name for turn in turns if turn is not None)
+        heading = (name, Span(f" n{sizes.pop()}", "dim")) if len(sizes) == 1 else name
+        rows.append([heading, *(_turn_cell(turn, column, not sizes) for turn in turns)])
+    rows.append(["all turns right", *map(_all_right, talked)])
+    rows.append(["first wrong turn", *map(_first_wrong, talked)])
+    if len({len(each.turns) for each in talked}) > 1 or len({each.mean_turns for each in talked}) > 1:
+        rows.append(["turns", *(f"{each.mean_turns:.1f}" for each in talked)])
+    yield Table([Column("", "name"), *(Column(_bot_heading(bot), "figures") for bot in bots)], rows)
+    yield BLANK
+
+
+def _turn_cell(turn: TurnFigure | None, column: MetricColumn, is_counted: bool) -> Words | Cell:
+    if turn is None or turn.mean is None:
+        return "-"
+    mean = figure(turn.mean, column)
+    noted = (Span(f" n{turn.n_ok}", "dim"),) if turn.n_ok < turn.rows or is_counted else ()
+    if turn.ci_low is None or turn.ci_high is None:
+        return mean, *noted
+    low, high = (figure(value, column).removeprefix("0") or "0" for value in (turn.ci_low, turn.ci_high))
+    return Cell((mean, f" {low}-{high}", *noted), stacked=((mean, *noted), f"{low}-{high}"))
+
+
+def _all_right(found: BotConversations) -> Words | Cell:
+    if found.share is None:
+        return "- unknown"
+    of = f"{found.all_right:,} of {found.conversations:,}"
+    unknown = (Span(f" n{found.known}", "dim"),) if found.known < found.conversations else ()
+    if found.ci_low is None or found.ci_high is None:
+        return of, *unknown
+    low, high = (f"{end:.2f}".removeprefix("0") for end in (found.ci_low, found.ci_high))
+    return Cell((of, f" {low}-{high}", *unknown), stacked=((of, *unknown), f"{low}-{high}"))
+
+
+def _first_wrong(found: BotConversations) -> Cell:
+    """``1: 2, 2: 5``: two conversations went wrong at the first turn, five at the second."""
+    often = sorted(found.first_wrong.items(), key=lambda each: (-each[1], each[0]))[:MOST_FIRST_WRONG]
+    shown = [f"{turn}: {number:,}" for turn, number in sorted(often)] or ["none"]
+    left = len(found.first_wrong) - len(often)
+    shown += [f"{left} more"] if left else []
+    return Cell(", ".join(shown), wraps=True, stacked=shown)
 
 
 def _bot_heading(bot: BotSummary) -> Words:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..metrics.declaration import Level
 from ..metrics.score import Aggregate, Better
+from .conversations import Conversations, conversations_of
 from .corrected import StoredCalibration, calibrations_for
 from .models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
 from .outcomes import Outcomes, outcomes_of
@@ -116,7 +117,10 @@ class BotSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run, added up; ``primary`` is None where no metric of quality has a value."""
+    """A run, added up.
+
+    ``primary`` is None where no metric of quality has a value, ``conversations`` where each question stands by itself.
+    """
 
     run: str
     suite: str
@@ -127,6 +131,7 @@ class Summary:
     judge: JudgeInUse | None = None
     primary: Primary | None = None
     local_models: tuple[ModelInUse, ...] = ()
+    conversations: Conversations | None = None
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
@@ -164,7 +169,11 @@ def summarise(store: Store, run_id: int) -> Summary:
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
     primary = _primary(named_primary(orjson.loads(manifest)), metrics, summaries)
-    return Summary(str(name), str(suite), str(status), int(questions), metrics, summaries, judge, primary, models)
+    named = {int(bot[0]): str(bot[1]) for bot in bots}
+    talked = conversations_of(store, run_id, columns, primary.name if primary else None, named)
+    return Summary(
+        str(name), str(suite), str(status), int(questions), metrics, summaries, judge, primary, models, talked
+    )
 
 
 def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:

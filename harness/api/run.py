@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from ... import InputError
+from ...reports.conversations import talks
 from ...reports.export.json import as_object
 from ...reports.export.tables import FrameScore, frame_rows
 from ...reports.files import check_file, check_folder, whole_file, whole_folder
@@ -59,6 +60,9 @@ class Row:
         source_document: the cluster of the question.
         tags: of the question.
         scores: value, status, reason, whether it passed, and details, by metric.
+        conversation: id of the conversation of which it is a turn; None for a question by itself.
+        turn: its number there, from 1.
+        history: the messages that the bot was handed with it, as ``role`` and ``content``.
     """
 
     bot: str
@@ -77,6 +81,9 @@ class Row:
     source_document: str
     tags: tuple[str, ...]
     scores: Mapping[str, FrameScore]
+    conversation: str | None = None
+    turn: int | None = None
+    history: tuple[Mapping[str, str], ...] = ()
 
     def score(self, metric: str) -> float | None:
         """The value of a metric; None where it has none (``scores[metric].reason`` says why).
@@ -139,6 +146,29 @@ class Run:
                 for bot in self.summary.bots
                 for column in self.summary.metrics
                 if (cell := bot.metrics.get(column.name)) is not None
+            ]
+        )  # fmt: skip
+
+    def conversations(self) -> Records:
+        """One record for each bot, conversation and repeat: ``turns``, ``right``, ``all_right``, ``first_wrong``.
+
+        ``right`` counts the turns that are known to be right, by ``correct`` or else the primary metric; ``all_right``
+        is None where that is not known. Empty where the run has no conversations.
+        """
+        found = self.summary.conversations
+        if found is None:
+            return Records([])
+        with self._opened() as run:
+            names = {number: name for name, number in run.bot_ids.items()}
+            had = list(talks(run.store, run.id, run.columns[found.metric], run.metric_ids[found.metric], names))
+        return Records(
+            [
+                {
+                    "bot": each.bot, "conversation": each.conversation, "repeat": each.repeat,
+                    "turns": len(each.turns), "right": sum(turn.right is True for turn in each.turns),
+                    "all_right": each.all_right, "first_wrong": each.first_wrong,
+                }
+                for each in had
             ]
         )  # fmt: skip
 
@@ -286,7 +316,8 @@ class Run:
         return Records(
             [
                 {
-                    "bot": row.bot, "question_id": row.question_id, "repeat": row.repeat, "question": row.question,
+                    "bot": row.bot, "question_id": row.question_id, "conversation": row.conversation,
+                    "turn": row.turn, "repeat": row.repeat, "question": row.question,
                     "expected_answers": list(row.expected_answers), "answer": row.answer,
                     "contexts": None if row.contexts is None else list(row.contexts), "status": row.status,
                     "error": row.error, "latency_ms": row.latency_ms, "tokens_in": row.tokens_in,
@@ -363,7 +394,7 @@ class Database:
 
 _ABOUT: Final = (
     "SELECT bot, question_id, repeat, latency_ms, tokens_in, tokens_out, cost, source_document, tags, retrieved,"
-    " reply_id FROM answers WHERE run = ?"
+    " reply_id, (SELECT history FROM replies WHERE replies.id = reply_id) FROM answers WHERE run = ?"
 )
 _CONTEXTS: Final = (
     "SELECT DISTINCT contexts.reply_id, rank, text FROM run_rows"
@@ -378,7 +409,7 @@ def _rows(run: ReportedRun) -> Iterator[Row]:
     for reply_id, _, text in run.store.query(_CONTEXTS, [run.id]):
         contexts.setdefault(reply_id, []).append(text)
     for each in frame_rows(run, list(run.columns)):
-        latency, tokens_in, tokens_out, cost, document, tags, retrieved, reply_id = about[
+        latency, tokens_in, tokens_out, cost, document, tags, retrieved, reply_id, history = about[
             each.bot, each.question_id, each.repeat
         ]
         yield Row(
@@ -387,6 +418,7 @@ def _rows(run: ReportedRun) -> Iterator[Row]:
             contexts=None if retrieved is None else tuple(contexts.get(reply_id, ())), status=each.status,
             error=each.error, latency_ms=latency, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost,
             source_document=document or "", tags=tuple(orjson.loads(tags or "[]")), scores=each.scores,
+            conversation=each.conversation, turn=each.turn, history=tuple(orjson.loads(history or "[]")),
         )  # fmt: skip
 
 

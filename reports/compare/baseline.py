@@ -148,6 +148,7 @@ def _case(line: Mapping[str, Any]) -> Case:
         key=str(line["key"]), text=str(line["text"]), yardstick=str(line["yardstick"]),
         source_document=str(line.get("source", "")), tags=tuple(map(str, line.get("tags", ()))),
         answerable=line.get("answerable"), extra=line.get("extra", {}),
+        conversation=str(line.get("conversation", "")), turn=line.get("turn"),
     )  # fmt: skip
 
 
@@ -228,7 +229,7 @@ LONGEST_ANSWER: Final = 500  # characters of an answer that are stored
 # What a comparison tells of a manifest, and what a gate reads of it.
 SETTINGS: Final = (
     "primary", "suite_hash", "questions", "limit", "repeat", "concurrency", "latency_run", "seed", "embedder", "judge",
-    "local_models",
+    "local_models", "conversations",
 )  # fmt: skip
 OF_SUITE: Final = ("metrics", "thresholds", "gate")
 
@@ -345,6 +346,8 @@ def _question(
         made["tags"] = list(case.tags)
     if case.answerable is not None:
         made["answerable"] = case.answerable
+    if case.conversation:
+        made |= {"conversation": case.conversation, "turn": case.turn}
     if case.extra:
         made["extra"] = dict(case.extra)
     rows = {

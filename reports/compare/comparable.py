@@ -277,14 +277,17 @@ def cluster_codes(cases: Sequence[Case], cluster: str) -> tuple[Places, tuple[st
 
 
 def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:
-    """What a question is clustered under, and whether that is a cluster's name or the question's own key."""
+    """What a question is clustered under, and whether that is a cluster's name or the question's own key.
+
+    Turns of a conversation depend on one another: without a common name their conversation is the cluster.
+    """
     name = ""
     if cluster == "source":
         name = case.source_document
     elif cluster != "none":
         prefix = cluster.removeprefix("tag").removeprefix(":")
         name = next((tag for tag in case.tags if tag.startswith(prefix)), "")
-    return (True, name) if name else (False, case.key)
+    return (True, name) if name else (False, case.conversation or case.key)
 
 
 def _refused(

@@ -23,6 +23,7 @@ from ..summary import MetricColumn
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
+from .conversations import ComparedConversations, compared_conversations, other_histories
 from .operands import Operand, match_bots
 from .scores import ABSENT, STATUSES, Figures, RunTables, ScoreTable, is_binary, passes, with_failures_wrong
 from .side_by_side import SideBySide, StoppedEarly, side_by_side
@@ -337,6 +338,7 @@ def doubts(baseline: Operand, candidate: Operand, pairing: Pairing) -> tuple[str
         found += [
             *_other_runs(baseline, candidate, pairing),
             *_other_speed(baseline.run.manifest, candidate.run.manifest),
+            *filter(None, [other_histories(baseline.run.manifest, candidate.run.manifest)]),
         ]
     if pairing.baseline.repeats != pairing.candidate.repeats:
         baseline_times, candidate_times = (
@@ -510,6 +512,7 @@ class Comparison:
         same_answers: candidate holds the very answers of baseline: there is nothing to compare.
         primary: the primary metric of the candidate, with the reason; None where none of quality has a value.
         preference: whose answers are better, side by side; None where nobody compared any.
+        conversations: by number of the turn, and right throughout; None where each question stands by itself.
     """
 
     baseline: Described
@@ -528,6 +531,7 @@ class Comparison:
     same_answers: bool
     primary: Primary | None = None
     preference: SideBySide | None = None
+    conversations: ComparedConversations | None = None
 
     @property
     def of_primary(self) -> MetricComparison | None:
@@ -586,6 +590,9 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         preference=None if pairing.same_answers else side_by_side(
             baseline, candidate, pairing, asked.preferred_by, asked.constraints_decide, primary.name if primary else "",
             asked.seed, asked.early, asked.is_sample,
+        ),
+        conversations=None if pairing.same_answers else compared_conversations(
+            pairing, primary.name if primary else None, asked.seed
         ),
     )  # fmt: skip
 

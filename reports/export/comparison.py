@@ -10,9 +10,10 @@ from ..compare import messages as words
 from ..compare import side_by_side
 from ..compare.changes import ChangedRow, ChangedRows
 from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricComparison, Noise
+from ..compare.conversations import ComparedConversations
 from ..compare.messages import headline
 from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
-from ..leaderboard import ARROWS, figure
+from ..leaderboard import ARROWS, count, figure
 from ..records import record_object
 from ..statistics.preference import WinRate
 from ..summary import MetricColumn
@@ -81,6 +82,9 @@ def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     if not comparison.same_answers:
         yield from _metrics(comparison)
         yield from _latency(comparison)
+        if comparison.conversations is not None:
+            sides = (quoted(comparison.baseline.name, 60), quoted(comparison.candidate.name, 60))
+            yield from compared_conversation_blocks(comparison.conversations, sides)
         yield BLANK
         yield from (Sentence(sentence, "dim") for sentence in words.legend(comparison))
         yield from _noise(comparison)
@@ -231,6 +235,38 @@ def _row(found: MetricComparison, comparison: Comparison, kind: str) -> list[Wor
     ]
 
 
+def compared_conversation_blocks(found: ComparedConversations, names: tuple[str | Span, str | Span]) -> Iterator[Block]:
+    """How many conversations are right throughout, on both sides, and the differences by number of the turn."""
+    yield BLANK
+    right, column = found.all_right, found.column
+    if right is not None:
+        share = MetricColumn("all turns right", "", "higher", 0.0, 1.0, None)
+        by = words.signed(right.difference.mean, share)
+        between = words.interval(right.difference.low, right.difference.high, share)
+        gained, lost = len(right.gained), len(right.lost)
+        of, change = count(right.conversations, "conversation"), f"difference {by} {between}".strip()
+        yield Sentence((
+            f"All turns right in {of}: ", names[0], f" {right.baseline_mean:.0%}, ", names[1],
+            f" {right.candidate_mean:.0%}, {change}; {gained:,} gained, {lost:,} lost.",
+        ))  # fmt: skip
+    if found.left_out:
+        yield Sentence(f"{count(found.left_out, 'conversation')} with a turn that is not compared is left out of that.")
+    made = [Column(("by turn, ", quoted(found.metric)), "name"), *columns(*names), Column("difference", "figures")]
+    made.append(Column("w/t/l", "figures"))
+    rows: list[Row] = []
+    for turn in found.turns:
+        name = f"turn {turn.first}" if turn.first == turn.last else f"turns {turn.first} to {turn.last}"
+        change = words.signed(turn.difference.mean, column)
+        between = words.interval(turn.difference.low, turn.difference.high, column)
+        more, ties, less = turn.difference.wins, turn.difference.ties, turn.difference.losses
+        wins = (less, ties, more) if column.better == "lower" else (more, ties, less)
+        rows.append(
+            [(name, Span(f" n{turn.difference.questions}", "dim")), figure(turn.baseline_mean, column),
+             figure(turn.candidate_mean, column), f"{change} {between}".rstrip(), "/".join(map(str, wins))]
+        )  # fmt: skip
+    yield Table(made, rows)
+
+
 def _latency(comparison: Comparison) -> Iterator[Block]:
     if comparison.latency is None:
         return
@@ -341,6 +377,7 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "dropped": record_object(comparison.dropped),
         "warnings": list(comparison.warnings),
         "rows": {rows.metric: _row_objects(rows) for rows in comparison.rows},
+        "conversations": comparison.conversations and record_object(comparison.conversations, ["column"]),
     }
 
 

@@ -28,6 +28,7 @@ from ..table import (
     markdown,
     quoted,
 )
+from .comparison import compared_conversation_blocks
 from .github import Annotation, Level, commands
 from .junit import Case, CaseSuite, Kind, junit_xml
 
@@ -113,7 +114,7 @@ def _cases(bot: BotVerdict, allowed: float) -> Iterator[Case]:
 
 
 def _flip(flip: GateFlip) -> Iterator[str]:
-    yield f"{flip.key}: {flip.question}"
+    yield f"{flip.key}{f' ({flip.place})' if flip.place else ''}: {flip.question}"
     yield f"  {'; '.join(map(words.fall, flip.falls))}"
     yield from (f"  {when}: {answer}" for when, answer in words.answers(flip))
 
@@ -163,6 +164,8 @@ def gate_blocks(report: GateReport) -> Iterator[Block]:
             yield Item(("!! ", Span(failed, "bold")))  # before all else: some users got no answer at all
         yield from _metrics(bot)
         yield from _sentences(bot, report.rule)
+        if bot.conversations is not None:
+            yield from compared_conversation_blocks(bot.conversations, ("before", "now"))
         yield from _prompts(bot)
         if bot.flips:
             items = [item for flip in bot.flips for item in _flip_items(flip)]
@@ -235,7 +238,8 @@ def _prompts(bot: BotVerdict) -> Iterator[Block]:
 
 
 def _flip_items(flip: GateFlip) -> Iterator[Item]:
-    yield Item((quoted(flip.key, 80, "bold"), ": ", quoted(flip.question, LONGEST)))
+    place: Sequence[str | Span] = (" (", quoted(flip.place, 120), ")") if flip.place else ()
+    yield Item((quoted(flip.key, 80, "bold"), *place, ": ", quoted(flip.question, LONGEST)))
     more = f" and {len(flip.falls) - MOST_FALLS} more" if len(flip.falls) > MOST_FALLS else ""
     fell = "; ".join(map(words.fall, flip.falls[:MOST_FALLS])) + more
     yield Item("; ".join(filter(None, [fell, words.asked_again(flip)])), "dim", level=1)
@@ -266,6 +270,7 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
         "changes": [record_object(each) for each in bot.changes],
         "flips": [flip_object(flip) for flip in bot.flips],
         "notes": list(bot.notes),
+        "conversations": bot.conversations and record_object(bot.conversations, ["column"]),
     }
 
 
@@ -306,6 +311,8 @@ def flip_object(flip: GateFlip) -> dict[str, object]:
     """A question that got worse."""
     return {
         "question_id": flip.key,
+        "conversation": flip.conversation or None,
+        "turn": flip.turn,
         "question": flip.question,
         "metrics": [record_object(each) for each in flip.falls],
         "again": {"before": list(flip.again[0]), "now": list(flip.again[1])},

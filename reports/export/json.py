@@ -29,6 +29,7 @@ def as_object(summary: Summary) -> dict[str, object]:
         "judge": summary.judge and summary.judge.as_object,
         "local_models": [model.as_object for model in summary.local_models],
         "bots": {bot.name: _bot_object(bot) for bot in summary.bots},
+        "conversations": summary.conversations and summary.conversations.as_object,
     }
 
 

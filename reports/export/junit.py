@@ -128,12 +128,14 @@ class AnsweredRow(NamedTuple):
     question: str
     answer: str
     is_answer: bool
+    place: str = ""  # which turn of which conversation it is
 
 
 ANSWERED_ROWS = """
 SELECT questions.key, run_rows.repeat, substr(questions.text, 1, ?),
     substr(IFNULL(CASE replies.status WHEN 'answered' THEN replies.answer ELSE replies.error END, ''), 1, ?),
-    replies.status = 'answered'
+    replies.status = 'answered',
+    CASE conversation WHEN '' THEN '' ELSE 'turn ' || turn || ' of conversation ' || conversation END
 FROM run_rows
 JOIN questions ON questions.id = run_rows.question_id
 JOIN replies ON replies.id = run_rows.reply_id
@@ -147,10 +149,10 @@ def answered_rows(run: ReportedRun, bot: str, keys: Collection[RowKey], longest:
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
         arguments = [longest + 1, longest + 1, run.id, run.bot_ids[bot], *chunk]
-        for key, repeat, question, answer, is_answer in run.store.query(
+        for key, repeat, question, answer, is_answer, place in run.store.query(
             ANSWERED_ROWS.format(keys=marks(chunk)), arguments
         ):
-            found[RowKey(key, repeat)] = AnsweredRow(question, answer, bool(is_answer))
+            found[RowKey(key, repeat)] = AnsweredRow(question, answer, bool(is_answer), place)
     return found
 
 
@@ -188,6 +190,9 @@ def _bot_suite(report: Report, bot: BotSummary) -> CaseSuite:
         "run": summary.run, "status": summary.status, "kind": bot.kind, "model": bot.model or "",
         "embedded": "true" if bot.embedded else "false", "rows": str(bot.rows),
     }  # fmt: skip
+    talked = summary.conversations.bots.get(bot.name) if summary.conversations else None
+    if talked is not None:
+        properties |= {"conversations": str(talked.conversations), "all_turns_right": str(talked.all_right)}
     return CaseSuite(bot.name, [_with_rows(each, answered) for each in found], properties)
 
 
@@ -202,7 +207,8 @@ def _with_rows(checked: _Checked, answered: dict[RowKey, AnsweredRow]) -> Case:
 def _lines(key: RowKey, value: float | None, row: AnsweredRow | None) -> Iterator[str]:
     repeat = f" (repeat {key.repeat + 1})" if key.repeat else ""
     reached = "" if value is None else f": {value:.4g}"
-    yield f"{one_line(key.question_id)}{repeat}{reached}"
+    place = f" ({one_line(row.place)})" if row is not None and row.place else ""
+    yield f"{one_line(key.question_id)}{place}{repeat}{reached}"
     if row is not None:
         yield f"  asked: {one_line(row.question, LONGEST)}"
         yield f"  {'answered' if row.is_answer else 'failed'}: {one_line(row.answer, LONGEST)}"

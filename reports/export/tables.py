@@ -16,7 +16,7 @@ from ..reported_run import ReportedRun
 from ..store.database import Store, marks
 
 CHUNK = 400  # rows read at once: SQLite's oldest limit on bound values is 999
-ABOUT = ("bot", "question_id", "repeat", "question", "expected", "answer", "status", "error")
+ABOUT = ("bot", "question_id", "conversation", "turn", "repeat", "question", "expected", "answer", "status", "error")
 
 
 class FrameScore(NamedTuple):
@@ -31,7 +31,7 @@ class FrameScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """One question as one bot answered it, with its scores by metric."""
+    """One question as one bot answered it, with its scores by metric; ``conversation`` and ``turn`` where it is one."""
 
     bot: str
     question_id: str
@@ -42,6 +42,8 @@ class FrameRow:
     status: str
     error: str | None
     scores: Mapping[str, FrameScore]
+    conversation: str | None = None
+    turn: int | None = None
 
 
 KEYS = """
@@ -49,6 +51,8 @@ SELECT bots.name, run_rows.question_id, run_rows.repeat, run_rows.reply_id FROM 
 JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
 JOIN bots ON bots.id = run_rows.bot_id
 WHERE run_rows.run_id = ? ORDER BY run_bots.position, run_rows.position, run_rows.question_id, run_rows.repeat"""
+
+QUESTIONS = "SELECT id, key, text, expected, conversation, turn FROM questions"
 
 SCORES = """
 SELECT scores.reply_id, scores.question_id, scores.metric_id, value, status, reason, details FROM scores
@@ -62,16 +66,17 @@ def frame_rows(run: ReportedRun, metrics: Collection[str]) -> Iterator[FrameRow]
     names = {run.metric_ids[name]: name for name in run.metric_ids if name in metrics}
     keys = iter(run.store.connection.execute(KEYS, [run.id]))
     while chunk := list(itertools.islice(keys, CHUNK)):
-        questions = _texts(run, "SELECT id, key, text, expected FROM questions", {line[1] for line in chunk})
+        questions = _texts(run, QUESTIONS, {line[1] for line in chunk})
         replies = _texts(run, "SELECT id, answer, status, error FROM replies", {line[3] for line in chunk})
         scores = _scores(run, names, {line[3] for line in chunk})
         for bot, question_id, repeat, reply_id in chunk:
-            key, text, expected = questions[question_id]
+            key, text, expected, conversation, turn = questions[question_id]
             answer, status, error = replies[reply_id]
             of_row = scores.get((reply_id, question_id), {})
             yield FrameRow(
                 bot, str(key), repeat, str(text), orjson.loads(str(expected)), answer, str(status), error,
-                {name: of_row[name] for name in names.values() if name in of_row},
+                {name: of_row[name] for name in names.values() if name in of_row}, conversation or None,
+                turn,  # type: ignore[arg-type]
             )  # fmt: skip
 
 
@@ -124,7 +129,8 @@ def csv_heading(metrics: Iterable[str]) -> bytes:
 def about_csv(row: FrameRow) -> bytes:
     """What was asked and answered, as the beginning of a CSV line; several accepted answers are lines of one cell."""
     expected = "\n".join(row.expected)
-    cells = [row.bot, row.question_id, row.repeat, row.question, expected, row.answer, row.status, row.error]
+    cells = [getattr(row, name) for name in ABOUT]
+    cells[ABOUT.index("expected")] = expected
     return csv_line(cells).removesuffix(b"\r\n")
 
 
@@ -142,7 +148,18 @@ def _word(passed: bool | None) -> str | None:
 
 
 def row_lines(store: Store, run: str) -> Iterator[bytes]:
-    """``{"id", "bot", "repeat", "metric", "value", "status", "reason", "passed", "details"}`` a line."""
+    """A score a line: ``{"id", "bot", "repeat", "metric", "value", "status", "reason", "passed", "details"}``.
+
+    Turns of a conversation have ``conversation`` and ``turn`` as well.
+    """
+    turns = {
+        key: {"conversation": conversation, "turn": turn}
+        for key, conversation, turn in store.query(
+            "SELECT DISTINCT questions.key, conversation, turn FROM run_rows JOIN runs ON runs.id = run_id"
+            " JOIN questions ON questions.id = question_id WHERE runs.name = ? AND conversation != ''",
+            [run],
+        )
+    }
     lines = store.connection.execute(
         "SELECT question_id, bot, repeat, metric, value, status, reason, passed, details FROM row_scores WHERE run = ?",
         [run],
@@ -151,6 +168,7 @@ def row_lines(store: Store, run: str) -> Iterator[bytes]:
         yield orjson.dumps(
             {
                 "id": key,
+                **turns.get(key, {}),
                 "bot": bot,
                 "repeat": repeat,
                 "metric": metric,

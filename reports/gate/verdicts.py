@@ -18,6 +18,7 @@ from ..compare.baseline import at_six_digits
 from ..compare.changes import PartChange
 from ..compare.comparable import Pairing, cluster_codes, mean_of_repeats, pair
 from ..compare.comparison import cluster_noun, paired_latency
+from ..compare.conversations import ComparedConversations, compared_conversations
 from ..compare.messages import without_answer
 from ..compare.scores import (
     ABSENT,
@@ -825,6 +826,8 @@ class GateFlip:
         candidate_answer: what it says now.
         candidate_answered: whether it answered at all.
         again: what the metric that fell most was when it was asked again, before and now; blank where it was not.
+        conversation: id of the conversation of which it is a turn; blank for a question by itself.
+        turn: its number there.
     """
 
     key: str
@@ -834,6 +837,13 @@ class GateFlip:
     candidate_answer: str | None
     candidate_answered: bool
     again: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    conversation: str = ""
+    turn: int | None = None
+
+    @property
+    def place(self) -> str:
+        """``turn 2 of conversation swap-order``; blank for a question by itself."""
+        return f"turn {self.turn} of conversation {self.conversation}" if self.conversation else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -918,6 +928,8 @@ def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Agai
         candidate_answer=pairing.candidate.answers(case.key, candidate_repeat),
         candidate_answered=bool(pairing.candidate.answered[candidate_place, candidate_repeat]),
         again=again.of(worst.column.name, case.key),
+        conversation=case.conversation,
+        turn=case.turn,
     )
 
 
@@ -972,6 +984,7 @@ class BotVerdict:
         failures: how many answers failed outright.
         changes: what the bot is made of that was otherwise; blank where nobody knows.
         primary: the primary metric, where it is gated: a failed answer is a wrong one to it.
+        conversations: by number of the turn, and right throughout; None where each question stands by itself.
     """
 
     bot: str
@@ -989,6 +1002,7 @@ class BotVerdict:
     failures: Failures
     primary: str = ""
     changes: tuple[PartChange, ...] = ()
+    conversations: ComparedConversations | None = None
 
     @property
     def exit_code(self) -> int:
@@ -1045,6 +1059,7 @@ def verdicts(
         flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips, again),
         notes=(*([again.note] if again and again.note else []), *_notes(pairing, gated, rule, unasked)),
         failures=failures, primary=rule.primary if rule.primary in gated else "",
+        conversations=None if pairing.same_answers else compared_conversations(pairing, rule.primary, rule.seed),
     )  # fmt: skip
 
 

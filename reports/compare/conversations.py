@@ -1,0 +1,187 @@
+"""Conversations compared: differences by number of the turn, and conversations in which every turn is right, paired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..conversations import bands, metric_of_turns
+from ..statistics.paired import Difference, difference
+from ..summary import MetricColumn
+from ..text import mapping_in
+from .comparable import Pairing
+from .scores import Figures, ScoreTable, is_binary, is_yes_or_no, passes
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDifference:
+    """The turns with the numbers ``first`` to ``last``; ``difference`` is candidate - baseline."""
+
+    first: int
+    last: int
+    baseline_mean: float
+    candidate_mean: float
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class AllRight:
+    """Conversations in which every turn is right, paired; of repeats the share in which that is so.
+
+    Attributes:
+        conversations: those of which it is known on both sides.
+        baseline_mean: share of them, on the baseline's side.
+        candidate_mean: likewise.
+        difference: candidate - baseline.
+        gained: conversations that are right more often now.
+        lost: less often.
+    """
+
+    conversations: int
+    baseline_mean: float
+    candidate_mean: float
+    difference: Difference
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedConversations:
+    """The conversations of two sides by ``metric``, which says whether a turn is right.
+
+    Attributes:
+        metric: its name.
+        conversations: with a turn that is paired.
+        left_out: those of which a turn stands on one side alone, or was worded or marked otherwise: they may differ by
+            turn, and are not among those that are all right.
+        turns: by number of the turn.
+        all_right: None where no conversation is known on both sides.
+    """
+
+    metric: str
+    column: MetricColumn
+    conversations: int
+    left_out: int
+    turns: tuple[TurnDifference, ...]
+    all_right: AllRight | None
+
+
+def compared_conversations(pairing: Pairing, primary: str | None, seed: int) -> ComparedConversations | None:
+    """Compare the conversations of two sides; None where there are none, or nothing says whether a turn is right.
+
+    Args:
+        pairing: the two sides.
+        primary: the primary metric.
+        seed: of the draws of the tests.
+    """
+    column = metric_of_turns(pairing.columns.values(), primary)
+    turns = np.array([case.turn or 0 if case.conversation else 0 for case in pairing.cases], np.intp)
+    if column is None or not turns.any():
+        return None
+    names = [case.conversation for case in pairing.cases]
+    whole = _whole(pairing)
+    there = set(filter(None, names))
+    return ComparedConversations(
+        metric=column.name,
+        column=column,
+        conversations=len(there),
+        left_out=len(there - whole),
+        turns=tuple(_turns(pairing, column, turns, seed)),
+        all_right=_all_right(pairing, column, names, whole, seed),
+    )
+
+
+def _whole(pairing: Pairing) -> set[str]:
+    """The conversations of which every turn is compared."""
+    paired = {case.key for case in pairing.cases}
+    names = {case.conversation for case in pairing.cases if case.conversation}
+    for table in (pairing.baseline, pairing.candidate):
+        cases = (table.cases[place] for place in np.flatnonzero(table.asked.any(axis=1)))
+        names -= {case.conversation for case in cases if case.key not in paired}
+    return names
+
+
+def _turns(pairing: Pairing, column: MetricColumn, turns: NDArray[np.intp], seed: int) -> Iterator[TurnDifference]:
+    baseline, candidate = pairing.values(column.name)
+    known = np.isfinite(baseline) & np.isfinite(candidate)
+    for first, last in bands(int(turns.max())):
+        wanted = known & (turns >= first) & (turns <= last)
+        if wanted.any():
+            old, new = baseline[wanted], candidate[wanted]
+            found = difference(
+                old, new, pairing.clusters[wanted], column.low, column.high, is_binary(column, old, new), seed=seed
+            )
+            yield TurnDifference(first, last, float(old.mean()), float(new.mean()), found)
+
+
+def _all_right(
+    pairing: Pairing, column: MetricColumn, names: Sequence[str], whole: set[str], seed: int
+) -> AllRight | None:
+    members: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        if name in whole:
+            members.setdefault(name, []).append(place)
+    sides = [
+        _shares(table, column, {name: places[own] for name, own in members.items()})
+        for table, places in (
+            (pairing.baseline, pairing.baseline_places), (pairing.candidate, pairing.candidate_places)
+        )
+    ]  # fmt: skip
+    known = [name for name in members if not (np.isnan(sides[0][name]) or np.isnan(sides[1][name]))]
+    if not known:
+        return None
+    old, new = (np.array([side[name] for name in known]) for side in sides)
+    clusters = np.array([pairing.clusters[members[name][0]] for name in known])
+    found = difference(old, new, clusters, 0.0, 1.0, is_yes_or_no(0, 1, old, new), seed=seed)
+    gained, lost = (
+        tuple(name for name, change in zip(known, (new - old).tolist(), strict=True) if sign * change > 0)
+        for sign in (1, -1)
+    )
+    return AllRight(len(known), float(old.mean()), float(new.mean()), found, gained, lost)
+
+
+def _shares(table: ScoreTable, column: MetricColumn, members: Mapping[str, Any]) -> dict[str, float]:
+    """By conversation the share of its repeats in which every turn is right; NaN where that is not known of any."""
+    right, wrong = _right_and_wrong(table, column)
+    made = {}
+    for name, places in members.items():
+        asked = table.asked[places].any(axis=0)
+        all_right, some_wrong = right[places].all(axis=0), wrong[places].any(axis=0)
+        known = asked & (all_right | some_wrong)
+        made[name] = float(all_right[known].mean()) if known.any() else np.nan
+    return made
+
+
+def _right_and_wrong(table: ScoreTable, column: MetricColumn) -> tuple[Flags, Flags]:
+    """Which rows are known to be right, and which to be wrong; a row without an answer is wrong."""
+    values: Figures = table.values[column.name]
+    there = np.isfinite(values)
+    failed = table.asked & ~table.answered
+    if column.threshold is not None and column.better != "neither":
+        right = there & passes(column, values)
+        return right & ~failed, (there & ~right) | failed
+    if (column.low, column.high) != (0, 1) or column.better == "neither":
+        return np.zeros(values.shape, np.bool_), failed
+    best = 1.0 if column.better == "higher" else 0.0
+    return (values == best) & ~failed, (values == 1 - best) | failed
+
+
+def other_histories(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> str:
+    """A sentence where one side was asked its turns after its own answers, the other after the expected ones."""
+    policies = [
+        mapping_in(mapping_in(manifest.get("settings")).get("conversations")).get("history")
+        for manifest in (baseline, candidate)
+    ]
+    if None in policies or policies[0] == policies[1]:
+        return ""
+    shown = ["the expected answers" if each == "expected" else "the bot's own answers" for each in policies]
+    return (
+        f"Turns were asked after {shown[0]} on the first side and after {shown[1]} on the second, so what earlier turns"
+        " cost is part of the difference."
+    )
