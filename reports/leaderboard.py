@@ -71,8 +71,9 @@ def conversation_blocks(summary: Summary) -> Iterator[Block]:
         turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
         sizes = {turn.rows for turn in turns if turn is not None}
         name = next(turn.name for turn in turns if turn is not None)
-        heading = (name, Span(f" n{sizes.pop()}", "dim")) if len(sizes) == 1 else name
-        rows.append([heading, *(_turn_cell(turn, column, not sizes) for turn in turns)])
+        is_same = len(sizes) == 1
+        heading = (name, Span(f" n{sizes.pop()}", "dim")) if is_same else name
+        rows.append([heading, *(_turn_cell(turn, column, not is_same) for turn in turns)])
     rows.append(["all turns right", *map(_all_right, talked)])
     rows.append(["first wrong turn", *map(_first_wrong, talked)])
     if len({len(each.turns) for each in talked}) > 1 or len({each.mean_turns for each in talked}) > 1:
