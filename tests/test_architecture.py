@@ -27,7 +27,8 @@ ROOMS = {  # of the harness and the reports, from the ground up; each imports ea
     "reports": [
         {"statistics"}, {"text"}, {"records"}, {"markdown_text"}, {"table"}, {"terminal"}, {"files"}, {"store"},
         {"corrected"}, {"models_in_use"},
-        {"summary", "outcomes", "primary", "conversations"}, {"leaderboard"}, {"reported_run"}, {"calibration"}, {"compare"}, {"gate"},
+        {"summary", "outcomes", "primary", "conversations"},
+        {"leaderboard"}, {"reported_run"}, {"calibration"}, {"compare"}, {"gate"},
         {"ranking"},
         {"robustness"}, {"boards"}, {"problems", "insights", "analysis"}, {"report"}, {"export"}, {"pages"},
     ],
