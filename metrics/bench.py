@@ -383,15 +383,15 @@ class RowBench:
         work: list[Work] = []
         for step in self._steps:
             if step.waits is waiting:
-                if self._missing and (lacking := self._lacking(step)):
-                    self._values[step.name] = lacking
+                if self._missing and (missing := self._failed_need(step)):
+                    self._values[step.name] = missing
                 elif step.on_expected:
                     work += [(step, values) for _, values in self._layers]
                 else:
                     work.append((step, self._values))
         return work
 
-    def _lacking(self, step: Step) -> Failure | None:
+    def _failed_need(self, step: Step) -> Failure | None:
         """Why an optional artefact is not made: the first of its facts that is missing."""
         for name in step.names:
             if name in self._missing and name not in step.defaults:

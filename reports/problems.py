@@ -215,7 +215,7 @@ FETCH: Final = (
     "Run 'proctor models fetch {role}' once with a network (with --suite FILE where the suite names another model),"
     " and the same command again: only what has no value is worked out."
 )
-BROKEN: Final = "Mend the option or the metric's own code that the message names, and run the same command again."
+BROKEN: Final = "Fix the option or the metric's own code that the message names, and run the same command again."
 _LONGEST_ERROR: Final = 300  # characters of an error that a problem repeats
 _FETCHED_BY: Final = re.compile(r"proctor models fetch (\w+)")
 
@@ -235,8 +235,8 @@ def unmeasured(run: ReportedRun) -> Iterator[Problem]:
             yield from _unreadable(run, evaluator, bot, failed)
             yield from _raised(run, evaluator, bot, failed)
     for bot in run.bots:
-        for lack in _missing_models(run, bot):
-            yield _unavailable(run, bot, lack)
+        for needed in _missing_models(run, bot):
+            yield _unavailable(run, bot, needed)
 
 
 def _unreadable(
@@ -433,9 +433,9 @@ class _Cause:
 def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
     """A problem for each cause for which a bot gave no answer, the most frequent first."""
     if bot.problem:
-        rows = number_of_rows(bot.rows)
+        unanswered = f"gave no answer on {bot.failed:,} of {number_of_rows(bot.rows)} and "
         yield _problem(
-            bot, f"{bot.name} gave no answer on {bot.failed:,} of {rows} and was stopped: {bot.problem.rstrip('.')}.",
+            bot, f"{bot.name} {unanswered if bot.rows else ''}was stopped: {bot.problem.rstrip('.')}.",
             "Fix the bot's settings or its endpoint. Then run again: only what is missing is asked.", FoundRows((), 0),
         )  # fmt: skip
     causes = _causes(run, bot)

@@ -297,11 +297,11 @@ class _Analysing:
         self.notify(f"Asking {asked}; cached answers are not asked again")
         with self.watching() as watcher:
             self.outcome = outcome = run_evaluation(evaluation, self.store, watcher)
-        lacks = tuple(broken_parts(outcome))
-        self.warnings += (*outcome.warnings, *lacks)
+        incomplete = tuple(broken_parts(outcome))
+        self.warnings += (*outcome.warnings, *incomplete)
         run_id, _ = find_run(self.store, outcome.summary.run)
         found = read_answers(self.store, run_id, self.settings.metric)
-        if found is None and not lacks:
+        if found is None and not incomplete:
             self.warnings.append(
                 "No metric of the run says whether an answer is right, so answers tell nothing of documents. "
                 "Give questions expected answers or constraints, a metric a threshold, or name one with --metric."

@@ -370,7 +370,7 @@ def _added(order: Sequence[str], values: Mapping[Coalition, float]) -> Iterator[
 LEAST_GAIN = 0.1
 # Or by so much of what the worse of the two misses of the best there is: where only all words will do, the one word
 # that is wrong is a small part of a long answer, and all that matters.
-LEAST_OF_LACKING = 0.5
+LEAST_OF_MISSING = 0.5
 GONE = "No document holds the answer."
 CHANCE = "It turned right with a document removed that has nothing to do with it: chance decides."
 NOISE = 2.0  # standard errors of a difference, where bots are asked several times
@@ -414,7 +414,7 @@ class Marks:
         least = LEAST_GAIN * (high - low) if low is not None and high is not None else 0.0
         best = high if self.answers.metric.better == "higher" else None if low is None else -low
         if best is not None:
-            least = min(least, LEAST_OF_LACKING * (best - min(one, other)))
+            least = min(least, LEAST_OF_MISSING * (best - min(one, other)))
         gain = other - one
         enough = abs(gain) >= max(least, NOISE * self.noise.get(before.bot, 0.0)) - 1e-9
         return gain if enough else 0.0

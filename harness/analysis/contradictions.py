@@ -109,15 +109,15 @@ def contained(one: Wording, other: Wording) -> Disagreement | None:
     names = _capitals(short) & _capitals(long) & shared & within
     if len(shared) < _LEAST_HELD or not names:
         return None
-    lacking = [word for word in short.of_kind("word", "name", "number", "date") if word.key not in long.content]
+    missing = [word for word in short.of_kind("word", "name", "number", "date") if word.key not in long.content]
     denial = short.words[short.negations[0]].text.lower() if len(short.negations) == 1 else "no"
-    if not lacking and denial != "no" and not long.negations:
+    if not missing and denial != "no" and not long.negations:
         found = Difference("negation", *_in_order(denial, "", short is one))
-    elif len(lacking) == 1 and not short.negations and not long.negations:
-        against = _other_figure(lacking[0], short, long)
+    elif len(missing) == 1 and not short.negations and not long.negations:
+        against = _other_figure(missing[0], short, long)
         if against is None:
             return None
-        found = Difference(against.kind, *_in_order(lacking[0].text, against.text, short is one))  # type: ignore[arg-type]
+        found = Difference(against.kind, *_in_order(missing[0].text, against.text, short is one))  # type: ignore[arg-type]
     else:
         return None
     return Disagreement((found,), len(shared), names, min(names), loose=True)

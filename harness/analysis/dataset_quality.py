@@ -632,7 +632,7 @@ def dataset_quality(
         questions=each,
         subset=chosen.subset,
         metric=marks.column.name,
-        warnings=(*_label_doubts(marks), *_lacking(marks), *chosen.warnings),
+        warnings=(*_label_doubts(marks), *_missing_values(marks), *chosen.warnings),
     )
 
 
@@ -663,13 +663,13 @@ def _chosen(corpus: CorpusIndex, marks: Marks, each: tuple[QuestionQuality, ...]
     return choose_subset(scores, keys, marks.reach, corpus.seed)
 
 
-def _lacking(marks: Marks) -> list[str]:
+def _missing_values(marks: Marks) -> list[str]:
     """On how many questions bots can't be compared, because some have no value there."""
-    lacking = len(marks.keys) - len(marks.complete)
-    if not lacking or len(marks.bots) < 2:
+    missing = len(marks.keys) - len(marks.complete)
+    if not missing or len(marks.bots) < 2:
         return []
     return [
-        f"{lacking:,} of {len(marks.keys):,} questions have no value of {marks.column.name} for some bot, so a smaller "
+        f"{missing:,} of {len(marks.keys):,} questions have no value of {marks.column.name} for some bot, so a smaller "
         "set is chosen from the others, and keeps the ranking on these."
     ]
 

@@ -541,7 +541,7 @@ def unsupported_answers(
 def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
     expected = " ".join(one.claim for one in found.claims)
     weakest = max(found.claims, key=lambda one: (1 - one.score) * len(one.claim.split()))
-    lacking = _lacking(weakest.claim, weakest, finder)
+    absent = _absent(weakest.claim, weakest, finder)
     is_near = found.score >= _NEARLY
     severity: Severity = "medium" if is_near else "high"
     least = ", least of all this" if len(found.claims) > 1 else ""
@@ -550,27 +550,27 @@ def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
         kind="unsupported",
         severity=severity,
         what=f"No document supports the expected answer of question {key}{least}: {_quoted_claims(weakest.claim)}."
-        f"{lacking.sentence}{doubt}",
+        f"{absent.sentence}{doubt}",
         action="Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
         locations=_locations(weakest, finder),
         questions=(key,),
         score=round(1 - found.score, 4),
-        details={**lacking.details(found.score), "expected": expected},
+        details={**absent.details(found.score), "expected": expected},
     )
 
 
 def _part(key: str, claim: ClaimSupport, finder: SupportFinder) -> Finding:
-    lacking = _lacking(claim.claim, claim, finder)
+    absent = _absent(claim.claim, claim, finder)
     return Finding(
         kind="unsupported",
         severity="medium",
         what=f"No document supports one part of the expected answer of question {key}: {_quoted_claims(claim.claim)}."
-        f"{lacking.sentence}",
+        f"{absent.sentence}",
         action="See which of the two is right, and fix the documents or the expected answer.",
         locations=_locations(claim, finder),
         questions=(key,),
         score=round(1 - claim.score, 4),
-        details=lacking.details(claim.score),
+        details=absent.details(claim.score),
     )
 
 
@@ -588,7 +588,7 @@ def _without_figures(found: AnswerSupport, finder: SupportFinder) -> ClaimSuppor
 
 
 @dataclass(frozen=True, slots=True)
-class _Lacking:
+class _Absent:
     """What the nearest passage misses of an expected answer; figures are pairs of what is expected and what it says."""
 
     expected: str
@@ -603,8 +603,8 @@ class _Lacking:
         if self.figures:
             others = (f"{found} instead of {claimed}" for claimed, found in self.figures)
             return f" The nearest passage says {', '.join(others)}."
-        lacking = (*self.numbers, *self.names)[:_NAMED_MISSING] or self.words[:_NAMED_MISSING]
-        return f" The nearest passage misses {', '.join(lacking)}." if lacking else ""
+        absent = (*self.numbers, *self.names)[:_NAMED_MISSING] or self.words[:_NAMED_MISSING]
+        return f" The nearest passage misses {', '.join(absent)}." if absent else ""
 
     def details(self, support: float) -> dict[str, object]:
         """As they stand in a finding."""
@@ -618,12 +618,12 @@ class _Lacking:
         }
 
 
-def _lacking(expected: str, nearest: ClaimSupport, finder: SupportFinder) -> _Lacking:
+def _absent(expected: str, nearest: ClaimSupport, finder: SupportFinder) -> _Absent:
     text = finder.book.text(nearest.places[0].stretch) if nearest.places else ""
     seen = evidence(expected, [text])
     is_alike = seen.coverage >= _ALIKE  # below that the passage is about something else, and so are its figures
     apart = {*seen.missing_numbers, *seen.missing_names}
-    return _Lacking(
+    return _Absent(
         expected=expected,
         figures=tuple((one.claimed, one.found) for one in seen.conflicts if is_alike and _is_other_figure(one)),
         numbers=seen.missing_numbers,

@@ -49,11 +49,11 @@ def show_models(listed: Iterable[ListedModel], stdout: TextIO, fetched_by: str) 
     console.print(_line("role", "model", "size", "licence", "here", room), style="bold")
     for model, name in zip(models, names, strict=True):
         _show(console, model, name, room, width)
-    lacking = [model for model in models if not model.is_here and not model.trouble]
-    if lacking:
-        count = "1 model is" if len(lacking) == 1 else f"{len(lacking)} models are"
-        size = sum(model.megabytes or 0 for model in lacking)
-        about = f", about {size:,} MB" if size and all(model.megabytes for model in lacking) else ""
+    missing = [model for model in models if not model.is_here and not model.trouble]
+    if missing:
+        count = "1 model is" if len(missing) == 1 else f"{len(missing)} models are"
+        size = sum(model.megabytes or 0 for model in missing)
+        about = f", about {size:,} MB" if size and all(model.megabytes for model in missing) else ""
         console.print(f"\n{count} not downloaded{about}. To download them:\n  {fetched_by}", markup=False)
 
 

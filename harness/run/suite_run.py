@@ -150,8 +150,8 @@ class _Scored:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        lacking = self.models.warnings(self.choice.plan)
-        return (*lacking, *self.questions.warnings, *self.choice.warnings, *self.doubts)
+        missing = self.models.warnings(self.choice.plan)
+        return (*missing, *self.questions.warnings, *self.choice.warnings, *self.doubts)
 
     @property
     def described(self) -> dict[str, object]:

@@ -124,12 +124,12 @@ def variant_evaluation(
 
 
 def run_variants(evaluation: Evaluation, variants: Sequence[Variant], store: Store, watcher: Watcher) -> Outcome:
-    """Hold the run of these variants, watched under the names of the bots that they are variants of."""
+    """Run these variants, watched under the names of the bots that they are variants of."""
     return run_evaluation(evaluation, store, _Together(watcher, variants, evaluation.header.repeats))
 
 
 def _bot_queues(whole: Evaluation, variants: Sequence[Variant], at_once: int) -> Callable[[OpenRun], list[BotQueue]]:
-    """Lanes for the variants, after those that the suite's bots would have.
+    """Queues for the variants, after those that the suite's bots would have.
 
     They share the concurrency, so that all that run at once send no more requests than one bot would.
     """

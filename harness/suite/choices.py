@@ -383,7 +383,7 @@ JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
     "answer_correctness": ("expected",),
 }
 VERDICTS: Final = ("expected", "constraints", "answerable")  # any of them says what is right
-LACKING: Final = {
+WHY_MISSING: Final = {
     "expected": "no question has an expected answer",
     "verdict": "no question has constraints, an expected answer or an answerable flag",
     "constraints": "no question has constraints",
@@ -435,7 +435,7 @@ def choose_metrics(
         catalog: all metrics that there are.
         wanted: entries of the suite: a metric, an evaluator, or a mapping from either to its settings.
         thresholds: what a value must reach to pass, by metric; they go before an evaluator's own threshold.
-        provides: how many questions or bots have what the keys of ``LACKING`` name.
+        provides: how many questions or bots have what the keys of ``WHY_MISSING`` name.
         models: id of the model behind each tool.
         empty_contexts: what metrics of retrieval say when nothing was retrieved.
         is_judged: whether a language model grades, so that its metrics are among the defaults.
@@ -512,9 +512,9 @@ def check_spelling(path: Path, misspelt: Mapping[str, str], provides: Mapping[st
 
 
 def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:
-    """The defaults for which something is lacking, each with the first such thing."""
-    lacking = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in defaults.items()}
-    return {name: LACKING[need] for name, need in lacking.items() if need}
+    """The defaults for which something is missing, each with the first such thing."""
+    unmet = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in defaults.items()}
+    return {name: WHY_MISSING[need] for name, need in unmet.items() if need}
 
 
 def _sentence(left_out: Mapping[str, str]) -> str:

@@ -261,8 +261,8 @@ def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tu
             alike = max(shares.get((first.id, second.id), 0.0), shares.get((second.id, first.id), 0.0))
             alike = alike if alike >= _ALIKE else max(alike, _alike(first, second))
             # Where names or documents say so themselves, it is enough that both speak of the same in other words.
-            reworded = len(group) <= _FEW and _says_so(first, second) and _same_words(first, second) >= _SAME_TOPIC
-            if (alike >= _ALIKE or reworded) and (one := _versions(first, second, alike, by_name=True)):
+            is_rewritten = len(group) <= _FEW and _says_so(first, second) and _same_words(first, second) >= _SAME_TOPIC
+            if (alike >= _ALIKE or is_rewritten) and (one := _versions(first, second, alike, by_name=True)):
                 found.setdefault((one.older, one.newer), one)
     for (first_id, second_id), share in shares.items():
         known = {(first_id, second_id), (second_id, first_id)} & found.keys()

@@ -178,13 +178,13 @@ def misread(text: str, share: float, chance: Chance) -> Perturbed:
 
 
 def _slipped(
-    text: str, share: float, chance: Chance, options: Mapping[int, Sequence[Change]], lacking: str
+    text: str, share: float, chance: Chance, options: Mapping[int, Sequence[Change]], missing: str
 ) -> Perturbed:  # fmt: skip
     """The text with one of the options at a share of the places; no word of it becomes another word."""
     runs = Runs(text, share)
     places = [place for place, found in options.items() if runs.fits(place, found)]
     if not places:
-        raise Refused(lacking)
+        raise Refused(missing)
     wanted, left = how_many(len(places), share), chance.shuffled(places)
     for _ in range(_ROUNDS):
         open_still: list[int] = []
@@ -286,10 +286,10 @@ def garble(text: str, share: float, chance: Chance) -> Perturbed:
 
 
 def _translated(
-    text: str, share: float, chance: Chance, new: Callable[[str], str | None], lacking: str
+    text: str, share: float, chance: Chance, new: Callable[[str], str | None], missing: str
 ) -> Perturbed:  # fmt: skip
     found = ((place, new(text[place])) for place in letters(text))
-    return some_of([Change(at, at + 1, made) for at, made in found if made], share, chance, lacking, text)
+    return some_of([Change(at, at + 1, made) for at, made in found if made], share, chance, missing, text)
 
 
 def _widened(letter: str) -> str | None:

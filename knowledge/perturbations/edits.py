@@ -261,21 +261,21 @@ def how_many(units: int, share: float) -> int:
     return min(units, max(1, int(share * units + 0.5)))
 
 
-def some_of(places: Sequence[Change], share: float, chance: Chance, lacking: str, source: str) -> Perturbed:
+def some_of(places: Sequence[Change], share: float, chance: Chance, missing: str, source: str) -> Perturbed:
     """The text with a random share of the possible changes made.
 
     Args:
         places: all changes that are possible; they don't overlap.
         share: of the places, above 0 and at most 1.
         chance: draws which.
-        lacking: why nothing can be changed when there are no places.
+        missing: why nothing can be changed when there are no places.
         source: the text.
 
     Raises:
         Refused: there are no places.
     """
     if not places:
-        raise Refused(lacking)
+        raise Refused(missing)
     made = chance.shuffled(places, how_many(len(places), share))
     return Perturbed(changed(source, made), len(made), len(places))
 

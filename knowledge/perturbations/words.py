@@ -68,7 +68,7 @@ _VERBS: Final = (
 _HOURS: Final = ("open, close", "start, end", "begin, end")
 _ADJECTIVE_ENDS: Final = ("al", "ant", "ent", "ful", "ible", "ive", "ous", "ular", "mon")
 _INTRANSITIVE: Final = PREPOSITIONS | {"", "today", "tomorrow", "tonight", "this", "next", "up", "again", "and"}
-_LACKING: Final = "it has no word whose opposite would be asked for in the same form"
+_NO_OPPOSITE: Final = "it has no word whose opposite would be asked for in the same form"
 
 _Fits = Callable[[Sequence[Word], int], bool]
 
@@ -95,7 +95,7 @@ def use_antonym(text: str, share: float, chance: Chance) -> Perturbed:  # noqa: 
         and fits(found, place)
     ]
     if not places:
-        raise Refused(_LACKING)
+        raise Refused(_NO_OPPOSITE)
     place, new = chance.pick(places)
     word, changes = found[place], list[Change]()
     changes.append(Change(word.start, word.end, like(new, word.text)))
@@ -233,10 +233,10 @@ def _english(text: str) -> Sequence[Word]:
 
 
 def _exchanged(
-    text: str, found: Sequence[Word], places: Sequence[_Place], share: float, chance: Chance, lacking: str
+    text: str, found: Sequence[Word], places: Sequence[_Place], share: float, chance: Chance, missing: str
 ) -> Perturbed:
     if not places:
-        raise Refused(lacking)
+        raise Refused(missing)
     chosen = chance.shuffled(places, how_many(len(places), share))
     changes: list[Change] = []
     for place, entries in chosen:

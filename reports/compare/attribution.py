@@ -34,7 +34,7 @@ class MetricEffects:
         whole: candidate - baseline. The means of the effects add up to its mean.
         effects: one for each change.
         questions: those that have a value on both sides and in every configuration between them.
-        dropped: questions of both sides that lack one.
+        dropped: questions of both sides without one.
     """
 
     column: MetricColumn

@@ -251,7 +251,7 @@ ABOUT_RANKS = "best, 2nd, ...: probability that a bot comes there, were all ques
 ABOUT_STABILITY = "same: probability that the winner, or the whole ranking, is as it was measured"
 MOST_AGAINST = 5  # differing rankings that are shown, the surest first; the rest are in --json
 MOST_BEATING = 2  # bots that are named where one is dominated
-MOST_LACKING = 3  # bots that are named where questions are left out
+MOST_MISSING = 3  # bots that are named where questions are left out
 
 
 def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
@@ -344,11 +344,11 @@ def _without(metric: RankedMetric) -> Iterator[Block]:
         names = ", ".join(shared.without)
         yield Sentence(f"Not ranked, no values: {names}.", "dim")
     if shared.dropped:
-        lacking = [f"{bot} on {number:,}" for bot, number in shared.lacking.items()]
-        more = ", ..." if len(lacking) > MOST_LACKING else ""
+        missing = [f"{bot} on {number:,}" for bot, number in shared.missing.items()]
+        more = ", ..." if len(missing) > MOST_MISSING else ""
         yield Sentence(
             f"Without {count(shared.dropped, 'question')} on which not every bot has a value (it misses:"
-            f" {', '.join(lacking[:MOST_LACKING])}{more}); --bot names those to rank.",
+            f" {', '.join(missing[:MOST_MISSING])}{more}); --bot names those to rank.",
             "dim",
         )
     yield Sentence(ABOUT_RANKS, "dim")
@@ -559,7 +559,7 @@ def _metric(metric: RankedMetric) -> dict[str, object]:
         "means": {bot: mean_object(mean) for bot, mean in zip(metric.shared.bots, metric.means, strict=True)},
         "without_value": list(metric.shared.without),
         "questions_left_out": metric.shared.dropped,
-        "questions_without_value": dict(metric.shared.lacking),
+        "questions_without_value": dict(metric.shared.missing),
         "ranking": ranking_object(metric.ranking),
     }
 

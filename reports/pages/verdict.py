@@ -98,7 +98,7 @@ def _left_out(shared: SharedQuestions) -> Iterator[str]:
     if shared.without:
         yield f"Not ranked, because they have no value of {name}: {', '.join(shared.without)}."
     if shared.dropped:
-        missing = ", ".join(f"{bot} on {number:,}" for bot, number in shared.lacking.items())
+        missing = ", ".join(f"{bot} on {number:,}" for bot, number in shared.missing.items())
         yield (
             f"The ranking uses {count(len(shared.values), 'question')}; left out: {shared.dropped:,} on which not"
             f" every bot has a value of {name} (missing: {missing})."

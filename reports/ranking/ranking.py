@@ -30,7 +30,7 @@ class SharedQuestions:
         values: of shape (questions, bots), the mean over the repeats of each.
         clusters: code of the cluster of each question.
         dropped: questions on which only some of the bots have a value.
-        lacking: of those, how many each bot has no value on, by name; those with most missing first.
+        missing: of those, how many each bot has no value on, by name; those with most missing first.
     """
 
     column: MetricColumn
@@ -40,7 +40,7 @@ class SharedQuestions:
     values: Figures
     clusters: NDArray[np.intp]
     dropped: int
-    lacking: Mapping[str, int]
+    missing: Mapping[str, int]
 
     @property
     def goodness(self) -> Figures:
@@ -64,7 +64,7 @@ def share_questions(
     every = np.column_stack([found[bot] for bot in there]) if there else np.empty((len(clusters), 0))
     has = np.isfinite(every)
     places = np.flatnonzero(has.all(axis=1) & bool(there))
-    lacking = dict(zip(there, (~has[has.any(axis=1)]).sum(axis=0).tolist(), strict=True))
+    missing = dict(zip(there, (~has[has.any(axis=1)]).sum(axis=0).tolist(), strict=True))
     return SharedQuestions(
         column=next(iter(tables.values())).columns[metric],
         bots=tuple(there),
@@ -73,7 +73,7 @@ def share_questions(
         values=every[places],
         clusters=clusters[places],
         dropped=int(has.any(axis=1).sum()) - len(places),
-        lacking={bot: count for bot, count in sorted(lacking.items(), key=lambda item: -item[1]) if count},
+        missing={bot: count for bot, count in sorted(missing.items(), key=lambda item: -item[1]) if count},
     )
 
 

@@ -124,7 +124,7 @@ def compared_words(text: Wording) -> list[str]:
     return [word.text.lower() for word in _content(text).values() if word.kind not in {"number", "date"}]
 
 
-def lacks(text: Wording, claim: Wording) -> bool:
+def misses(text: Wording, claim: Wording) -> bool:
     """Whether a text misses a word of a claim."""
     return not _content(claim).keys() <= _keys(text.words)
 
@@ -430,7 +430,7 @@ async def _matched(
 def _embedded(pair: Pair) -> Iterator[str]:
     """What has to be embedded: both texts, and all their words when the claim has one that the text misses."""
     yield from (pair.claim.text, pair.text.text)
-    if lacks(pair.text, pair.claim):
+    if misses(pair.text, pair.claim):
         yield from compared_words(pair.claim)
         yield from compared_words(pair.text)
 
@@ -509,6 +509,6 @@ def _why_not(best: Match, missing: str) -> str:
     against = [_SPOKEN[one.kind] if one.kind == "negation" else str(one) for one in conflicts]
     against = against or [_SPOKEN[name] for name in best.contradictions]
     conflicting = {one.claimed for one in conflicts}
-    lacking = [word for word in found.missing if word not in conflicting]
-    parts = [("contradicted: ", against), (f"{missing}: ", lacking)]
+    absent = [word for word in found.missing if word not in conflicting]
+    parts = [("contradicted: ", against), (f"{missing}: ", absent)]
     return "; ".join(label + ", ".join(words) for label, words in parts if words) or "not said in such words"

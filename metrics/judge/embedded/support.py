@@ -278,7 +278,7 @@ def _replaced(
     ours: Sequence[Word], theirs: Sequence[Word], missing: Sequence[Word], claim: Wording
 ) -> Iterable[Conflict]:
     """What stands in the place of a missing word, when it is of the same kind and the claim misses it."""
-    lacking = {word.key for word in missing}
+    keys = {word.key for word in missing}
     if max(len(ours), len(theirs)) > _SLOT:
         return
     known = opposites()
@@ -286,7 +286,7 @@ def _replaced(
         opposed = [other for other in theirs if other.key in known.get(word.key, ())]
         if word.kind == "stop" and opposed:
             yield Conflict("opposite", word.text, opposed[0].text)
-        if word.key in lacking:
+        if word.key in keys:
             others = [other for other in theirs if other.kind == word.kind and other.key not in claim.content]
             if others and (word.kind != "name" or _led_alike(ours, theirs)):
                 yield Conflict(word.kind, word.text, others[0].text)

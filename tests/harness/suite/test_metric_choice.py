@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
-from proctor.harness.suite.choices import DEFAULTS, JUDGED, LACKING, VERDICTS, choose_metrics
+from proctor.harness.suite.choices import DEFAULTS, JUDGED, VERDICTS, WHY_MISSING, choose_metrics
 from proctor.metrics import Catalog, builtin_catalog, metric
 from proctor.metrics.evaluators import EVALUATORS, named, names
 from suites import NOTING, asked, lines, write_suite
 from typed import proctor
 
-EVERYTHING = dict.fromkeys(LACKING, 1)
+EVERYTHING = dict.fromkeys(WHY_MISSING, 1)
 
 
 def chosen(wanted, thresholds=None, **lacking):
@@ -75,11 +75,11 @@ def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
     assert not {"exact_match", "ndcg"} & set(ids(choice))
 
 
-@pytest.mark.parametrize("need", LACKING)
+@pytest.mark.parametrize("need", WHY_MISSING)
 def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
     left_out = chosen(None, **dict.fromkeys(VERDICTS, 0) if need == "verdict" else {need: 0}).left_out
-    left_out = {name: why for name, why in left_out.items() if why == LACKING[need]}
-    assert left_out == {name: LACKING[need] for name, needs in DEFAULTS.items() if need in needs}
+    left_out = {name: why for name, why in left_out.items() if why == WHY_MISSING[need]}
+    assert left_out == {name: WHY_MISSING[need] for name, needs in DEFAULTS.items() if need in needs}
     assert left_out
 
 

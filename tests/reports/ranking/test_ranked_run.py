@@ -25,7 +25,7 @@ def test_only_questions_with_a_value_of_every_bot_are_ranked_on():
     assert (found.bots, found.without, found.dropped) == (("a", "b"), ("c",), 2)
     assert found.values.tolist() == [[1, 0], [0, 0]]
     assert found.places.tolist() == [0, 2]
-    assert found.lacking == {"a": 1, "b": 1}
+    assert found.missing == {"a": 1, "b": 1}
 
 
 def test_whose_values_are_lacking_is_told_most_first():
@@ -35,7 +35,7 @@ def test_whose_values_are_lacking_is_told_most_first():
         "c": table("c", [1.0, 1, 1, 1]),
     }
     found = share_questions(tables, "right", np.arange(4))
-    assert list(found.lacking.items()) == [("b", 3), ("a", 2)]
+    assert list(found.missing.items()) == [("b", 3), ("a", 2)]
 
 
 def test_metrics_of_quality_are_those_with_a_direction_and_one_of_each_family():
