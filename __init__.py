@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .bots.bot import Context as Context
     from .bots.bot import Identity as Identity
     from .bots.bot import Reply as Reply
+    from .bots.bot import ToolCall as ToolCall
     from .bots.bot import Usage as Usage
     from .harness.api.asking import Answer as Answer
     from .harness.api.bots import Faq as Faq
@@ -102,7 +103,10 @@ _HOMES = {
     **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
     **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
     **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "KnowledgeReport", "Records")},
-    **{name: f"bots.bot:{name}" for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply")},
+    **{
+        name: f"bots.bot:{name}"
+        for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "ToolCall")
+    },
     **{name: f"metrics.declaration:{name}" for name in ("artefact", "metric")},
     **{
         name: f"metrics.score:{name}"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .bot import Context as Context
     from .bot import Identity as Identity
     from .bot import Reply as Reply
+    from .bot import ToolCall as ToolCall
     from .bot import Usage as Usage
     from .bot import reply_of as reply_of
     from .building import BotResources as BotResources
@@ -56,10 +57,11 @@ if TYPE_CHECKING:
     from .settings import RagSettings as RagSettings
     from .settings import RecordedSettings as RecordedSettings
     from .targets import find_target as find_target
+    from .tool_calls import with_tool_calls as with_tool_calls
 
 # Loaded when it is asked for, so that who wants a record does not load every bot.
 _NAMES = {
-    ".bot": ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "Usage", "reply_of"),
+    ".bot": ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "ToolCall", "Usage", "reply_of"),
     ".building": ("BotResources", "build_bot", "index_folder"),
     ".chat.judge": ("ChatJudgeModel",),
     ".chat.limits": ("Limiter", "RequestsStopped", "Turnstile", "deadline"),
@@ -90,6 +92,7 @@ _NAMES = {
         "RecordedSettings",
     ),
     ".targets": ("find_target",),
+    ".tool_calls": ("with_tool_calls",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 

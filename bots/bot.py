@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from .. import InputError, ProctorError
 from ..knowledge import Document, Message
+from ..metrics.facts import ToolCall as ToolCall
 
 HISTORY = "history"  # the parameter for what was said before the question
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -70,6 +71,8 @@ class Reply:
             looks at the words of the answer.
         queue_ms: milliseconds spent waiting in *our* limits, not counted in the bot's latency.
         attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty when not known.
+        tool_calls: the tools that it called, in their order; None when the bot does not report tools, empty when it
+            called none. The search of a RAG bot is one.
         trace: anything else worth keeping; must be JSON-able.
     """
 
@@ -80,6 +83,7 @@ class Reply:
     abstained: bool | None = None
     queue_ms: float = 0.0
     attempts_ms: tuple[float, ...] = ()
+    tool_calls: tuple[ToolCall, ...] | None = None
     trace: Mapping[str, object] = field(default_factory=dict)
 
 

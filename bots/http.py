@@ -1,5 +1,6 @@
 """The HTTP bot: a bot behind a web address, asked with a request that the suite file describes."""
 
+import contextlib
 import difflib
 import json
 import re
@@ -15,6 +16,7 @@ from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOu
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
 from .settings import HISTORY_PLACE, PLACE, HttpSettings
+from .tool_calls import with_tool_calls, without_tool_calls
 
 if TYPE_CHECKING:
     import aiohttp
@@ -65,6 +67,7 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _PASSING = {408, 409, 425, 429, *range(500, 600)} - {501, 505}  # may go well when it is tried again
 _CONNECT_SECONDS = 10.0
 _ROOM = 256  # requests in flight where the settings don't say; the engine allows fewer
+_TOOL_CALLS = ("tool_calls", "tools_called", "choices.0.message.tool_calls")  # where they are looked for by default
 _SHOWN = 160  # characters of a reply that a message quotes
 
 
@@ -94,6 +97,7 @@ class HttpBot:
         """``environ`` has the values of ``$NAME`` in address and headers."""
         check_path(settings.answer, "answer")
         check_path(settings.contexts or "", "contexts")
+        check_path(settings.tool_calls or "", "tool_calls")
         self.name = name
         self.warnings: tuple[str, ...] = ()
         self._settings = settings
@@ -119,6 +123,7 @@ class HttpBot:
                 "body": redacted(written.body),
                 "answer": written.answer,
                 "contexts": written.contexts,
+                **({"tool_calls": written.tool_calls} if written.tool_calls else {}),
             },
         )
 
@@ -155,13 +160,14 @@ class HttpBot:
         if self._session is None:
             await self.prepare()
         content, effort = await self._attempts.until_answered(lambda: self._send(question, history))
-        return Reply(
+        reply = Reply(
             answer=self._answer(content),
             contexts=self._contexts(content),
             queue_ms=effort.queue_ms,
             attempts_ms=tuple(effort.attempts_ms),
             trace={"failures": effort.failures} if effort.failures else {},
         )
+        return self._with_tool_calls(reply, content)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -238,6 +244,20 @@ class HttpBot:
             return None
         found = self._looked_up(content, self._settings.contexts, "contexts")
         return () if found is None else as_contexts(found)
+
+    def _with_tool_calls(self, reply: Reply, content: object) -> Reply:
+        """The reply with its tool calls; where they are not found, that is said in the trace."""
+        if path := self._settings.tool_calls:
+            try:
+                found = look_up(content, path)
+            except LookupError as missing:
+                return without_tool_calls(reply, f"the reply has {missing.args[0]} (tool_calls: {path})")
+            return with_tool_calls(reply, [] if found is None else found)
+        for path in _TOOL_CALLS:
+            with contextlib.suppress(LookupError):
+                return with_tool_calls(reply, look_up(content, path))
+        body = self._settings.body
+        return with_tool_calls(reply, []) if isinstance(body, Mapping) and "tools" in body else reply
 
     def _looked_up(self, content: object, path: str, setting: str) -> object:
         try:

@@ -3,12 +3,15 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..knowledge import Document, EvidenceFinder, Message, Passage, readable
-from .bot import Context, Identity, Reply, Usage, as_contexts
+from ..metrics.declaration import exception_line
+from .bot import Context, Identity, Reply, ToolCall, Usage, as_contexts
 from .targets import Target
+from .tool_calls import SEARCH, ToolCalls, search_call, with_gathered
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
@@ -206,14 +209,20 @@ class LangChainBot:
         _catcher_class()
 
     async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
-        """Invoke the chain. Raises TypeError when its output has no answer, and whatever the chain raises."""
+        """Invoke the chain. Raises TypeError when its output has no answer, and whatever the chain raises.
+
+        Tool calls are what its models ask for and what its tools and retrievers do, as callbacks and messages report
+        it; None where there is no sign of any tool.
+        """
         catcher = _catcher_class()()
         output = await self._runnable.ainvoke(self._input(question, history), config={"callbacks": [catcher]})
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
         if contexts is None and isinstance(output, Mapping):
             contexts = _found_documents(output)
         answer = _answer(output, self._output_key)
-        return Reply(answer, contexts, Usage(tokens_in=catcher.tokens_in, tokens_out=catcher.tokens_out))
+        reply = Reply(answer, contexts, Usage(tokens_in=catcher.tokens_in, tokens_out=catcher.tokens_out))
+        has_tools = _add_messages(output, catcher.calls) or catcher.has_tools
+        return with_gathered(reply, catcher.calls) if has_tools or catcher.calls.calls else reply
 
     async def close(self) -> None:
         """Nothing to release."""
@@ -261,6 +270,30 @@ def _chosen(output: Mapping[str, object], key: str | None) -> object:
     )
 
 
+def _add_messages(output: object, calls: ToolCalls) -> bool:
+    """Take in the calls of the messages that an agent gives: those after the user's last one, which is the question.
+
+    Returns whether there are such messages.
+    """
+    messages = output.get("messages") if isinstance(output, Mapping) else output
+    if hasattr(messages, "tool_calls"):
+        messages = [messages]
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        return False
+    asked = [place for place, each in enumerate(messages) if _told(each, "role", "type") in ("user", "human")]
+    for message in messages[asked[-1] + 1 if asked else 0 :]:
+        id = _told(message, "tool_call_id")
+        if id is None or not any(each.id == id and each.result is not None for each in calls.calls):
+            calls.add(message)  # what callbacks reported already is the same call, or the same result
+    return isinstance(output, Mapping)
+
+
+def _told(message: object, *names: str) -> object:
+    """The first of some attributes that a message has, as a mapping or as an object."""
+    values = (message.get(name) if isinstance(message, Mapping) else getattr(message, name, None) for name in names)
+    return next((value for value in values if value is not None), None)
+
+
 def _found_documents(output: Mapping[str, object]) -> tuple[Context, ...] | None:
     """Documents that a chain passed on in its output, where no retriever was seen."""
     for key in _DOCUMENT_KEYS:
@@ -270,29 +303,107 @@ def _found_documents(output: Mapping[str, object]) -> tuple[Context, ...] | None
     return None
 
 
+class _Observer:
+    """What is reported of one question: what models, tools and retrievers did, and what models used."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Context] = []
+        self.retrieved = False
+        self.tokens_in: int | None = None
+        self.tokens_out: int | None = None
+        self.calls = ToolCalls()
+        self.has_tools = False
+        self._parents: dict[object, object] = {}
+        self._begun: dict[object, ToolCall] = {}  # tools and retrievers at work, by their runs
+
+    def on_chain_start(self, *_: object, run_id: object, parent_run_id: object = None, **_run: object) -> None:
+        self._parents[run_id] = parent_run_id
+
+    def on_chat_model_start(
+        self,
+        *_: object,
+        run_id: object,
+        parent_run_id: object = None,
+        **run: Any,  # noqa: ANN401
+    ) -> None:
+        self._parents[run_id] = parent_run_id
+        self.has_tools = self.has_tools or bool((run.get("invocation_params") or {}).get("tools"))
+
+    def on_tool_start(
+        self, serialized: Any, input_str: str, *, run_id: object, parent_run_id: object = None,  # noqa: ANN401
+        inputs: object = None, tool_call_id: str | None = None, **run: Any,  # noqa: ANN401
+    ) -> None:  # fmt: skip
+        self._parents[run_id] = parent_run_id
+        self.has_tools = True
+        if not self._is_in_a_tool(parent_run_id):
+            name = str((serialized or {}).get("name") or run.get("name") or "unknown")
+            given = inputs if isinstance(inputs, Mapping) else {"input": input_str}
+            self._begun[run_id] = ToolCall(name, given, id=tool_call_id or "")
+
+    def on_tool_end(self, output: Any, *, run_id: object, **_run: object) -> None:  # noqa: ANN401
+        failed = getattr(output, "status", None) == "error"
+        content = getattr(output, "content", output)
+        self._end(run_id, getattr(output, "tool_call_id", ""), content, str(content) if failed else "")
+
+    def on_tool_error(self, error: BaseException, *, run_id: object, **_run: object) -> None:
+        self._end(run_id, "", None, exception_line(error))
+
+    def _end(self, run_id: object, id: str, content: object, error: str) -> None:
+        """Note a result at the call of a model that it belongs to; else the tool was called by other code."""
+        if (call := self._begun.pop(run_id, None)) is None:
+            return
+        id = id or call.id
+        if not any(each.id == id and each.result is None for each in self.calls.calls if id):
+            self.calls.calls.append(replace(call, id=id))
+        if id:
+            self.calls.finish(id, content, error)
+        else:
+            self.calls.calls[-1] = replace(call, result=None if content is None else str(content), error=error)
+
+    def _is_in_a_tool(self, run: object) -> bool:
+        while run is not None:
+            if run in self._begun:
+                return True
+            run = self._parents.get(run)
+        return False
+
+    def on_retriever_start(
+        self,
+        serialized: object,  # noqa: ARG002 - LangChain hands it over by place
+        query: str,
+        *,
+        run_id: object,
+        parent_run_id: object = None,
+        **_run: object,
+    ) -> None:
+        self._parents[run_id] = parent_run_id
+        if not self._is_in_a_tool(parent_run_id):
+            self._begun[run_id] = ToolCall(SEARCH, {"query": query})
+
+    def on_retriever_end(self, documents: Sequence[object], *, run_id: object, **_run: object) -> None:
+        self.retrieved = True
+        found = as_contexts(documents) or ()
+        self.contexts += found
+        if (call := self._begun.pop(run_id, None)) is not None:
+            self.calls.add(search_call(str((call.arguments or {})["query"]), found))
+
+    def on_llm_end(self, response: Any, *, parent_run_id: object = None, **_run: object) -> None:  # noqa: ANN401
+        for generation in (each for group in response.generations for each in group):
+            message = getattr(generation, "message", None)
+            if message is not None and not self._is_in_a_tool(parent_run_id):
+                self.calls.add(message)
+            used = getattr(message, "usage_metadata", None)
+            if used:
+                self.tokens_in = (self.tokens_in or 0) + int(used.get("input_tokens", 0))
+                self.tokens_out = (self.tokens_out or 0) + int(used.get("output_tokens", 0))
+
+
 @cache
 def _catcher_class() -> type[Any]:
-    """The callbacks of one question: what retrievers found and what models used; made once LangChain is there."""
+    """The callbacks of one question; made once LangChain is there."""
     from langchain_core.callbacks import BaseCallbackHandler
 
-    class Catcher(BaseCallbackHandler):
+    class Catcher(_Observer, BaseCallbackHandler):
         run_inline = True  # it only appends to lists: no thread is worth its price
-
-        def __init__(self) -> None:
-            self.contexts: list[Context] = []
-            self.retrieved = False
-            self.tokens_in: int | None = None
-            self.tokens_out: int | None = None
-
-        def on_retriever_end(self, documents: Sequence[object], **_run: object) -> None:
-            self.retrieved = True
-            self.contexts += as_contexts(documents) or ()
-
-        def on_llm_end(self, response: Any, **_run: object) -> None:  # noqa: ANN401 - LangChain's LLMResult
-            for generation in (each for group in response.generations for each in group):
-                used = getattr(getattr(generation, "message", None), "usage_metadata", None)
-                if used:
-                    self.tokens_in = (self.tokens_in or 0) + int(used.get("input_tokens", 0))
-                    self.tokens_out = (self.tokens_out or 0) + int(used.get("output_tokens", 0))
 
     return Catcher

@@ -12,6 +12,7 @@ from ..knowledge import existing, unreadable
 from .bot import Context, Reply
 from .chat.model import ChatModel, ChatRequest
 from .history import Asked
+from .tool_calls import with_tool_calls
 
 PLACEHOLDERS = ("context", "question")
 _FILLED = re.compile(r"\{(context|question)\}")
@@ -146,4 +147,4 @@ async def answer_from(
         attempts_ms=completion.attempts_ms,
         trace={**trace, "generate_ms": generate_ms, **completion.trace},
     )
-    return asked.counted(reply)
+    return asked.counted(with_tool_calls(reply, completion.tool_calls))

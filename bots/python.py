@@ -14,6 +14,7 @@ from typing import cast
 from ..knowledge import Message
 from ..metrics.declaration import exception_line
 from .bot import Identity, Reply, Usage, as_contexts, takes_history
+from .tool_calls import with_tool_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class _Pool:
                 job.future.set_result(None)
 
 
-_KEYS = ("answer", "contexts", "reasoning", "abstained", "tokens_in", "tokens_out", "cost", "trace")
+_KEYS = ("answer", "contexts", "reasoning", "abstained", "tokens_in", "tokens_out", "cost", "tool_calls", "trace")
 
 
 class PythonBot:
@@ -231,7 +232,9 @@ def is_asynchronous(call: object) -> bool:
 
 
 def as_reply(given: object) -> Reply:
-    """Make a Reply of what a bot returned: a Reply, a text, None, a mapping, or ``(answer, contexts)``.
+    """Make a Reply of what a bot returned: a Reply, a text, None, a mapping, an object, or ``(answer, contexts)``.
+
+    A mapping has the key ``answer``, an object the attribute; the others are those of ``Reply`` and ``Usage``.
 
     Raises:
         TypeError: it is none of these.
@@ -245,6 +248,8 @@ def as_reply(given: object) -> Reply:
             return _from_mapping(given)
         case (str() | None as answer, contexts):
             return Reply(answer, as_contexts(contexts))
+        case _ if hasattr(given, "answer"):
+            return _from_mapping({key: getattr(given, key) for key in _KEYS if hasattr(given, key)})
         case _:
             raise TypeError(
                 f"a bot must return a text, None, a Reply, a mapping with the key 'answer', or a pair "
@@ -264,7 +269,7 @@ def _from_mapping(given: Mapping[str, object]) -> Reply:
     if answer is not None and not isinstance(answer, str):
         raise TypeError(f"the bot returned a {type(answer).__name__} as its answer; it must be a text or None")
     trace = given.get("trace") or {}
-    return Reply(
+    reply = Reply(
         answer,
         as_contexts(given.get("contexts")),
         Usage(
@@ -276,6 +281,7 @@ def _from_mapping(given: Mapping[str, object]) -> Reply:
         abstained=cast("bool | None", given.get("abstained")),
         trace=trace if isinstance(trace, Mapping) else {"trace": trace},
     )
+    return with_tool_calls(reply, given.get("tool_calls"))
 
 
 def _number(given: Mapping[str, object], key: str) -> float | None:

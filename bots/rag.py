@@ -23,6 +23,7 @@ from .prompting import Template, answer_from, render_contexts
 from .settings import RagSettings
 from .shared_parts import SharedParts
 from .targets import Target
+from .tool_calls import search_call
 
 
 class RetrievalEmbedder(FreshEmbedder, BulkEmbedder, Protocol):
@@ -194,7 +195,10 @@ class RagBot:
         self._retrieval = retrieval
 
     async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
-        """Retrieve and ask the model; ``contexts`` is empty when nothing was near enough."""
+        """Retrieve and ask the model; ``contexts`` is empty when nothing was near enough.
+
+        The search is the first of the tool calls: this bot makes it for every question.
+        """
         if self._retrieval is None:
             await self.prepare()
         if self._retrieval is None:
@@ -204,7 +208,8 @@ class RagBot:
         found, took = await self._retrieval.retrieve(asked.question, settings.top_k, self._without)
         contexts = found if settings.min_score is None else _scored(found, settings.min_score)
         rendered = render_contexts(contexts, self._titles)
-        return await answer_from(self._model, self._template, asked, contexts, rendered, took)
+        reply = await answer_from(self._model, self._template, asked, contexts, rendered, took)
+        return replace(reply, tool_calls=(search_call(asked.question, contexts), *(reply.tool_calls or ())))
 
     async def close(self) -> None:
         """Drop the passages, and close the model when no other bot uses it."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from .. import InputError
 from ..knowledge import Message, Recorded, RecordedSet
 from .bot import Context, Identity, Reply, Usage
+from .tool_calls import with_tool_calls
 
 
 class RecordedBot:
@@ -77,9 +78,10 @@ def _reply(each: Recorded) -> Reply:
     if each.contexts is not None:
         documents = each.context_documents or ("",) * len(each.contexts)
         contexts = tuple(Context(text, document) for text, document in zip(each.contexts, documents, strict=True))
-    return Reply(
+    reply = Reply(
         answer=each.answer,
         contexts=contexts,
         usage=Usage(each.tokens_in, each.tokens_out, each.cost),
         attempts_ms=() if each.latency_ms is None else (each.latency_ms,),
     )
+    return with_tool_calls(reply, each.tool_calls)

@@ -216,6 +216,11 @@ class HttpSettings(Settings):
     contexts: str | None = Field(
         None, description="Where the list of contexts is in the reply; `*` goes through a list."
     )
+    tool_calls: str | None = Field(
+        None,
+        description="Where the list of tool calls is in the reply, each with name and arguments, or of messages with "
+        "them; left out, `tool_calls`, `tools_called` and `choices.0.message.tool_calls` are tried.",
+    )
     max_attempts: int = Field(4, ge=1, description="Attempts at one question when the server fails.")
     patience: float = Field(
         PATIENCE,

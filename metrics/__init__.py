@@ -7,7 +7,7 @@ from .bench import PlannedMetric
 from .catalog import Catalog, builtin_catalog
 from .declaration import artefact, metric
 from .entries import Artefact, Metric
-from .facts import Facts, Place, RunFacts
+from .facts import Facts, Place, RunFacts, ToolCall
 from .judge.call import Block, JudgeCall, Reading
 from .judge.calls import OwnPrompt
 from .judge.verdicts import Word
@@ -53,6 +53,7 @@ __all__ = [
     "RunFacts",
     "Score",
     "Status",
+    "ToolCall",
     "Unreadable",
     "Word",
     "artefact",

@@ -295,6 +295,7 @@ def builtin_catalog() -> Catalog:
         outcomes,
         retrieval,
         semantic,
+        tool_calls,
     )
     from .judge import boolean, claims, contexts, grades, judged, nuggets, pairs, relevance
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
@@ -321,6 +322,7 @@ def builtin_catalog() -> Catalog:
         relevance,
         citations,
         retrieval,
+        tool_calls,
         classifiers,
         likelihoods,
         checkers,

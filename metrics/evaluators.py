@@ -57,6 +57,8 @@ _NEEDS: Final = {
     "F": "faq_question",
     "G": "gold",
     "R": "retrieved",
+    "W": "expected_tools",
+    "U": "tool_calls",
     "T": "latency_ms",
     "B": "baseline_answer",
     "J": "judge",
@@ -253,6 +255,13 @@ _OWN: Final = (
         "retrieval_at_k", "Retrieval against gold evidence, among the first passages", "G R",
         [f"{metric}_at_{k}" for metric in ("ndcg", "hit_rate", "evidence_recall") for k in (5, 1, 3, 10)],
         problem_type="retrieval", rag_only=True,
+    ),
+    _evaluator(
+        "tool_checks", "Tool calls", "W U",
+        (
+            "tool_call_f1", "tool_call_recall", "tool_call_precision", "tool_argument_match", "tool_order",
+            "tool_steps", "forbidden_tools",
+        ),
     ),
     _evaluator(
         "operations", "Operations", "T",

@@ -1,6 +1,7 @@
 """Facts: the data of a row that metrics may request by name, and when a fact is missing."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypedDict
 
 from .local.tools import Checker, Classifier, LanguageModel, PairEntailment, SpanDetector
@@ -21,6 +22,25 @@ class Nugget(NamedTuple):
 
     text: str
     vital: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool (a function) by a bot.
+
+    Attributes:
+        name: of the tool.
+        arguments: by name, as JSON has them; None where they could not be read, and ``error`` says why.
+        result: what the tool gave, as a text; None where it is not known.
+        id: by which the bot's model told its calls apart; blank where it gave none.
+        error: what the tool failed with, or what is wrong with the call; blank where nothing is.
+    """
+
+    name: str
+    arguments: Mapping[str, object] | None = field(default_factory=dict)
+    result: str | None = None
+    id: str = ""
+    error: str = ""
 
 
 class Facts(TypedDict, total=False):
@@ -49,6 +69,10 @@ class Facts(TypedDict, total=False):
         tokens_out: tokens of the completions, as the backend counts them.
         retrieved: the location of each retrieved passage, in rank order; None when the bot has no retriever.
         gold: the locations of the evidence: all groups are needed, any member of a group is enough.
+        tool_calls: the calls of tools, in their order; None when the bot doesn't report them, empty when it made none.
+        expected_tools: the calls that it should make, in their order: each has ``name``, and perhaps ``arguments`` and
+            a JSON ``schema`` of them; None when the question doesn't say, empty when it should make none.
+        forbidden_tools: names of tools that it must not call.
         embedder: the sentence embedder.
         judge: the model that grades.
         hallucination_model, minicheck_model, alignscore_model: the probability that a source supports a claim.
@@ -79,6 +103,9 @@ class Facts(TypedDict, total=False):
     tokens_out: int | None
     retrieved: Sequence[Place] | None
     gold: Sequence[Sequence[Place]] | None
+    tool_calls: Sequence[ToolCall] | None
+    expected_tools: Sequence[Mapping[str, object]] | None
+    forbidden_tools: Sequence[str] | None
     embedder: Embedder | None
     judge: Judge | None
     hallucination_model: Checker | None
@@ -185,6 +212,9 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "baseline_answer": lambda fact: Reason.BASELINE_MISSING if fact is None else None,
     "evidence": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
     "nuggets": lambda fact: None if fact else Reason.NUGGETS_MISSING,
+    "expected_tools": lambda fact: Reason.EXPECTED_TOOLS_MISSING if fact is None else None,
+    "forbidden_tools": lambda fact: None if fact else Reason.FORBIDDEN_TOOLS_MISSING,
+    "tool_calls": lambda fact: Reason.TOOL_CALLS_MISSING if fact is None else None,
     "language": _figure,
     "answerable": _figure,
     "abstained": _figure,
@@ -202,5 +232,5 @@ TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
 # The facts of a bot's reply; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
     {"answer", "contexts", "context_documents", "abstained", "faq_question", "latency_ms", "cost", "tokens_in",
-     "tokens_out", "retrieved"}
+     "tokens_out", "retrieved", "tool_calls"}
 )  # fmt: skip

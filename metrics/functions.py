@@ -12,7 +12,7 @@ from .. import InputError
 from .catalog import Catalog, builtin_catalog
 from .declaration import nearest
 from .evaluators import options_of
-from .facts import ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts
+from .facts import ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts, ToolCall
 from .plugins import with_installed
 from .score import JudgeUnavailable, ModelUnavailable, Score, Status, Unreadable
 
@@ -211,11 +211,24 @@ def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - any typ
             return {"expected_answers": (value,) if isinstance(value, str) else tuple(value or ())}
         case "contexts" if isinstance(value, str):
             return {"contexts": (value,)}
+        case "tool_calls" if value is not None:
+            return {"tool_calls": tuple(each if isinstance(each, ToolCall) else _tool_call(each) for each in value)}
+        case "expected_tools" if value is not None:
+            return {"expected_tools": tuple({"name": each} if isinstance(each, str) else each for each in value)}
         case "retrieved" if value is not None:
             return {"retrieved": tuple(Place(*each) for each in value)}
         case "gold" if value is not None:
             return {"gold": tuple(tuple(Place(*each) for each in group) for group in value)}
     return {name: value}
+
+
+def _tool_call(given: Any) -> ToolCall:  # noqa: ANN401 - a name, or what has one
+    """A call as a name, or as a mapping with the attributes of ``ToolCall``. Raises InputError where it is neither."""
+    if isinstance(given, str):
+        return ToolCall(given)
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise InputError(f"A tool call is a name, or a mapping with name and arguments; given is {given!r:.80}.")
+    return ToolCall(given["name"], given.get("arguments", given.get("args", {})))
 
 
 def _waited(asking: _Asking) -> Score:

@@ -53,6 +53,12 @@ class Reason(StrEnum):
     NO_QUOTES = "no_quotes"  # the answer quotes nothing
     BASELINE_MISSING = "baseline_missing"  # it is the reference bot's own row, or the reference bot gave no answer
     PLACES_MISSING = "places_missing"  # the contexts don't say where in the documents they are from
+    TOOL_CALLS_MISSING = "tool_calls_missing"  # the bot does not report which tools it calls
+    EXPECTED_TOOLS_MISSING = "expected_tools_missing"  # the question does not say which tools should be called
+    FORBIDDEN_TOOLS_MISSING = "forbidden_tools_missing"  # neither question nor metric names a forbidden tool
+    NO_TOOL_CALLS = "no_tool_calls"  # the bot called no tool, so that no call of it can be right
+    NO_EXPECTED_CALLS = "no_expected_calls"  # the bot should call no tool
+    NO_EXPECTED_ARGUMENTS = "no_expected_arguments"  # no expected call says what its arguments should be
     NEGATIVE_COST = "negative_cost"
     METRIC_RAISED = "metric_raised"
     NOT_IMPORTED = "not_imported"  # the other tool gave the answer no such score

@@ -146,6 +146,7 @@ class LangChainChat:
             reasoning="\n".join(part for part in (*thoughts, thought) if part) or None,
             attempts_ms=(took_ms,),
             trace={name: value for name, value in message.response_metadata.items() if _is_plain(value)},
+            tool_calls=[*message.tool_calls, *message.invalid_tool_calls] or None,
         )
 
 

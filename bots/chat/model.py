@@ -43,7 +43,8 @@ class Completion:
 
     ``queue_ms`` is time spent waiting in our own limits; ``attempts_ms`` has one figure for each attempt. ``trace``
     has whatever else was returned, such as ``finish_reason``. ``logprobs`` has each token of the answer, where that was
-    asked for and given, with the log-probabilities of those that might have come in its place.
+    asked for and given, with the log-probabilities of those that might have come in its place. ``tool_calls`` are those
+    that the model wants made, as it wrote them; None where it was given no tools.
     """
 
     text: str | None
@@ -53,6 +54,7 @@ class Completion:
     attempts_ms: tuple[float, ...] = ()
     abstained: bool | None = None
     trace: Mapping[str, object] = field(default_factory=dict)
+    tool_calls: Sequence[object] | None = None
     logprobs: Sequence[tuple[str, Mapping[str, float]]] = ()
 
 

@@ -376,6 +376,7 @@ class OpenAIChat:
             clean=endpoint.clean,
         )
         self._prices = prices
+        self._has_tools = bool(self._parameters.keys() & {"tools", "functions"})
         self._stream = stream
         self._closed = False
 
@@ -446,6 +447,7 @@ class OpenAIChat:
             attempts_ms=tuple(effort.attempts_ms),
             abstained=True if reply.refused else None,
             trace=dict(reply.trace) | ({"failures": effort.failures} if effort.failures else {}),
+            tool_calls=reply.tool_calls if reply.tool_calls or self._has_tools else None,
             logprobs=reply.logprobs,
         )
 

@@ -29,7 +29,10 @@ class NoAnswer(Exception):  # noqa: N818 - an outcome, named as one
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What an endpoint said. ``trace`` has the served model and the finish reason, where they are given."""
+    """What an endpoint said. ``trace`` has the served model and the finish reason, where they are given.
+
+    ``tool_calls`` are as they came.
+    """
 
     text: str | None
     reasoning: str | None
@@ -37,6 +40,7 @@ class ChatReply:
     tokens_in: int | None
     tokens_out: int | None
     trace: Mapping[str, object]
+    tool_calls: Sequence[object] = ()
     logprobs: Sequence[tuple[str, Mapping[str, float]]] = ()
 
 
@@ -70,7 +74,8 @@ def read_reply(body: object) -> ChatReply:
         refused=bool(refusal),
         tokens_in=counted(usage, "prompt_tokens"),
         tokens_out=counted(usage, "completion_tokens"),
-        trace=trace | ({"finish_reason": finish} if finish else {}) | ({"tool_calls": called} if called else {}),
+        trace=trace | ({"finish_reason": finish} if finish else {}),
+        tool_calls=called,
         logprobs=_token_logprobs(choice.get("logprobs")),
     )
 
@@ -226,7 +231,7 @@ class StreamedAnswer:
         self.is_done = False
         self._head: dict[str, object] = {}
         self._texts: dict[str, list[str]] = {name: [] for name in _TEXT_FIELDS}
-        self._called: list[object] = []
+        self._called: dict[object, dict[str, object]] = {}
         self._finish: object = None
         self._error: object = None
 
@@ -243,10 +248,26 @@ class StreamedAnswer:
         self._finish = choice.get("finish_reason") or self._finish
         delta = choice.get("delta")
         if isinstance(delta, dict) and isinstance(called := delta.get("tool_calls"), list):
-            self._called += called  # in pieces, as they come: that there were some explains a blank answer
+            for piece in called:
+                self._add_call(piece)
         for name in _TEXT_FIELDS:
             if isinstance(delta, dict) and (piece := plain_text(delta.get(name))) is not None:
                 self._texts[name].append(piece)
+
+    def _add_call(self, piece: object) -> None:
+        """Take a piece of a tool call: the first has its id and name, further ones of its number more arguments."""
+        if not isinstance(piece, dict):
+            self._called[len(self._called), "odd"] = {"function": {"name": "", "arguments": piece}}
+            return
+        number = piece.get("index")
+        known = self._called.setdefault(len(self._called) if number is None else number, {"function": {}})
+        known |= {name: value for name, value in piece.items() if name in ("id", "type") and value}
+        function, more = known["function"], piece.get("function")
+        if isinstance(function, dict) and isinstance(more, dict):
+            for name, value in more.items():
+                before = function.get(name)
+                both = isinstance(before, str) and isinstance(value, str)
+                function[name] = before + value if both else before if value is None else value
 
     def body(self) -> dict[str, object]:
         """The answer as it would have come in one piece.
@@ -266,7 +287,7 @@ class StreamedAnswer:
             )  # nothing was said before the refusal, though a first chunk often has a blank text
         message: dict[str, object] = {"role": "assistant", "content": None, **texts}
         if self._called:
-            message["tool_calls"] = self._called
+            message["tool_calls"] = list(self._called.values())
         return {**self._head, "choices": [{"index": 0, "message": message, "finish_reason": self._finish}]}
 
 

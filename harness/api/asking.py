@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
-from ...bots import Context, Usage
+from ...bots import Context, ToolCall, Usage
 from ...knowledge import Question
 from ...reports.leaderboard import milliseconds
 from ...reports.store.encoding import storable
@@ -42,6 +42,7 @@ class Answer:
         queue_ms: milliseconds that it waited for our own limits, which are not the bot's.
         attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty where not known.
         trace: anything else that the bot handed over.
+        tool_calls: the tools that it called, in their order; None for a bot that does not report them.
     """
 
     bot: str
@@ -55,6 +56,7 @@ class Answer:
     queue_ms: float = 0.0
     attempts_ms: tuple[float, ...] = ()
     trace: Mapping[str, object] = field(default_factory=dict)
+    tool_calls: tuple[ToolCall, ...] | None = None
 
     def __repr__(self) -> str:
         """The answer with its contexts."""
@@ -86,7 +88,7 @@ def ask_one(
         raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")
     return Answer(
         bot, row.question.text, reply.answer, reply.contexts, row.latency_ms, reply.abstained, reply.usage,
-        reply.reasoning, reply.queue_ms, reply.attempts_ms, reply.trace,
+        reply.reasoning, reply.queue_ms, reply.attempts_ms, reply.trace, reply.tool_calls,
     )  # fmt: skip
 
 

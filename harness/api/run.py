@@ -22,6 +22,7 @@ from ...reports.problems import counted
 from ...reports.report import findings_of, make_report, problem_object
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.store.database import Store
+from ...reports.store.encoding import tool_calls_column, tool_calls_of
 from ...reports.store.run import LATEST_FIRST
 from ...reports.summary import Summary, find_run
 from ...reports.table import Sentence, html
@@ -32,6 +33,7 @@ from ..suite.mistakes import nearest
 from .results import Comparison, Gate, Records, compare_named
 
 if TYPE_CHECKING:
+    from ...bots import ToolCall
     from ...reports.compare.comparison import Correction
     from ...reports.report import Report
 
@@ -63,6 +65,7 @@ class Row:
         conversation: id of the conversation of which it is a turn; None for a question by itself.
         turn: its number there, from 1.
         history: the messages that the bot was handed with it, as ``role`` and ``content``.
+        tool_calls: the tools that the bot called, in their order; None for a bot that does not report them.
     """
 
     bot: str
@@ -84,6 +87,7 @@ class Row:
     conversation: str | None = None
     turn: int | None = None
     history: tuple[Mapping[str, str], ...] = ()
+    tool_calls: tuple[ToolCall, ...] | None = None
 
     def score(self, metric: str) -> float | None:
         """The value of a metric; None where it has none (``scores[metric].reason`` says why).
@@ -185,6 +189,8 @@ class Run:
 
     def to_pandas(self, bot: str | None = None) -> Any:  # noqa: ANN401 - pandas need not be installed
         """A DataFrame: a line for each row, a column for each metric; a value that is missing is NaN.
+
+        Where a bot reports tools, ``tool_calls`` holds them as JSON.
 
         Raises:
             InputError: there is no such bot, or pandas is not installed.
@@ -313,6 +319,8 @@ class Run:
         return f"{self.name}:{operand}" if operand in self.bots else operand
 
     def _table(self, bot: str | None) -> Records:
+        rows = self.rows(bot)
+        has_tools = any(row.tool_calls is not None for row in rows)
         return Records(
             [
                 {
@@ -322,9 +330,10 @@ class Run:
                     "contexts": None if row.contexts is None else list(row.contexts), "status": row.status,
                     "error": row.error, "latency_ms": row.latency_ms, "tokens_in": row.tokens_in,
                     "tokens_out": row.tokens_out, "cost": row.cost, "source_document": row.source_document,
-                    "tags": list(row.tags), **{name: row.scores[name].value for name in row.scores},
+                    "tags": list(row.tags), **({"tool_calls": tool_calls_column(row.tool_calls)} if has_tools else {}),
+                    **{name: row.scores[name].value for name in row.scores},
                 }
-                for row in self.rows(bot)
+                for row in rows
             ],
             floats=[*self.metrics, "latency_ms", "cost"],
         )  # fmt: skip
@@ -419,6 +428,7 @@ def _rows(run: ReportedRun) -> Iterator[Row]:
             error=each.error, latency_ms=latency, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost,
             source_document=document or "", tags=tuple(orjson.loads(tags or "[]")), scores=each.scores,
             conversation=each.conversation, turn=each.turn, history=tuple(orjson.loads(history or "[]")),
+            tool_calls=tool_calls_of(each.tool_calls),
         )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from .console import own_stdout, write_json
 from .conventions import Database, Json, interruptible
 
 if TYPE_CHECKING:
+    from ...bots import ToolCall
     from ..suite.suite_file import LoadedSuite
     from .conventions import Wanted
 
@@ -58,6 +59,8 @@ def _show(reply: Answer, stdout: TextIO) -> None:
     state = ", abstained" if reply.abstained else ""
     console.print(Text.assemble((printable(reply.bot), "bold"), f" answered in {took}{state}:"))
     console.print(_text(reply.answer or "(no answer)"))
+    for call in reply.tool_calls or ():
+        console.print(Text(printable(_called(call)), style="dim"))
     if isinstance(matched := reply.trace.get("faq_question"), str):
         console.print(Text(f"\n{_matched(matched, reply.trace)}", style="dim"))
         return
@@ -72,6 +75,22 @@ def _show(reply: Answer, stdout: TextIO) -> None:
         score = "" if context.score is None else f" {context.score:.3f}"
         console.print(Text(f"{rank}. {printable(place)}{score}", style="bold"))
         console.print(_text(context.text[:SHOWN] + ("..." if len(context.text) > SHOWN else "")), style="dim")
+
+
+def _called(call: ToolCall) -> str:
+    """A tool call as a line: the tool with its arguments, and what came of it."""
+    arguments = (
+        "?" if call.arguments is None else ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    )
+    line = f"{call.name}({arguments})"
+    came = f"failed: {call.error}" if call.error else call.result
+    return f"{line} -> {_shortened(came)}" if came else line
+
+
+def _shortened(text: str) -> str:
+    """One line of a text, so long as is looked at."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}..."
 
 
 def _matched(entry: str, trace: Mapping[str, object]) -> str:

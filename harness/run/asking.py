@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
-from ...bots import BotMisconfigured, BotRefused, Reply, deadline, reply_of, scrubbed, without_url_secrets
+from ...bots import BotMisconfigured, BotRefused, Reply, ToolCall, deadline, reply_of, scrubbed, without_url_secrets
 from ...knowledge import Message
 from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
@@ -92,7 +93,18 @@ def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
         for each in reply.contexts
     )
     trace = {redact(str(name)): scrubbed(each, redact) for name, each in reply.trace.items()}
-    return replace(reply, answer=answer, reasoning=reasoning, contexts=contexts, trace=trace)
+    calls = reply.tool_calls and tuple(_call_without_secrets(each, redact) for each in reply.tool_calls)
+    return replace(reply, answer=answer, reasoning=reasoning, contexts=contexts, tool_calls=calls, trace=trace)
+
+
+def _call_without_secrets(call: ToolCall, redact: Callable[[str], str]) -> ToolCall:
+    return ToolCall(
+        redact(call.name),
+        cast("Mapping[str, object] | None", scrubbed(call.arguments, redact)),
+        None if call.result is None else redact(call.result),
+        redact(call.id),
+        redact(without_url_secrets(call.error)),
+    )
 
 
 def _marked(reply: Reply, question: str) -> Reply:

@@ -147,7 +147,6 @@ def _metric(
 
 def recorded_key(record: Recorded) -> bytes:
     """All that was recorded, as 16 bytes: a changed answer is a new one."""
-    content = to_json(
-        [record.question.id, record.question.text, record.answer, record.contexts, record.latency_ms, record.cost]
-    )
+    known = [record.question.id, record.question.text, record.answer, record.contexts, record.latency_ms, record.cost]
+    content = to_json(known if record.tool_calls is None else [*known, record.tool_calls])
     return hashlib.blake2b(content.encode(), digest_size=16).digest()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor
+from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor, with_tool_calls
 from ...knowledge import Message, Recorded, RecordedSet, existing, open_recorded
 from ...knowledge.questions.recorded import recorded_in
 from ...knowledge.questions.row_files import RowSource
@@ -148,9 +148,10 @@ def recorded_reply(record: Recorded) -> Reply:
         documents = record.context_documents or ("",) * len(record.contexts)
         contexts = tuple(Context(*pair) for pair in zip(record.contexts, documents, strict=True))
     faq = record.question.extra.get("faq_question")
-    return Reply(
+    reply = Reply(
         answer=record.answer,
         contexts=contexts,
         usage=Usage(record.tokens_in, record.tokens_out, record.cost),
         trace={"faq_question": faq} if isinstance(faq, str) else {},
     )
+    return with_tool_calls(reply, record.tool_calls)

@@ -44,6 +44,8 @@ class RowFacts:
             "evidence": quotes_of(question) or None,
             "nuggets": [Nugget(one.text, one.vital) for one in question.nuggets] or None,
             "answerable": question.answerable,
+            "expected_tools": question.expected_tools,
+            "forbidden_tools": question.forbidden_tools or None,
             "latency_ms": row.latency_ms,
             "embedder": self.embedder,
         }
@@ -57,6 +59,7 @@ class RowFacts:
             facts["contexts"] = None if reply.contexts is None else [context.text for context in reply.contexts]
             documents = None if reply.contexts is None else [context.document for context in reply.contexts]
             facts["context_documents"] = documents
+            facts["tool_calls"] = reply.tool_calls
             facts["cost"] = reply.usage.cost
             facts["tokens_in"] = reply.usage.tokens_in
             facts["tokens_out"] = reply.usage.tokens_out

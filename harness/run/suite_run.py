@@ -184,7 +184,12 @@ def _scored(
     ids = ModelIds(embedder.model_id, judging, models)
     choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
     if suite.metrics is not None:
-        has = {"expected": questions.has_expected, "constraints": questions.has_constraints}
+        has = {
+            "expected": questions.has_expected,
+            "constraints": questions.has_constraints,
+            "expected_tools": questions.has_expected_tools,
+            "forbidden_tools": questions.has_forbidden_tools,
+        }
         check_spelling(questions.path, questions.misspelt, has, choice.plan)
     models.take(choice.plan.needs)
     if questions.has_constraints:
@@ -208,6 +213,8 @@ def choose_for_suite(
         "constraints": questions.has_constraints,
         "answerable": questions.has_answerable,
         "evidence": questions.has_evidence,
+        "expected_tools": questions.has_expected_tools,
+        "forbidden_tools": questions.has_forbidden_tools,
         "text": questions.count,
         # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
         "contexts": sum(suite.bots[name].type != "faq" for name in bots),

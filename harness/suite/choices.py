@@ -375,6 +375,12 @@ DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "answer_length": (),
     "latency_ms": ("latency_ms",),
 }
+# What it has as well where questions speak of tools; elsewhere nobody misses it.
+OF_TOOLS: Final[Mapping[str, str]] = {
+    "tool_call_f1": "expected_tools",
+    "tool_argument_match": "expected_tools",
+    "forbidden_tools": "forbidden_tools",
+}
 # What it has as well where a language model grades; the embedded judge grades also what a suite names.
 JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
     "answer_relevancy": ("text",),
@@ -449,7 +455,8 @@ def choose_metrics(
     provides = {**provides, "verdict": sum(provides.get(key, 0) for key in VERDICTS)}
     own = {name: () for name, given in (("byop", own_prompts), ("rubric", bool(rubrics(catalog)))) if given}
     judged: Mapping[str, Sequence[str]] = {**JUDGED, **own} if is_judged else {}
-    defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **judged}
+    of_tools = {name: (need,) for name, need in OF_TOOLS.items() if provides.get(need)}
+    defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **of_tools, **judged}
     left_out = _left_out(defaults, provides) if wanted is None else {}
     entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
     chosen, warnings = read_entries(with_options(entries, options, catalog) if options else entries, catalog)

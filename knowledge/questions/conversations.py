@@ -8,6 +8,7 @@ from .rows import ReadRow, Row, kind_of, made_id
 
 TURNS, MESSAGES, SIMULATE = "turns", "messages", "simulate"
 OF_CONVERSATION = ("goal",)  # what a conversation has and its turns have not: it goes with the last one
+OF_TURNS = ("expected_tools",)  # what its turns have, and a conversation has not
 _ASKED = ("ask", "question", "user")
 
 
@@ -36,6 +37,9 @@ def _turns(row: Row, line: int, path: Path) -> Iterator[Row]:
     turns = row[TURNS]
     if not isinstance(turns, list) or not turns:
         raise InputError(f"{path}:{line}: `{TURNS}` must be a list of turns with `ask`, not {kind_of(turns)}.")
+    for key in OF_TURNS:
+        if key in row:
+            raise InputError(f"{path}:{line}: write `{key}` at the turn in which the tools should be called.")
     asked = [_turn(turn, number, line, path) for number, turn in enumerate(turns, 1)]
     own_id = row.get("id") or made_id("\0".join(str(turn["question"]) for turn in asked))
     shared = {key: value for key, value in row.items() if key not in (TURNS, "id", *OF_CONVERSATION)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 Constraint = str | tuple[str, ...]
 
@@ -12,6 +12,14 @@ class Message(TypedDict):
 
     role: Literal["user", "assistant"]
     content: str
+
+
+class ExpectedTool(TypedDict):
+    """A call of a tool that a bot should make; without ``arguments`` and ``schema`` any arguments will do."""
+
+    name: str
+    arguments: NotRequired[Mapping[str, object]]
+    schema: NotRequired[object]
 
 
 PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
@@ -56,6 +64,9 @@ class Question:
         conversation: id of the conversation of which this is a turn; blank for a question by itself.
         turn: its number in the conversation, from 1; None for a question by itself.
         nuggets: facts that a good answer holds; empty where the file names none.
+        expected_tools: the calls of tools that it takes, in their order; None when the set does not say, empty when it
+            takes none.
+        forbidden_tools: names of tools that must not be called.
     """
 
     id: str
@@ -72,3 +83,5 @@ class Question:
     conversation: str = ""
     turn: int | None = None
     nuggets: tuple[Nugget, ...] = ()
+    expected_tools: tuple[ExpectedTool, ...] | None = None
+    forbidden_tools: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ from .rows import (
     as_conversation,
     as_draft,
     as_evidence,
+    as_expected_tools,
     as_flag,
     as_history,
     as_it_is,
@@ -36,6 +37,7 @@ from .rows import (
     as_turn,
     cell_as_constraints,
     cell_as_evidence,
+    cell_as_expected_tools,
     cell_as_history,
     cell_as_json,
     cell_as_nuggets,
@@ -259,6 +261,14 @@ QUESTION_FIELDS = (
     Field(("history", "chat_history"), "history", as_history, cell_as_history),
     Field(("conversation", "conversation_id"), "conversation", as_conversation),
     Field(("turn",), "turn", as_turn),
+    Field(
+        ("expected_tools", "expected_tool_calls", "reference_tool_calls"),
+        "expected_tools",
+        as_expected_tools,
+        cell_as_expected_tools,
+        empty_counts=True,
+    ),
+    Field(("forbidden_tools",), "forbidden_tools", as_texts, cell_as_texts),
     Field(("evidence",), "evidence", as_evidence, cell_as_evidence),
     Field(("evidence_document",), "evidence_document", as_text),
     Field(("evidence_quote",), "evidence_quote", as_text),
@@ -268,7 +278,7 @@ QUESTION_FIELDS = (
 # Only in files of questions: a recorded answer may well be called a draft.
 _DRAFT_FIELD = Field((DRAFT,), DRAFT, as_draft)
 _MARKS = (PERTURBS, DRAFT)  # keys of ours that stay among those that mean nothing
-PASSIVE_KEYS = ("answer", "answer_b", "contexts", "label", "source", "split")
+PASSIVE_KEYS = ("answer", "answer_b", "contexts", "label", "source", "split", "tool_calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +295,8 @@ class QuestionSet:
         has_evidence: how many have gold evidence.
         has_answerable: for how many it is said whether the knowledge answers them.
         has_conversations: how many are turns of a conversation.
+        has_expected_tools: for how many it is said which tools should be called.
+        has_forbidden_tools: how many name tools that must not be called.
         misspelt: by what it should fill (such as ``expected``), a key of the file that is not known.
     """
 
@@ -297,6 +309,8 @@ class QuestionSet:
     has_evidence: int
     has_answerable: int
     has_conversations: int
+    has_expected_tools: int
+    has_forbidden_tools: int
     _rows: Rows
     _repeated_ids: frozenset[int]
     misspelt: Mapping[str, str] = field(default_factory=dict)
@@ -357,6 +371,8 @@ def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = Fa
         has_evidence=summary.provides.get("evidence", 0),
         has_answerable=summary.provides.get("answerable", 0),
         has_conversations=summary.provides.get("conversation", 0),
+        has_expected_tools=summary.provides.get("expected_tools", 0),
+        has_forbidden_tools=summary.provides.get("forbidden_tools", 0),
         _rows=rows,
         _repeated_ids=summary.repeated_ids,
         misspelt=summary.misspelt,
@@ -381,6 +397,8 @@ def question_of(taken: ReadRow, identity: str, line: int) -> Question:
         values.get("conversation", ""),
         values.get("turn"),
         values.get("nuggets", ()),
+        values.get("expected_tools"),
+        values.get("forbidden_tools", ()),
     )
 
 
@@ -445,7 +463,9 @@ def _unused_answers(rows: Rows, summary: RowsSummary) -> Iterator[str]:
 
 
 _COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source_document", "answerable", "evidence")
-_OPTIONAL = ("history", "conversation", "turn", "nuggets")  # columns of a table where some question has them
+# Columns of a table where some question has them.
+_OPTIONAL = ("history", "conversation", "turn", "nuggets", "expected_tools", "forbidden_tools")
+_NOTHING = (None, "", (), [])
 _WIDTH = 120  # of lines in YAML
 _OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS}
 
@@ -482,9 +502,12 @@ def question_row(question: Question) -> dict[str, object]:
         "conversation": question.conversation,
         "turn": question.turn,
         "nuggets": _nuggets(question),
+        "forbidden_tools": list(question.forbidden_tools),
     }
     row |= {key: value for key, value in question.extra.items() if not _is_ours(key)}
-    return {key: value for key, value in row.items() if value not in ("", None, [])}
+    made = {key: value for key, value in row.items() if value not in ("", None, [])}
+    # an empty list says that no tool should be called
+    return made if question.expected_tools is None else {**made, "expected_tools": list(question.expected_tools)}
 
 
 def question_cells(question: Question) -> dict[str, str]:
@@ -502,7 +525,7 @@ def extra_keys(questions: Iterable[Question]) -> list[str]:
     """Columns that a table needs beside the usual ones: what some question has, and all keys of ``extra`` in order."""
     keys: dict[str, None] = {}
     for question in questions:
-        keys |= dict.fromkeys(key for key in _OPTIONAL if getattr(question, key))
+        keys |= dict.fromkeys(key for key in _OPTIONAL if _extra_cell(question, key))
         keys |= dict.fromkeys(key for key in question.extra if not _is_ours(key))
     return list(keys)
 
@@ -511,7 +534,9 @@ def _extra_cell(question: Question, key: str) -> str:
     if key not in _OPTIONAL:
         return _cell(question.extra.get(key))
     value = _nuggets(question) if key == "nuggets" else getattr(question, key)
-    return _json(list(value)) if isinstance(value, tuple | list) and value else _cell(value or "")
+    if value in _NOTHING and not (key == "expected_tools" and value == ()):
+        return ""
+    return _json(list(value)) if isinstance(value, tuple | list) else _cell(value)
 
 
 def _is_ours(key: str) -> bool:
@@ -666,6 +691,16 @@ class Questions(Protocol):
         ...
 
     @property
+    def has_expected_tools(self) -> int:
+        """For how many it is said which tools should be called."""
+        ...
+
+    @property
+    def has_forbidden_tools(self) -> int:
+        """How many name tools that must not be called."""
+        ...
+
+    @property
     def misspelt(self) -> Mapping[str, str]:
         """By what it should fill (such as ``expected``), a key that is not known."""
         ...
@@ -693,6 +728,8 @@ class QuestionList:
         self.has_constraints = sum(bool(question.constraints) for question in questions)
         self.has_evidence = sum(bool(question.evidence) for question in questions)
         self.has_conversations = sum(bool(question.conversation) for question in questions)
+        self.has_expected_tools = sum(question.expected_tools is not None for question in questions)
+        self.has_forbidden_tools = sum(bool(question.forbidden_tools) for question in questions)
         self.has_answerable = sum(question.answerable is not None for question in questions)
         self.fingerprint = _fingerprint(self._questions)
         self.misspelt: Mapping[str, str] = {}

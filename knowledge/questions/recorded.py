@@ -17,9 +17,11 @@ from .rows import (
     as_amount,
     as_contexts,
     as_count,
+    as_it_is,
     as_scores,
     as_text,
     cell_as_contexts,
+    cell_as_json,
     cell_as_scores,
 )
 
@@ -33,6 +35,7 @@ _RECORDED_FIELDS = (
     Field(("tokens_out",), "tokens_out", as_count),
     Field(("cost",), "cost", as_amount),
     Field(("scores",), "scores", as_scores, cell_as_scores),
+    Field(("tool_calls", "tools_called"), "tool_calls", as_it_is, cell_as_json, empty_counts=True),
 )
 _PASSIVE = (*PASSIVE_KEYS, "faq_question")
 _DEFAULT_BOT = "recorded"
@@ -54,6 +57,7 @@ class Recorded:
         tokens_out: tokens of the answer.
         cost: in whatever currency the recorder used.
         scores: by name, what some other tool gave the answer.
+        tool_calls: the tools that were called, as they were written down; None where nothing is said of them.
     """
 
     question: Question
@@ -67,6 +71,7 @@ class Recorded:
     tokens_out: int | None = None
     cost: float | None = None
     scores: Mapping[str, GivenScore] = field(default_factory=dict)
+    tool_calls: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,8 @@ class RecordedSet:
         warnings: sentences for the user.
         bots: how many rows each bot has, in the order in which they appear.
         has: how many rows have an ``answer``, ``contexts``, ``expected``, ``constraints``, ``evidence``,
-            ``answerable``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost``; and how many a question ``text``.
+            ``answerable``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost``, ``tool_calls``; and how many a
+            question ``text``.
         misspelt: by what it should fill (such as ``answer``), a key of the file that is not known.
         scores: by name, what is known of the scores that other tools gave.
     """
@@ -123,8 +129,8 @@ def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
     """Check a file of recorded answers and make it ready to be streamed.
 
     The kinds of file and the keys of the question are those of ``open_questions``; beside them stand ``answer``,
-    ``contexts``, ``bot``, ``repeat``, ``latency_ms``, ``tokens_in``, ``tokens_out`` and ``cost``. A question may be
-    null or blank, because some metrics look at the answer alone.
+    ``contexts``, ``bot``, ``repeat``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost`` and ``tool_calls``. A
+    question may be null or blank, because some metrics look at the answer alone.
 
     Args:
         path: the file.
@@ -193,4 +199,5 @@ def _recorded(taken: ReadRow, identity: str, line: int) -> Recorded:
         tokens_out=values.get("tokens_out"),
         cost=values.get("cost"),
         scores=values.get("scores", {}),
+        tool_calls=values.get("tool_calls"),
     )

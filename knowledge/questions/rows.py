@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from ... import InputError
 from ..documents.document import storable_value
-from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence, Message, Nugget
+from .question import MOVED, PERTURBS, REJECTED, Constraint, Evidence, ExpectedTool, Message, Nugget
 
 Row = dict[str, object]
 
@@ -267,6 +267,79 @@ def _message(given: object, place: int) -> Message | None:
     return {"role": role, "content": content}
 
 
+_OF_EXPECTED: Final = ("name", "arguments", "schema")
+_ALSO: Final = {"args": "arguments", "input_parameters": "arguments", "tool": "name"}  # LangChain, DeepEval
+_UNREAD: Final = ("id", "type", "index")  # of calls as OpenAI and LangChain write them down
+
+
+def as_expected_tools(value: object) -> tuple[ExpectedTool, ...]:
+    """Calls that a bot should make: names, or objects with ``name``, and perhaps ``arguments`` and ``schema``.
+
+    Calls in the forms of OpenAI (``function``), LangChain (``args``) and DeepEval (``input_parameters``) are read, too.
+    """
+    return tuple(_expected_tool(each) for each in (value if isinstance(value, list) else [value]))
+
+
+def cell_as_expected_tools(value: object) -> tuple[ExpectedTool, ...] | None:
+    """The calls of a cell: a JSON list, or names separated by ``|``; None when it is blank."""
+    if isinstance(value, str) and not value.strip():
+        return None
+    found = _json_list(value)
+    if found is None and isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        raise WrongValue("must be a JSON list of calls in a table, or names separated by |")
+    return as_expected_tools(_cell_items(value) if found is None else found)
+
+
+def _expected_tool(given: object) -> ExpectedTool:
+    if isinstance(given, str) and given.strip():
+        return {"name": given.strip()}
+    if not isinstance(given, dict):
+        shown = "a blank text" if isinstance(given, str) else kind_of(given)
+        raise WrongValue(f'must hold names or objects such as {{"name": ..., "arguments": {{...}}}}, not {shown}')
+    fields: dict[str, object] = {}
+    function = given.get("function")
+    for key, value in ({**given, **function} if isinstance(function, dict) else given).items():
+        field = _ALSO.get(str(key), str(key))
+        if field in _OF_EXPECTED:
+            fields[field] = value
+        elif field not in _UNREAD and not (field == "function" and isinstance(function, dict)):
+            close = difflib.get_close_matches(field, _OF_EXPECTED, n=1)
+            hint = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(_OF_EXPECTED)}"
+            raise WrongValue(f"holds a call with the key `{key}`; {hint}")
+    name = fields.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise WrongValue(f"holds a call without a `name`; it has {', '.join(map(str, given)) or 'nothing'}")
+    made: ExpectedTool = {"name": name.strip()}
+    if fields.get("arguments") is not None:
+        made["arguments"] = _expected_arguments(fields["arguments"], name)
+    if fields.get("schema") is not None:
+        made["schema"] = _json_schema(fields["schema"], name)
+    return made
+
+
+def _expected_arguments(given: object, tool: str) -> dict[str, object]:
+    if isinstance(given, str):
+        try:
+            given = storable_value(json.loads(given))
+        except (ValueError, RecursionError):
+            raise WrongValue(f"holds arguments of `{tool}` that are no JSON: {given!r:.80}") from None
+    if not isinstance(given, dict):
+        raise WrongValue(f"holds arguments of `{tool}` that are {kind_of(given)}; an object was wanted")
+    return {str(name): value for name, value in given.items()}
+
+
+def _json_schema(given: object, tool: str) -> object:
+    from jsonschema import SchemaError, validators
+
+    if not isinstance(given, dict | bool):
+        raise WrongValue(f"holds a schema of `{tool}` that is {kind_of(given)}; a JSON schema was wanted")
+    try:
+        validators.validator_for(given, default=validators.Draft202012Validator).check_schema(given)
+    except SchemaError as error:
+        raise WrongValue(f"holds a schema of `{tool}` that is no JSON schema ({error.message[:120]})") from None
+    return given
+
+
 def as_conversation(value: object) -> str | None:
     """The id of a conversation; None when blank."""
     return as_id(value).strip() or None
@@ -310,8 +383,8 @@ def as_it_is(value: object) -> object:
 
 
 def cell_as_json(value: object) -> object:
-    """The object that a cell holds as JSON; None when it is blank, the text itself when it is no object."""
-    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+    """The object or list that a cell holds as JSON; None when it is blank, the text itself when it is neither."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value if value else None
     try:
         return storable_value(json.loads(value))
@@ -588,6 +661,8 @@ class RowReader:
                 raise InputError(f"{self._path}:{line}: `{key}` {wrong}.") from wrong
             if parsed is not None and (parsed != () or empty_counts):
                 values[fills] = parsed
+        if "forbidden_tools" in values and "expected_tools" in values:
+            self._refuse_both(values["expected_tools"], values["forbidden_tools"], line)
         if PERTURBS in values and not isinstance(values[PERTURBS], str):
             self._check_mark(values[PERTURBS], line)
         if "evidence_quote" in values or "evidence_document" in values:
@@ -596,6 +671,12 @@ class RowReader:
         if type(identity) is not str:
             identity = self._id(identity, line)
         return ReadRow(identity.strip(), text, values, extra)
+
+    def _refuse_both(self, expected: Any, forbidden: Any, line: int) -> None:  # noqa: ANN401 - as the fields read them
+        """Raises InputError where a tool is expected and forbidden."""
+        both = [each["name"] for each in expected if each["name"] in forbidden]
+        if both:
+            raise InputError(f"{self._path}:{line}: the tool `{both[0]}` is both expected and forbidden.")
 
     def _check_mark(self, mark: object, line: int) -> None:
         """Say so when the mark of a variant names no question: it would be counted as a question like any other."""

@@ -291,7 +291,7 @@ def estimate(
 
 CASES: Final = """
 SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable,
-    history, conversation, turn, extra
+    history, conversation, turn, expected_tools, forbidden_tools, extra
 FROM questions JOIN (
     SELECT question_id, MIN(position) AS place FROM run_rows WHERE run_id = ? GROUP BY question_id
 ) ON question_id = questions.id ORDER BY place, questions.id"""
@@ -381,14 +381,16 @@ def case_of(question: Question) -> Case:
 
 def _case(
     key: str, text: str, expected: str, constraints: str, evidence: str, tags: str, source_document: str,
-    answerable: int | None, history: str | None, conversation: str | None, turn: int | None, extra: str | None,
+    answerable: int | None, history: str | None, conversation: str | None, turn: int | None,
+    expected_tools: str | None, forbidden_tools: str | None, extra: str | None,
 ) -> Case:  # fmt: skip
     # A quote has as many members as places; how many these are today, or whether any, is no matter of the question.
     groups = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
     quotes = [list(dict.fromkeys(group)) for group in groups]
     before = orjson.loads(history or "[]")
     marks = [text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable]
-    marked_by = to_json([*marks, before] if before else marks)
+    tools = [orjson.loads(each) for each in (expected_tools, forbidden_tools) if each is not None]
+    marked_by = to_json([*marks, *([before] if before else []), *tools])
     return Case(
         key=str(key),
         text=str(text),

@@ -22,7 +22,7 @@ from ..table import Heading
 from ..table import markdown as as_markdown
 from .json import as_json
 from .markdown import markdown
-from .tables import FrameRow, about_csv, about_json, csv_heading, frame_rows, row_csv, row_json
+from .tables import FrameRow, about_csv, about_json, csv_heading, frame_rows, has_tool_calls, row_csv, row_json
 
 # Without ids, dates and measured times, and in an order that rests on texts alone: equal runs give equal files.
 NAMES = (
@@ -101,7 +101,7 @@ def fill_csv_folder(report: Report, folder: Path) -> None:
     """``rows.csv`` with all metrics, ``leaderboard.csv``, ``problems.csv``, ``insights.csv``, and below ``evaluators``
     the frame of each evaluator of several metrics.
     """  # noqa: D205 - one sentence that needs two lines
-    with _frames() as frames:
+    with _frames(report.run) as frames:
         frames.open(folder / "rows.csv", report.metrics)
         for evaluator, name in _named(report):
             if len(evaluator.columns) > 1 and _saves_rows(evaluator):
@@ -121,7 +121,7 @@ def fill_work_dir(report: Report, folder: Path) -> None:
     for board, name in named:
         (folder / "evaluators" / name).mkdir(parents=True)
         _write_evaluator(report, board, folder / "evaluators" / name)
-    with _frames() as frames:
+    with _frames(report.run) as frames:
         for board, name in named:
             if _saves_rows(board):
                 for ending in ("csv", "json"):
@@ -222,20 +222,21 @@ def _write_table(path: Path, headings: Sequence[str], lines: Iterable[Sequence[o
 class _Frames:
     """Frames that are open at once, so that the rows are read only once for all of them."""
 
-    def __init__(self, files: contextlib.ExitStack) -> None:
+    def __init__(self, files: contextlib.ExitStack, tools: bool) -> None:
         self._files = files
+        self._tools = tools
         self._open: list[tuple[BinaryIO, Sequence[str], bool]] = []
 
     def open(self, path: Path, metrics: Sequence[str]) -> None:
         file = self._files.enter_context(path.open("wb"))
         as_csv = path.suffix == ".csv"
-        file.write(csv_heading(metrics) if as_csv else b"[")
+        file.write(csv_heading(metrics, self._tools) if as_csv else b"[")
         self._open.append((file, metrics, as_csv))
 
     def fill(self, rows: Iterable[FrameRow]) -> None:
         separator = b"\n"
         for row in rows:
-            in_csv, in_json = about_csv(row), about_json(row)
+            in_csv, in_json = about_csv(row, self._tools), about_json(row)
             for file, metrics, as_csv in self._open:
                 file.write(row_csv(row, metrics, in_csv) if as_csv else separator + row_json(row, metrics, in_json))
             separator = b",\n"
@@ -245,9 +246,9 @@ class _Frames:
 
 
 @contextlib.contextmanager
-def _frames() -> Iterator[_Frames]:
+def _frames(run: ReportedRun) -> Iterator[_Frames]:
     with contextlib.ExitStack() as files:
-        yield _Frames(files)
+        yield _Frames(files, has_tool_calls(run))
 
 
 def _named(report: Report) -> list[tuple[Board, str]]:

@@ -31,7 +31,10 @@ class FrameScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """One question as one bot answered it, with its scores by metric; ``conversation`` and ``turn`` where it is one."""
+    """One question as one bot answered it, with its scores by metric; ``conversation`` and ``turn`` where it is one.
+
+    ``tool_calls`` is JSON as the database has it.
+    """
 
     bot: str
     question_id: str
@@ -44,6 +47,7 @@ class FrameRow:
     scores: Mapping[str, FrameScore]
     conversation: str | None = None
     turn: int | None = None
+    tool_calls: str | None = None
 
 
 KEYS = """
@@ -67,16 +71,16 @@ def frame_rows(run: ReportedRun, metrics: Collection[str]) -> Iterator[FrameRow]
     keys = iter(run.store.connection.execute(KEYS, [run.id]))
     while chunk := list(itertools.islice(keys, CHUNK)):
         questions = _texts(run, QUESTIONS, {line[1] for line in chunk})
-        replies = _texts(run, "SELECT id, answer, status, error FROM replies", {line[3] for line in chunk})
+        replies = _texts(run, "SELECT id, answer, status, error, tool_calls FROM replies", {line[3] for line in chunk})
         scores = _scores(run, names, {line[3] for line in chunk})
         for bot, question_id, repeat, reply_id in chunk:
             key, text, expected, conversation, turn = questions[question_id]
-            answer, status, error = replies[reply_id]
+            answer, status, error, tool_calls = replies[reply_id]
             of_row = scores.get((reply_id, question_id), {})
             yield FrameRow(
                 bot, str(key), repeat, str(text), orjson.loads(str(expected)), answer, str(status), error,
                 {name: of_row[name] for name in names.values() if name in of_row}, conversation or None,
-                turn,  # type: ignore[arg-type]
+                turn, tool_calls,  # type: ignore[arg-type]
             )  # fmt: skip
 
 
@@ -105,7 +109,10 @@ def _passed(run: ReportedRun, metric: str, value: float | None) -> bool | None:
 
 def about_json(row: FrameRow) -> bytes:
     """What was asked and answered, as the beginning of a JSON object; it is the same in every frame of a row."""
-    return orjson.dumps({name: getattr(row, name) for name in ABOUT})[:-1]
+    about = {name: getattr(row, name) for name in ABOUT}
+    if row.tool_calls is not None:
+        about["tool_calls"] = orjson.Fragment(row.tool_calls)
+    return orjson.dumps(about)[:-1]
 
 
 def row_json(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) -> bytes:
@@ -120,18 +127,33 @@ def _score_object(score: FrameScore) -> dict[str, object]:
     return made
 
 
-def csv_heading(metrics: Iterable[str]) -> bytes:
-    """The first line of a CSV frame, after a byte order mark, without which spreadsheets take it for Latin-1."""
-    names = [*ABOUT, *itertools.chain.from_iterable((name, f"{name}:passed", f"{name}:reason") for name in metrics)]
+def has_tool_calls(run: ReportedRun) -> bool:
+    """Whether a bot of the run reports tools, so that its tables have a column for their calls."""
+    return bool(
+        run.store.query(
+            "SELECT 1 FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = ? AND tool_calls IS NOT NULL"
+            " LIMIT 1",
+            [run.id],
+        )
+    )
+
+
+def csv_heading(metrics: Iterable[str], tools: bool = False) -> bytes:
+    """The first line of a CSV frame, after a byte order mark, without which spreadsheets take it for Latin-1.
+
+    With ``tools`` there is a column for tool calls, as JSON.
+    """
+    of_metrics = itertools.chain.from_iterable((name, f"{name}:passed", f"{name}:reason") for name in metrics)
+    names = [*ABOUT, *(["tool_calls"] if tools else []), *of_metrics]
     return "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
 
 
-def about_csv(row: FrameRow) -> bytes:
+def about_csv(row: FrameRow, tools: bool = False) -> bytes:
     """What was asked and answered, as the beginning of a CSV line; several accepted answers are lines of one cell."""
     expected = "\n".join(row.expected)
     cells = [getattr(row, name) for name in ABOUT]
     cells[ABOUT.index("expected")] = expected
-    return csv_line(cells).removesuffix(b"\r\n")
+    return csv_line([*cells, row.tool_calls] if tools else cells).removesuffix(b"\r\n")
 
 
 def row_csv(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) -> bytes:

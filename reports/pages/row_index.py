@@ -427,7 +427,7 @@ def _long(*names: str) -> str:
 
 OF_RUN = "run_rows.run_id = ? AND run_rows.bot_id IN ({bots})"
 REPLY_SIZES = f"""
-SELECT question_id, SUM({ROW} + {_long("answer", "error", "reasoning", "trace")}) FROM run_rows
+SELECT question_id, SUM({ROW} + {_long("answer", "error", "reasoning", "trace", "tool_calls")}) FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id WHERE {OF_RUN} GROUP BY question_id"""
 SCORE_SIZES = f"""
 SELECT run_rows.question_id, SUM(20 + {_long("details")}) FROM run_rows

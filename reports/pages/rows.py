@@ -529,7 +529,8 @@ PASSAGES_A_BLOCK: Final = 100
 REPLIES = f"""
 SELECT run_rows.bot_id, run_rows.question_id, run_rows.repeat, run_rows.reply_id, replies.answer, replies.error,
     replies.abstained, replies.retrieved, replies.latency_ms, replies.queue_ms, replies.attempts_ms, replies.in_flight,
-    replies.tokens_in, replies.tokens_out, replies.cost, replies.reasoning, replies.trace, replies.asked_at
+    replies.tokens_in, replies.tokens_out, replies.cost, replies.reasoning, replies.trace, replies.asked_at,
+    replies.tool_calls
 FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
 WHERE {OF_BLOCK} ORDER BY run_rows.question_id, run_rows.bot_id, run_rows.repeat"""
 
@@ -627,7 +628,7 @@ def _question(line: Sequence[Any]) -> dict[str, Any]:
 
 def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
     (_, _, _, _, answer, error, abstained, retrieved, latency, queue, attempts, in_flight, tokens_in, tokens_out,
-     cost, reasoning, trace, asked_at) = line  # fmt: skip
+     cost, reasoning, trace, asked_at, tool_calls) = line  # fmt: skip
     given = {} if answer is not None and len(answer) <= indexed else cut("answer", answer)
     timed = {} if indexed else {"latency_ms": short(latency)}
     return {
@@ -635,7 +636,7 @@ def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
         "queue_ms": short(queue),
         "attempts_ms": fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
         "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning), **cut("trace", trace),
-        "asked_at": asked_at,
+        "asked_at": asked_at, **({} if tool_calls is None else bounded("tool_calls", tool_calls)),
     }  # fmt: skip
 
 

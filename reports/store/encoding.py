@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from ...bots import Context, Identity, Reply
+from ...bots import Context, Identity, Reply, ToolCall, with_tool_calls
 from ...knowledge import Question
 
 _LARGEST: Final = int(sys.float_info.max)
@@ -63,12 +63,18 @@ def _plain(value: object) -> object:
 def question_columns(question: Question) -> tuple[object, ...]:
     """The columns of ``questions`` from fingerprint to extra."""
     values = _question_values(question)
-    return (_fingerprint(values), *values)
+    return (_question_key(values), *values)
 
 
 def question_fingerprint(question: Question) -> bytes:
     """The key under which a question is stored: a hash of all that is known of it."""
-    return _fingerprint(_question_values(question))
+    return _question_key(_question_values(question))
+
+
+def _question_key(values: tuple[object, ...]) -> bytes:
+    """Without the columns of tools where they are null, so that questions of before there were any are the same."""
+    *of_all, expected, forbidden, extra = values
+    return _fingerprint((*of_all, extra, *(each for each in (expected, forbidden) if each is not None)))
 
 
 def _question_values(question: Question) -> tuple[object, ...]:
@@ -85,6 +91,8 @@ def _question_values(question: Question) -> tuple[object, ...]:
         question.conversation,
         question.turn,
         to_json(question.nuggets),
+        None if question.expected_tools is None else to_json(question.expected_tools),
+        to_json(question.forbidden_tools) if question.forbidden_tools else None,
         to_json(question.extra),
     )
 
@@ -119,12 +127,13 @@ def clean_reply(reply: Reply) -> Reply:
     """The reply with every text storable; the same object when it is clean already.
 
     A figure of its usage that can't be true (a cost of inf or below 0, 1e23 tokens) is None then, and the trace says
-    under ``not_kept`` what was told.
+    under ``not_kept`` what was told; so it is with tool calls that can't be read.
 
     Raises:
         TypeError, ValueError: the bot put something into it that no column can hold; the sentence says what.
     """
     _check(reply)
+    reply = _clean_calls(reply)
     answer = None if reply.answer is None else storable(reply.answer)
     reasoning = None if reply.reasoning is None else storable(reply.reasoning)
     contexts = reply.contexts and tuple(map(_clean_context, reply.contexts))
@@ -134,6 +143,41 @@ def clean_reply(reply: Reply) -> Reply:
     if answer == reply.answer and reasoning == reply.reasoning and contexts == reply.contexts:
         return reply
     return replace(reply, answer=answer, contexts=contexts, reasoning=reasoning)
+
+
+def _clean_calls(reply: Reply) -> Reply:
+    """The reply with tool calls as they will be read back."""
+    if reply.tool_calls is None:
+        return reply
+    reply = with_tool_calls(reply, reply.tool_calls)
+    return replace(reply, tool_calls=reply.tool_calls and tuple(map(_clean_call, reply.tool_calls)))
+
+
+def _clean_call(call: ToolCall) -> ToolCall:
+    try:
+        arguments, wrong = None if call.arguments is None else orjson.loads(to_json(call.arguments)), ""
+    except (TypeError, ValueError, RecursionError) as error:
+        arguments, wrong = None, f"its arguments can't be written as JSON: {error}"
+    said = "; ".join(part for part in (call.error, wrong) if part)
+    result = None if call.result is None else storable(call.result)
+    return ToolCall(storable(call.name), arguments, result, storable(call.id), storable(said))
+
+
+def tool_calls_column(calls: tuple[ToolCall, ...] | None) -> str | None:
+    """The column of tool calls: a JSON list without what says nothing; None where the bot does not report them."""
+    return None if calls is None else to_json([_call_object(each) for each in calls])
+
+
+def _call_object(call: ToolCall) -> dict[str, object]:
+    made: dict[str, object] = {"name": call.name, "arguments": call.arguments}
+    return made | {
+        name: value for name in ("result", "id", "error") if (value := getattr(call, name)) not in (None, "")
+    }
+
+
+def tool_calls_of(column: str | None) -> tuple[ToolCall, ...] | None:
+    """Tool calls out of their column."""
+    return None if column is None else tuple(ToolCall(**each) for each in orjson.loads(column))
 
 
 def _clean_context(context: Context) -> Context:

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from ...bots import Reply
 from ...knowledge import Question
 from .database import insert_many, insert_or_find, marks
-from .encoding import context_columns, question_columns, to_json
+from .encoding import context_columns, question_columns, to_json, tool_calls_column
 from .run import Row, RowStatus
 
+QUESTION_COLUMNS = (
+    "id, fingerprint, key, text, expected, constraints, evidence, tags, source_document, answerable, history,"
+    " conversation, turn, nuggets, expected_tools, forbidden_tools, extra"
+)
 REPLY_COLUMNS = (
     "id, bot_id, question_hash, repeat, status, answer, error, history, abstained, retrieved, latency_ms, queue_ms,"
-    " attempts_ms, in_flight, tokens_in, tokens_out, cost, reasoning, trace, asked_at"
+    " attempts_ms, in_flight, tokens_in, tokens_out, cost, reasoning, tool_calls, trace, asked_at"
 )
 NOTHING = Reply(None)
 
@@ -41,6 +45,7 @@ def reply_columns(row: Row) -> tuple[object, ...]:
         reply.usage.tokens_out,
         reply.usage.cost,
         reply.reasoning,
+        tool_calls_column(reply.tool_calls),
         to_json(reply.trace) if reply.trace else None,
         row.asked_at,
     )
@@ -178,4 +183,4 @@ def _write_questions(connection: sqlite3.Connection, wanted: Sequence[Row]) -> N
             known[values[0]] = last
             new.append((last, *values))
         row.question_id = known[values[0]]
-    insert_many(connection, "INSERT INTO questions", new)
+    insert_many(connection, f"INSERT INTO questions ({QUESTION_COLUMNS})", new)

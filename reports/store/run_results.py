@@ -13,7 +13,7 @@ import orjson
 from ... import InputError
 from ...bots import Context, Reply, Usage
 from .database import Store, marks, transaction
-from .encoding import identity_columns, to_json
+from .encoding import identity_columns, to_json, tool_calls_of
 from .run import RunHeader, bot_fingerprint
 
 Part = TypeVar("Part")
@@ -261,11 +261,11 @@ class RunResults:
     def load_reply(self, reply_id: int) -> Reply:
         """A cached reply with its contexts, as it was given."""
         line = self._store.query(
-            "SELECT answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, trace"
+            "SELECT answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, tool_calls, trace"
             " FROM replies WHERE id = ?",
             [reply_id],
         )[0]
-        answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, trace = line
+        answer, retrieved, tokens_in, tokens_out, cost, reasoning, abstained, queue_ms, tool_calls, trace = line
         contexts = None
         if retrieved is not None:
             contexts = tuple(
@@ -283,6 +283,7 @@ class RunResults:
             reasoning=reasoning,
             abstained=None if abstained is None else bool(abstained),
             queue_ms=queue_ms or 0.0,
+            tool_calls=tool_calls_of(tool_calls),
             trace=orjson.loads(trace) if trace else {},
         )
 

@@ -31,7 +31,28 @@ def m001_tables(db: Database) -> None:
             db.execute(part)
 
 
-MIGRATIONS: Final = (m001_tables,)
+# Columns that came while 0.2 was being made.
+_ADDED: Final = {
+    "questions": {
+        "history": "TEXT NOT NULL DEFAULT '[]'", "conversation": "TEXT NOT NULL DEFAULT ''", "turn": "INTEGER",
+        "nuggets": "TEXT NOT NULL DEFAULT '[]'", "expected_tools": "TEXT", "forbidden_tools": "TEXT",
+    },
+    "replies": {"history": "TEXT", "tool_calls": "TEXT"},
+}  # fmt: skip
+
+
+def m002_conversations_and_tools(db: Database) -> None:
+    """Columns of turns and of tool calls, for a database that was made before there were any."""
+    for table, added in _ADDED.items():
+        there = {column.name for column in db[table].columns}
+        for name, kind in added.items():
+            if name not in there:
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
+    db.execute("DROP VIEW answers")
+    db.execute(next(each for each in _blocks() if each.startswith("CREATE VIEW answers")))
+
+
+MIGRATIONS: Final = (m001_tables, m002_conversations_and_tools)
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -52,6 +52,8 @@ CREATE TABLE questions (
     conversation TEXT NOT NULL DEFAULT '', -- id of the conversation of which it is a turn; blank for a question by itself
     turn INTEGER, -- its number in the conversation, from 1; null for a question by itself
     nuggets TEXT NOT NULL DEFAULT '[]', -- JSON list of facts that a good answer holds: `text` and `vital`
+    expected_tools TEXT, -- JSON list of the tool calls that it takes: `name`, and perhaps `arguments` and `schema`; null when the set does not say, empty when it takes none
+    forbidden_tools TEXT, -- JSON list of tools that must not be called; null where there are none
     extra TEXT NOT NULL -- JSON object: other keys of the question's line; `perturbs` says how it was made of another question
 );
 
@@ -83,6 +85,7 @@ CREATE TABLE replies (
     tokens_out INTEGER, -- as the backend counts
     cost REAL, -- in the currency of the configured prices
     reasoning TEXT, -- the model's reasoning trace
+    tool_calls TEXT, -- JSON list of the tools that it called: `name`, `arguments` (null where they can't be read), and where known `result`, `id` and `error`; null when the bot does not report tools
     trace TEXT, -- JSON object: whatever else the bot reported
     asked_at TEXT NOT NULL -- when
 );
@@ -549,6 +552,7 @@ CREATE VIEW answers AS SELECT
     replies.tokens_in AS tokens_in, -- replies.tokens_in
     replies.tokens_out AS tokens_out, -- replies.tokens_out
     replies.cost AS cost, -- replies.cost
+    replies.tool_calls AS tool_calls, -- replies.tool_calls
     questions.source_document AS source_document, -- questions.source_document
     questions.answerable AS answerable, -- questions.answerable
     questions.tags AS tags, -- questions.tags

@@ -261,7 +261,9 @@ class OpenAIServer:
         deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
         if answer.reasoning is not None:
             deltas.append({"reasoning_content": answer.reasoning})
-        words = (answer.text or "").split(" ")
+        for place, called in enumerate(answer.message.get("tool_calls") or ()):
+            deltas += [{"tool_calls": [piece]} for piece in _pieces(place, called)]
+        words = (answer.text or "").split(" ") if answer.text is not None else []
         deltas += [{"content": word if place == 0 else f" {word}"} for place, word in enumerate(words)]
         events = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
         if whole:
@@ -275,6 +277,15 @@ class OpenAIServer:
         if whole:
             await response.write(b"data: [DONE]\n\n")
         return response
+
+
+def _pieces(place: int, called: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A tool call as it is streamed: who is called first, then the arguments in pieces."""
+    function = called["function"]
+    written = function["arguments"]
+    pieces = [written[start : start + 7] for start in range(0, len(written), 7)]
+    head = {"index": place, **called, "function": {**function, "arguments": ""}}
+    return [head, *({"index": place, "function": {"arguments": piece}} for piece in pieces)]
 
 
 def _fits(text: str | None, schema: Mapping[str, Any]) -> bool:

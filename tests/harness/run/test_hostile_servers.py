@@ -191,8 +191,8 @@ def test_calls_of_tools_explain_a_blank_answer(tmp_path, stream):
     with Calling(lambda _: Answer(None, message={"tool_calls": called}, finish_reason="tool_calls")) as server:
         chat_suite(tmp_path, server.url, 1, model={"stream": stream})
         assert run(tmp_path).returncode == 0
-    [(status, trace)] = lines(tmp_path / "proctor.db", "SELECT status, trace FROM replies")
-    assert (status, json.loads(trace)["tool_calls"]) == ("answered", called)
+    [(status, calls)] = lines(tmp_path / "proctor.db", "SELECT status, tool_calls FROM replies")
+    assert (status, json.loads(calls)[-1]) == ("answered", {"name": "look_up", "arguments": {}, "id": "1"})
 
 
 def test_null_in_the_reply_of_an_http_bot_is_no_answer(tmp_path):

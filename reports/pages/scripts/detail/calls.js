@@ -85,12 +85,23 @@ function timingElement(row) {
   return make("dl", { class: "detail-facts" }, known.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
 }
 
+/** The tools that a bot called, in their order: name, arguments, and what came of it. */
+function toolCallList(calls) {
+  const draw = ({ name, arguments: given, result, error }) => make("li", {},
+    isolated(name), " ", make("code", {}, isolated(given ? JSON.stringify(given) : "?")),
+    error ? make("div", { class: "bad" }, longText(error)) : "",
+    result ? make("div", { class: "small" }, longText(result)) : "");
+  return someOf(calls, "call", draw, { holder: make("ol") });
+}
+
 /** Time, tokens, reasoning and trace of an answer, and the judge's calls. */
 function makingElement(side) {
   const { row } = side;
   const trace = row.trace && row.trace !== "{}" ? row.trace : null;
   return [
     timingElement(row),
+    row.tool_calls?.length ? foldedPart(`Tools called (${row.tool_calls.length})`, () => toolCallList(row.tool_calls), { open: true }) : null,
+    row.tool_calls_length ? make("p", { class: "quiet small" }, tooLong("tool calls", row.tool_calls_length)) : null,
     row.reasoning ? foldedPart("Reasoning of the bot", () => longText(row.reasoning, { length: row.reasoning_length })) : null,
     trace ? foldedPart("Trace of the bot", () => jsonElement(typeof trace === "string" ? trace : JSON.stringify(trace), row.trace_length)) : null,
     callsElement(side),
