@@ -96,7 +96,7 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     lower = {name for name, one in CATALOG.metrics.items() if one.better == "lower"}
     assert lower - rates - noise == {
         "latency_ms", "cost", "bot_error_rate", "empty_context_rate", "parse_failure_rate",
-        "longest_repeated_substring", "unsupported_incorrect", "uncited_claims",
+        "longest_repeated_substring", "unsupported_incorrect", "uncited_claims", "forbidden_tools",
         "toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "fairness_bias", "perplexity",
     } | {name for name in CATALOG.metrics if name.startswith("gptscore_")}  # fmt: skip
     assert noise < lower
