@@ -9,7 +9,8 @@ from proctor.reports.compare.baseline import read_baseline
 from proctor.reports.store.run import RunMetric
 from proctor.reports.summary import summarise
 from report_rows import LENGTH, MATCH, Book, ok, row
-from suites import NOTING, asked, proctor, write_suite
+from suites import NOTING, asked, write_suite
+from typed import proctor
 
 LATENCY = RunMetric("latency_ms", "v1", "lower", 0.0, None, None)
 RATE = RunMetric("bot_error_rate", "v1", "lower", 0.0, 1.0, 0.05, level="run")

@@ -6,7 +6,7 @@ import pytest
 from proctor import InputError
 from proctor.harness.suite.choices import with_options
 from proctor.metrics import builtin_catalog
-from suites import proctor
+from typed import proctor
 
 ROW = {
     "id": "1", "question": "Whom do I write to?", "answer": "jo@acme.io, or +44 20 7946 0958.", "bot": "mine",

@@ -6,7 +6,8 @@ import re
 import sqlite3
 
 from openai_server import OpenAIServer
-from suites import proctor, write_suite
+from suites import write_suite
+from typed import proctor
 
 BOT = """
 def answer(question):

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import yaml
-from suites import proctor, write_suite
+from suites import write_suite
+from typed import proctor
 
 
 def test_questions_reworded_by_hand_as_the_readme_has_them(tmp_path):

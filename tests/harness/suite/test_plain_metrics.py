@@ -2,7 +2,8 @@
 
 import json
 
-from suites import proctor, write_suite
+from suites import write_suite
+from typed import proctor
 
 SCHEMA = {"type": "object", "required": ["id"]}
 ROWS = [

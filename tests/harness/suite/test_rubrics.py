@@ -9,7 +9,8 @@ from openai_server import Answer, OpenAIServer, status
 from proctor import InputError
 from proctor.metrics.judge.replies import read_probabilities, with_probabilities
 from proctor.metrics.judge.rubrics import read_rubric
-from suites import proctor, write_suite
+from suites import write_suite
+from typed import proctor
 
 BOT = """
 def answer(question):
