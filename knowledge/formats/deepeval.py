@@ -1,0 +1,331 @@
+"""DeepEval: goldens, test cases and conversational goldens as JSON, JSONL or CSV, and saved test runs."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ..questions.rows import Row
+from .conversing import conversation_row, in_conversations, messages_of, turns_of
+from .format import RATE, Format, Head, Metric, Notes
+from .reading import records, whole_json
+
+_RUN: Final = ("testCases", "conversationalTestCases", "testRunData", "test_cases", "conversational_test_cases")
+_GOLDEN: Final = (
+    "expected_output", "actual_output", "retrieval_context", "source_file", "additional_metadata", "expected_tools",
+    "tools_called", "comments", "custom_column_key_values",
+)  # fmt: skip
+_CONVERSATION: Final = ("scenario", "expected_outcome", "user_description", "turns")
+_LISTS: Final = ("context", "retrieval_context")
+_OBJECTS: Final = (
+    "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values", "turns", "expectations",
+    "persona",
+)  # fmt: skip
+# Goldens are written with snake_case names, test runs with camelCase ones.
+_SNAKE: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WITH_SOURCE: Final = re.compile(r"^deepeval_source=(.*?),deepeval_context=(.*)$", re.DOTALL)
+_OURS: Final = frozenset({
+    "input", "expected_output", "actual_output", "retrieval_context", "name", "source_file", "tools_called",
+    "expected_tools", "input_token_count", "output_token_count", "token_cost", "completion_time", "metrics_data",
+    "turns", "expected_outcome", "scenario", "tags", "id", "context",
+})  # fmt: skip
+_OF_RUN: Final = ("success", "run_duration", "evaluation_cost", "order", "flaky", "trace", "images_mapping")
+
+METRICS: Final[Mapping[str, Metric]] = dict.fromkeys(
+    (
+        "Answer Relevancy", "Faithfulness", "Contextual Precision", "Contextual Recall", "Contextual Relevancy",
+        "Conversation Completeness", "Exact Match", "Goal Accuracy", "Json Correctness", "Knowledge Retention",
+        "Non-Advice", "Pattern Match", "PII Leakage", "Plan Adherence", "Plan Quality", "Prompt Alignment",
+        "Role Adherence", "Role Violation", "Step Efficiency", "Summarization", "Task Completion", "Tool Correctness",
+        "Tool Use", "Topic Adherence", "Turn Contextual Precision", "Turn Contextual Recall",
+        "Turn Contextual Relevancy", "Turn Faithfulness", "Turn Relevancy", "Argument Correctness", "MCP Use",
+        "Citation Faithfulness", "Tool Permission",
+    ),
+    RATE,
+)  # fmt: skip
+# Version 4 turned their scale round, and a file does not say which version wrote it.
+_TURNED: Final = ("Hallucination", "Bias", "Toxicity", "Misuse")
+_KINDS: Final = ("[GEval]", "[DAG]", "[Conversational GEval]", "[ConversationalDAG]", "[Arena GEval]")
+
+
+def _detect(head: Head) -> str | None:
+    if found := [key for key in _RUN if key in head.data]:
+        return f"the key {found[0]} of a test run"
+    keys = {_snake(key) for key in head.keys}
+    if "input" in keys and (found := sorted(keys & set(_GOLDEN))):
+        return f"{_noun(head)} input and {', '.join(found[:2])}"
+    if "scenario" in keys and (found := sorted(keys & set(_CONVERSATION[1:]))):
+        return f"{_noun(head)} scenario and {found[0]}"
+    return None
+
+
+def _noun(head: Head) -> str:
+    return "the columns" if head.kind in ("csv", "tsv") else "the keys"
+
+
+def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    directions = _Directions()
+    for line, given in _cases(path, notes):
+        case = {_snake(key): _cell(_snake(key), value) for key, value in given.items()}
+        row = _row(case, line, notes)
+        if scores := directions.scores(case.get("metrics_data")):
+            row["scores"] = scores
+        if isinstance(case.get("turns"), list) and case["turns"]:
+            turns = turns_of([_message(each) for each in case["turns"]], line, notes)
+            if turns:
+                yield line, conversation_row(turns, row)
+                continue
+        if "scenario" in case and "input" not in case:
+            notes.lose("a conversational golden without turns is", "its user would have to be simulated", line)
+            continue
+        yield line, row
+    notes.metrics |= directions.found()
+
+
+def _cases(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    """The cases of a file: a list or table of goldens, or the cases of a saved run, numbered."""
+    from .reading import head_of
+
+    head = head_of(path)
+    if not any(key in head.data for key in _RUN):
+        yield from records(path, "goldens", "test_cases")
+        return
+    run = whole_json(path)
+    if isinstance(run, dict) and isinstance(run.get("testRunData"), dict):
+        run = run["testRunData"]
+    if not isinstance(run, dict):
+        return
+    number = 0
+    for key in _RUN:
+        cases = run.get(key)
+        for case in cases if isinstance(cases, list) else ():
+            if isinstance(case, dict):
+                number += 1
+                yield number, case
+    for key in ("hyperparameters", "prompts"):
+        if run.get(key):
+            notes.lose(f"`{key}` of the run are", "nothing here stands for them")
+
+
+def _row(case: Row, line: int, notes: Notes) -> Row:
+    row: Row = {"question": case.get("input")} if "input" in case else {}
+    expected = case.get("expected_output", case.get("expected_outcome"))
+    plain = {
+        "id": case.get("id"),
+        "expected_answer": expected,
+        "answer": case.get("actual_output"),
+        "source_document": case.get("source_file"),
+        "tokens_in": case.get("input_token_count"),
+        "tokens_out": case.get("output_token_count"),
+        "cost": case.get("token_cost"),
+        "tags": case.get("tags"),
+        "name": case.get("name"),
+        "scenario": case.get("scenario"),
+    }
+    row |= {key: value for key, value in plain.items() if value not in (None, "")}
+    seconds = case.get("completion_time")
+    if isinstance(seconds, int | float):
+        row["latency_ms"] = seconds * 1000
+    contexts = case.get("retrieval_context")
+    if isinstance(contexts, list):
+        row["contexts"] = [_context(each) for each in contexts]
+    for ours, theirs in (("tool_calls", "tools_called"), ("expected_tools", "expected_tools")):
+        if calls := case.get(theirs):
+            row[ours] = [_call(each) for each in calls] if isinstance(calls, list) else calls
+    for key, value in case.items():
+        if key in _OURS or value in (None, "", [], {}):
+            continue
+        if key in _OF_RUN:
+            notes.lose(f"`{key}` of a test case is", "it tells of the run in DeepEval alone", line)
+        else:
+            row[key] = value
+    if case.get("context"):
+        row["reference_contexts"] = case["context"]
+        notes.lose("`context` is", "evidence needs a document for each; it stays with the question", line)
+    return row
+
+
+def _context(given: object) -> object:
+    if isinstance(given, str) and (found := _WITH_SOURCE.match(given)):
+        return {"text": found[2], "document": found[1]}
+    if isinstance(given, dict) and "context" in given:
+        return {"text": str(given["context"]), "document": str(given.get("source") or "")}
+    return given
+
+
+def _call(given: Any) -> object:  # noqa: ANN401 - of their JSON
+    if not isinstance(given, dict):
+        return {"name": str(given)}
+    arguments = given.get("inputParameters", given.get("input_parameters"))
+    call = {"name": given.get("name"), "arguments": arguments or {}}
+    return call | ({"output": given["output"]} if given.get("output") is not None else {})
+
+
+def _message(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of their JSON
+    turn = {_snake(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+    message = {"role": turn.get("role"), "content": turn.get("content")}
+    if isinstance(contexts := turn.get("retrieval_context"), list):
+        message["contexts"] = [_context(each) for each in contexts]
+    if isinstance(calls := turn.get("tools_called"), list):
+        message["tool_calls"] = [_call(each) for each in calls]
+    return message
+
+
+class _Directions:
+    """Which values of scores are better, told from which ones passed where the name alone does not say so."""
+
+    def __init__(self) -> None:
+        self._votes: dict[str, list[int]] = {}
+
+    def scores(self, metrics: object) -> dict[str, object]:
+        """The scores of a case by the names of their metrics."""
+        found: dict[str, object] = {}
+        for each in metrics if isinstance(metrics, list) else ():
+            if not isinstance(each, dict) or not isinstance(each.get("name"), str):
+                continue
+            name, score, threshold, passed = each["name"], each.get("score"), each.get("threshold"), each.get("success")
+            votes = self._votes.setdefault(name, [0, 0])
+            if isinstance(score, int | float) and isinstance(threshold, int | float) and score != threshold:
+                votes[(score > threshold) != bool(passed)] += 1
+            found[name] = {
+                "value": score,
+                "reason": each.get("reason") or each.get("error") or "",
+                "passed": passed,
+                "threshold": threshold,
+            }
+        return found
+
+    def found(self) -> dict[str, Metric]:
+        """What is known of the metrics."""
+        made: dict[str, Metric] = {}
+        for name, (higher, lower) in self._votes.items():
+            if name in METRICS or any(name.endswith(kind) for kind in _KINDS):
+                made[name] = RATE
+            elif bool(higher) != bool(lower):
+                bounds = (0.0, 1.0) if name in _TURNED else (None, None)
+                made[name] = Metric("higher" if higher else "lower", *bounds)
+        return made
+
+
+def _snake(key: str) -> str:
+    return _SNAKE.sub("_", key.strip()).lower()
+
+
+def _cell(key: str, value: object) -> object:
+    """The value of a cell: DeepEval joins contexts by |, and writes objects as JSON."""
+    if not isinstance(value, str):
+        return value
+    if key in _LISTS:
+        return value.split("|") if value else None
+    if key in _OBJECTS:
+        try:
+            return orjson.loads(value) if value else None
+        except orjson.JSONDecodeError:
+            return value.split(";") if key in ("tools_called", "expected_tools") else value
+    if key in ("token_cost", "completion_time"):
+        return float(value) if value.replace(".", "", 1).isdigit() else None
+    return value or None
+
+
+def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
+    groups = in_conversations(rows)
+    if path.suffix.lower() == ".csv":
+        _write_table(groups, path, notes)
+        return
+    with path.open("wb") as file:
+        lead = b"["
+        for group in groups:
+            file.write(lead + b"\n" + orjson.dumps(_golden(group, notes)))
+            lead = b","
+        file.write((b"[" if lead == b"[" else b"") + b"\n]\n")
+
+
+def _write_table(groups: Iterable[Sequence[Row]], path: Path, notes: Notes) -> None:
+    goldens = [_golden(group, notes) for group in groups]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for golden in goldens for key in golden)))
+    writer.writeheader()
+    for golden in goldens:
+        for context in [*golden.get("retrieval_context", []), *golden.get("context", [])]:
+            if "|" in context:
+                notes.lose("the bounds of a context with | in it are", "DeepEval joins contexts by |; write .json")
+        writer.writerow({key: _as_cell(key, value) for key, value in golden.items()})
+    path.write_text(text.getvalue(), "utf-8", newline="")
+
+
+def _as_cell(key: str, value: object) -> object:
+    if key in _LISTS and isinstance(value, list):
+        return "|".join(map(str, value))
+    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
+
+
+def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
+    last = group[-1]
+    expected: Any = last.get("expected_answers") or []
+    if len(expected) > 1:
+        notes.lose("accepted answers after the first are", "DeepEval has one `expected_output`")
+    for key in ("constraints", "evidence", "scores"):
+        if any(row.get(key) for row in group):
+            notes.lose(f"`{key}` are", "a golden has no place for them")
+    first = expected[0] if expected else None
+    if last.get("conversation") or last.get("history"):
+        made: dict[str, Any] = {
+            "scenario": last.get("scenario") or group[0]["question"],
+            "turns": [_turn(each) for each in messages_of(group)],
+            "expected_outcome": first,
+        }
+    else:
+        made = {
+            "input": last["question"],
+            "actual_output": last.get("answer"),
+            "expected_output": first,
+            **_of_answer(last),
+            "source_file": last.get("source_document"),
+            "input_token_count": last.get("tokens_in"),
+            "output_token_count": last.get("tokens_out"),
+            "token_cost": last.get("cost"),
+            "expected_tools": [_their_call(each) for each in _listed(last.get("expected_tools"))] or None,
+        }
+    if last.get("reference_contexts"):
+        made["context"] = last["reference_contexts"]
+    for key in ("name", "comments", "additional_metadata", "custom_column_key_values", "user_description"):
+        if last.get(key):
+            made[key] = last[key]
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _of_answer(row: Row) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    if row.get("contexts") is not None:
+        made["retrieval_context"] = [_their_context(each) for each in _listed(row["contexts"])]
+    if calls := _listed(row.get("tool_calls")):
+        made["tools_called"] = [_their_call(each) for each in calls]
+    return made
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _their_context(given: Any) -> str:  # noqa: ANN401 - of a row
+    if isinstance(given, dict):
+        document = given.get("document")
+        return f"deepeval_source={document},deepeval_context={given['text']}" if document else str(given["text"])
+    return str(given)
+
+
+def _their_call(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of a row
+    call = given if isinstance(given, dict) else {"name": str(given)}
+    made = {"name": call.get("name"), "type": "FUNCTION", "inputParameters": call.get("arguments") or None}
+    return {key: value for key, value in (made | {"output": call.get("output")}).items() if value is not None}
+
+
+def _turn(message: dict[str, Any]) -> dict[str, Any]:
+    return {"role": message["role"], "content": message["content"], **_of_answer(message.get("row", {}))}
+
+
+FORMAT = Format("deepeval", "DeepEval", _detect, _read, _write, (".json", ".csv"), METRICS)
