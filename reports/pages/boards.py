@@ -23,6 +23,7 @@ from ..statistics.latency import quantiles
 from ..store.run import RunEvaluator
 from ..summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
 from .charts import DotIntervals, Histogram, Line, interval_scale
+from .conversations import turn_board
 from .templating import render
 
 SCORES: Final = """
@@ -894,6 +895,7 @@ def boards_section(report: Report) -> Markup:
         percentiles=PERCENTILES,
         breakdowns=breakdowns(run, scores, heat.bots, leading),
         small=SMALL,
+        turns=turn_board(run.summary),
     )
 
 

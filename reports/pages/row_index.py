@@ -51,7 +51,7 @@ SELECT LENGTH(CAST(IFNULL(answer, error) AS BLOB)) FROM run_rows JOIN replies ON
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
 
 QUESTIONS = """
-SELECT id, key, text, expected, tags, source_document, answerable FROM questions
+SELECT id, key, text, expected, tags, source_document, answerable, conversation, turn FROM questions
 WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"""
 
 SCORES = """
@@ -215,6 +215,14 @@ def _case_columns(
         "document": [line[5] for line in lines],
         "answerable": [line[6] for line in lines],
     }
+    names = {line[7]: 0 for line in lines if line[7]}
+    if names:
+        number = {name: place for place, name in enumerate(names)}
+        about |= {
+            "conversation": [number.get(line[7]) for line in lines],
+            "conversation_names": list(number),
+            "turn": [line[8] for line in lines],
+        }
     return [[ids.get(origin) for origin in asked] for ids in cases.values()], about
 
 

@@ -556,7 +556,7 @@ WHERE {OF_BLOCK}"""
 
 QUESTIONS = f"""
 SELECT questions.id, questions.key, questions.text, questions.expected, questions.constraints, questions.evidence,
-    questions.extra
+    questions.extra, questions.history
 FROM questions WHERE questions.id IN (SELECT run_rows.question_id FROM run_rows WHERE {OF_BLOCK})
 ORDER BY questions.id"""
 
@@ -619,10 +619,11 @@ def passage_block(columns: Sequence[Column], number: int, wanted: Wanted = all_o
 
 
 def _question(line: Sequence[Any]) -> dict[str, Any]:
-    _, key, text, expected, constraints, evidence, extra = line
+    _, key, text, expected, constraints, evidence, extra, history = line
     return {
         "key": key, **cut("text", text), **bounded("expected", expected), **bounded("constraints", constraints),
-        **bounded("evidence", evidence), **bounded("extra", extra), "rows": {},
+        **bounded("evidence", evidence), **bounded("extra", extra),
+        **({} if history == "[]" else bounded("history", history)), "rows": {},
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from ..analysis.store import analysis_of_run
 from ..report import Report
 from ..summary import Summary
 from .boards import boards_section
+from .conversations import conversations_section, has_conversations
 from .knowledge import knowledge_section
 from .manifest import manifest_section
 from .overview import overview_section
@@ -37,8 +38,11 @@ def questions_section() -> Section:
     return Section("questions", "Questions", render("questions.html.j2"))
 
 
+# After the list, whose functions they call.
+TALK_SCRIPTS: Final = ("talk/talks", "talk/transcript", "talk/transcripts")
 SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "page/group_links")
 STYLES = ("overview", "boards", "questions", "question", "analysis", "manifest")
+TALK_STYLES: Final = ("talk",)
 
 
 def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Page:
@@ -50,21 +54,25 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     """
     summary = report.run.summary
     analysis = analysis_of_run(report.run.store, report.run.id)
+    talked = has_conversations(report.run)
     sections = (
         Section("overview", "Overview", overview_section(report)),
         Section("heatmap", "Metrics", boards_section(report)),
+        *((Section("conversations", "Conversations", conversations_section(report)),) if talked else ()),
         questions_section(),
         *((Section("knowledge", "Knowledge", knowledge_section(analysis)),) if analysis else ()),
         Section("manifest", "Manifest", manifest_section(report)),
     )
     ended = report.finished_at or report.started_at
     subtitle = f"Run {summary.run}, {summary.status}, {ended[:16].replace('T', ' ')} UTC"
-    return Page(f"{summary.suite}", subtitle, sections, SCRIPTS, STYLES, {**_begins_with(summary), **(settings or {})})
+    scripts, styles = (*SCRIPTS, *(TALK_SCRIPTS if talked else ())), (*STYLES, *(TALK_STYLES if talked else ()))
+    return Page(f"{summary.suite}", subtitle, sections, scripts, styles, {**_begins_with(summary), **(settings or {})})
 
 
 def _begins_with(summary: Summary) -> dict[str, object]:
-    """Settings for the scripts: the metric by which the questions are shown first."""
-    return {"metric": summary.primary.name} if summary.primary else {}
+    """Settings for the scripts: the metrics by which questions are shown first, and by which a turn is right."""
+    found = {"metric": summary.primary.name} if summary.primary else {}
+    return found | ({"turns": summary.conversations.metric} if summary.conversations else {})
 
 
 def run_file(report: Report, limits: Limits | None = None) -> Iterator[bytes]:

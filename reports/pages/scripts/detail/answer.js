@@ -8,9 +8,10 @@ function askedElement(view) {
   const element = make("section", { class: "asked", "aria-label": "Question" },
     make("h3", { class: "asked-text" }, longText(question.text ?? "", { length: question.text_length, characters: 1500, lines: 20 })),
     note, expected, make("p", { class: "asked-facts small" }, askedFacts(view)),
+    question.history?.length ? foldedPart(`Messages before (${question.history.length})`, () => messageList(question.history)) : null,
     question.constraints?.length ? constraintList(question.constraints) : null,
     question.evidence?.length ? foldedPart(`Gold evidence (${question.evidence.length})`, () => evidenceGroups(question.evidence)) : null,
-    ["expected", "constraints", "evidence", "extra"].filter((name) => question[`${name}_length`])
+    ["expected", "constraints", "evidence", "extra", "history"].filter((name) => question[`${name}_length`])
       .map((name) => make("p", { class: "quiet small" }, tooLong(name, question[`${name}_length`]))),
     Object.keys(question.extra ?? {}).length ? foldedPart("Other fields of the question", () => recordElement(question.extra)) : null,
   );
@@ -38,6 +39,7 @@ function askedFacts({ question, index, place }) {
   const { cases } = index;
   const parts = [["Key ", isolated(question.key)]];
   if (cases.repeat[place]) parts.push([`repeat ${cases.repeat[place] + 1}`]);
+  if (cases.turn?.[place]) parts.push(talkLink(cases, place));
   if (cases.document[place]) parts.push(["document ", isolated(cases.document[place])]);
   if (cases.answerable[place] !== null) parts.push([cases.answerable[place] ? "answerable" : make("span", { class: "label doubt" }, "not answerable")]);
   const perturbed = question.extra?.perturbs;
@@ -47,6 +49,21 @@ function askedFacts({ question, index, place }) {
   }
   for (const tag of cases.tags[place] ?? []) parts.push([make("span", { class: "label" }, isolated(cases.tag_names[tag]))]);
   return between(parts, " \u00b7 ");
+}
+
+/** Which turn of which conversation it is, with a link to the transcript where the page has them. */
+function talkLink(cases, place) {
+  const name = cases.conversation_names[cases.conversation[place]];
+  const open = cases.repeat[place] ? `${name}~${cases.repeat[place]}` : name;
+  const words = [`turn ${cases.turn[place]} of `, isolated(clipped(name, 80))];
+  return byId("conversations") ? make("a", { href: addressOf({ view: "conversations", open }) }, words) : words;
+}
+
+/** Messages of a file, each with who wrote it. */
+function messageList(messages) {
+  const draw = ({ role, content }) => make("li", { class: role === "user" ? "said user" : "said" },
+    make("span", { class: "said-by" }, role === "user" ? "User" : "Assistant"), longText(String(content ?? "")));
+  return someOf(messages, "message", draw, { holder: make("ol", { class: "plain messages" }) });
 }
 
 function constraintList(constraints) {

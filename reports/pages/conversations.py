@@ -1,0 +1,104 @@
+"""Conversations: the part of a page that shows each conversation as a chat, and the board by number of the turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ..conversations import BotConversations, TurnFigure
+from ..leaderboard import figure
+from ..report import Report
+from ..reported_run import ReportedRun
+from ..summary import MetricColumn, Summary
+from ..text import mapping_in
+from .templating import render
+
+ANY = """
+SELECT 1 FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != '' LIMIT 1"""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCell:
+    """One figure of one bot: in words, its interval, how many it rests on, and its shade from 0 to 10, if any."""
+
+    text: str
+    interval: str = ""
+    note: str = ""
+    heat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLine:
+    """A line of the board: a turn, or a figure of whole conversations, of all bots."""
+
+    name: str
+    cells: tuple[TurnCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnBoard:
+    """The conversations of a run by number of the turn."""
+
+    column: MetricColumn
+    bots: tuple[str, ...]
+    conversations: int
+    lines: tuple[TurnLine, ...]
+
+
+def has_conversations(run: ReportedRun) -> bool:
+    """Whether any question of the run is a turn of a conversation."""
+    return bool(run.store.query(ANY, [run.id]))
+
+
+def conversations_section(report: Report) -> Markup:
+    """The section; its transcripts are drawn when they are looked at."""
+    settings = mapping_in(report.manifest.get("settings"))
+    policy = mapping_in(settings.get("conversations")).get("history", "own")
+    found = report.run.summary.conversations
+    return render("conversations.html.j2", is_own=policy != "expected", metric=found.metric if found else "")
+
+
+def turn_board(summary: Summary) -> TurnBoard | None:
+    """The board; None where a run has no conversations, or nothing says whether a turn is right."""
+    found = summary.conversations
+    if found is None:
+        return None
+    column = next(each for each in summary.metrics if each.name == found.metric)
+    lines = tuple(_lines(list(found.bots.values()), column))
+    return TurnBoard(column, tuple(found.bots), found.conversations, lines)
+
+
+def _lines(bots: list[BotConversations], column: MetricColumn) -> Iterator[TurnLine]:
+    for first, last in dict.fromkeys((turn.first, turn.last) for bot in bots for turn in bot.turns):
+        turns = [next((turn for turn in bot.turns if (turn.first, turn.last) == (first, last)), None) for bot in bots]
+        name = next(turn.name for turn in turns if turn is not None)
+        yield TurnLine(name, tuple(_cell(turn, column) for turn in turns))
+    yield TurnLine("all turns right", tuple(map(_all_right, bots)))
+    yield TurnLine("first wrong turn", tuple(TurnCell(_first_wrong(bot)) for bot in bots))
+    yield TurnLine("turns, mean", tuple(TurnCell(f"{bot.mean_turns:.1f}") for bot in bots))
+
+
+def _cell(turn: TurnFigure | None, column: MetricColumn) -> TurnCell:
+    if turn is None or turn.mean is None:
+        return TurnCell("\N{EN DASH}")
+    interval = ""
+    if turn.ci_low is not None and turn.ci_high is not None:
+        interval = f"{figure(turn.ci_low, column)} to {figure(turn.ci_high, column)}"
+    heat = None
+    if (column.low, column.high) == (0, 1) and column.better != "neither":
+        heat = round(10 * (turn.mean if column.better == "higher" else 1 - turn.mean))
+    return TurnCell(figure(turn.mean, column), interval, f"n {turn.n_ok:,}", heat)
+
+
+def _all_right(bot: BotConversations) -> TurnCell:
+    if bot.share is None:
+        return TurnCell("unknown")
+    interval = "" if bot.ci_low is None or bot.ci_high is None else f"{bot.ci_low:.2f} to {bot.ci_high:.2f}"
+    note = f"{bot.known:,} known" if bot.known < bot.conversations else ""
+    return TurnCell(f"{bot.all_right:,} of {bot.conversations:,}", interval, note, round(10 * bot.share))
+
+
+def _first_wrong(bot: BotConversations) -> str:
+    return ", ".join(f"turn {turn}: {number:,}" for turn, number in bot.first_wrong.items()) or "none"

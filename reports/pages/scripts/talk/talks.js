@@ -1,0 +1,58 @@
+/* Talks: the conversations of the index, each with its turns, and whether the bots have every turn right. */
+
+/** All conversations in their order, a repeat as one of its own: {id, name, repeat, places, verdicts}. */
+function talksOf(index, metric) {
+  const { conversation, conversation_names: names, turn, repeat } = index.cases;
+  const found = new Map();
+  for (const [place, number] of (conversation ?? []).entries()) {
+    if (number === null) continue;
+    const id = repeat[place] ? `${names[number]}~${repeat[place]}` : names[number];
+    if (!found.has(id)) found.set(id, { id, name: names[number], repeat: repeat[place], places: [] });
+    found.get(id).places.push(place);
+  }
+  const number = index.metrics.findIndex(({ name }) => name === metric);
+  for (const talk of found.values()) {
+    talk.places.sort((one, other) => turn[one] - turn[other]);
+    talk.verdicts = index.columns.map((_, column) => talkVerdict(index, talk, column, number));
+  }
+  return [...found.values()];
+}
+
+/** How a bot did: {asked, wrong} with the place of the first wrong turn in the talk, -1 where none is, null if unknown. */
+function talkVerdict(index, { places }, column, metric) {
+  const turns = places.map((place) => isTurnRight(index, column, metric, place));
+  const asked = places.some((place) => index.rows[column].status[place] !== null);
+  const wrong = turns.indexOf(false);
+  return { asked, wrong: wrong >= 0 ? wrong : turns.includes(null) ? null : -1 };
+}
+
+/** Whether a turn is right: by the threshold, else where the value is 1 of 0 and 1; false without an answer, null if open. */
+function isTurnRight(index, column, metric, place) {
+  const { status, values, passed } = index.rows[column];
+  if (status[place] === null) return null;
+  if (index.statuses[status[place]] !== "answered") return false;
+  if (metric < 0) return null;
+  const value = values[metric][place];
+  const { better, low, high, threshold } = index.metrics[metric];
+  if (value === null || value === undefined || better === "neither") return null;
+  if (passed[metric][place] !== "-") return passed[metric][place] === "1";
+  if (threshold !== null) return better === "higher" ? value >= threshold : value <= threshold;
+  if (low !== 0 || high !== 1 || (value !== 0 && value !== 1)) return null;
+  return value === (better === "higher" ? 1 : 0);
+}
+
+/** Which talks are wanted: with these words, and right or wrong with this bot (-1 for any). */
+function wantedTalks(index, talks, { q = "", show = "", bot = -1 }) {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = ({ name, places }) => {
+    const text = [name, ...places.map((place) => index.cases.text[place])].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  const isShown = ({ verdicts }) => {
+    const looked = verdicts.filter((verdict, column) => verdict.asked && (bot < 0 || column === bot));
+    if (show === "wrong") return looked.some(({ wrong }) => wrong >= 0 && wrong !== null);
+    if (show === "right") return looked.length > 0 && looked.every(({ wrong }) => wrong === -1);
+    return true;
+  };
+  return talks.filter((talk) => has(talk) && isShown(talk));
+}

@@ -1,0 +1,118 @@
+/* Transcripts: the list of conversations in step with the address; a transcript is made when it is opened. */
+
+const TALKS_AT_FIRST = 20;
+
+class Transcripts {
+  #index = null;
+  #talks = [];
+  #open = new Set();
+  #started = null;
+  #typed = 0;
+
+  constructor(element) {
+    this.element = element;
+    this.view = element.closest("section.view");
+    this.controls = byId("talk-controls");
+    this.controls.addEventListener("submit", (event) => event.preventDefault());
+    for (const field of this.controls.elements) {
+      field.addEventListener(field.type === "search" ? "input" : "change", () => {
+        clearTimeout(this.#typed);
+        this.#typed = setTimeout(() => goTo({ view: this.view.id, ...this.#chosen() }, true), field.type === "search" ? 250 : 0);
+      });
+    }
+    onAddress((place) => place.view === this.view.id && this.#follow(place));
+  }
+
+  start() {
+    this.#started ??= this.read();
+    return this.#started;
+  }
+
+  /** Reads the index, anew where there was one; what is open stays open. */
+  async read() {
+    try {
+      const index = await block("rows");
+      if (!index) throw new Error("the page carries no rows");
+      this.#index = index;
+      this.#talks = talksOf(index, settings.turns);
+      this.#fill();
+      if (!this.element.contains(document.activeElement) && !hasSelection(this.element)) this.#follow(this.view.hidden ? {} : address());
+    } catch (error) {
+      this.element.replaceChildren(make("p", { class: "bad", role: "alert" }, `The conversations of this page can't be read: ${shown(error.message)}.`));
+    }
+    this.element.removeAttribute("aria-busy");
+  }
+
+  #fill() {
+    const { show, bot } = this.controls.elements;
+    const option = (value, text) => make("option", { value }, text);
+    const [shownBefore, botBefore] = [show.value, bot.value];
+    show.replaceChildren(option("", "all"), option("wrong", "with a wrong turn"), option("right", "all turns right"));
+    bot.replaceChildren(option("", "any bot"), ...this.#index.columns.map(({ name }) => option(name, shown(clipped(name, 60)))));
+    [show.value, bot.value] = [shownBefore, botBefore];
+    show.parentElement.hidden = bot.parentElement.hidden = !settings.turns;
+    this.controls.hidden = this.#talks.length < 2;
+  }
+
+  #chosen() {
+    const { q, show, bot } = this.controls.elements;
+    return { q: q.value, show: show.value, bot: bot.value };
+  }
+
+  /** Draws what the address wants; what a reader is in the middle of is left as it is when there is more data. */
+  #follow({ q = "", show = "", bot = "", open = "" }) {
+    if (!this.#index) return;
+    const fields = this.controls.elements;
+    if (fields.q !== document.activeElement) fields.q.value = q;
+    fields.show.value = ["wrong", "right"].includes(show) ? show : "";
+    fields.bot.value = this.#index.columns.some(({ name }) => name === bot) ? bot : "";
+    const column = this.#index.columns.findIndex(({ name }) => name === fields.bot.value);
+    const wanted = wantedTalks(this.#index, this.#talks, { q, show: fields.show.value, bot: column });
+    const isAll = wanted.length === this.#talks.length;
+    const sentence = isAll ? counted(wanted.length, "conversation") : `${wanted.length.toLocaleString("en")} of ${counted(this.#talks.length, "conversation")}`;
+    byId("talk-count").textContent = sentence;
+    if (!isAll) announce(wanted.length ? sentence : `Nothing found. ${sentence}`);
+    if (open) this.#open.add(open);
+    const at = wanted.findIndex(({ id }) => id === open);
+    const first = Math.max(TALKS_AT_FIRST, at + 1);
+    const draw = (talk) => make("li", {}, this.#drawn(talk));
+    this.element.replaceChildren(someOf(wanted, "conversation", draw, { first, holder: make("ol", { class: "plain talks" }) }));
+    if (at >= 0) this.#reveal(wanted[at].id);
+  }
+
+  #reveal(id) {
+    const part = [...this.element.querySelectorAll("details.talk")].find(({ dataset }) => dataset.talk === id);
+    part?.scrollIntoView({ block: "start", behavior: "instant" });
+    part?.querySelector("summary").focus({ preventScroll: true });
+  }
+
+  #drawn(talk) {
+    const title = make("span", { class: "talk-title" }, isolated(clipped(talk.name, 80)),
+      make("span", { class: "quiet small" }, ` ${counted(talk.places.length, "turn")}${talk.repeat ? `, repeat ${talk.repeat + 1}` : ""}`));
+    const first = make("span", { class: "talk-first quiet" }, isolated(clipped(this.#index.cases.text[talk.places[0]], 120)));
+    const summary = [title, first, make("span", { class: "talk-verdicts" }, this.#index.columns.map(({ name }, column) => this.#verdict(talk, name, column)))];
+    const part = foldedPart(summary, () => transcriptElement(this.#index, talk, settings.turns), { class: "talk", "data-talk": talk.id });
+    part.addEventListener("toggle", () => (part.open ? this.#open.add(talk.id) : this.#open.delete(talk.id)));
+    if (this.#open.has(talk.id)) part.open = true;
+    return part;
+  }
+
+  /** A bot's name with what became of the conversation, in a sign and in words. */
+  #verdict({ places, verdicts }, name, column) {
+    const { asked, wrong } = verdicts[column];
+    if (!asked) return null;
+    const number = wrong > -1 && wrong !== null ? this.#index.cases.turn[places[wrong]] : null;
+    const [tone, words] = number !== null ? ["bad", `turn ${number}`] : wrong === -1 ? ["good", "all right"] : ["doubt", "open"];
+    return make("span", { class: `label ${tone}` }, isolated(clipped(name, 30)), ` ${SIGNS[tone]} `,
+      number === null ? null : make("span", { class: "unseen" }, "first wrong: "), words);
+  }
+}
+
+const transcripts = byId("talk-list") && new Transcripts(byId("talk-list"));
+
+if (transcripts) onGrowth(() => transcripts.read());
+if (transcripts && !transcripts.view.hidden) transcripts.start();
+else if (transcripts) {
+  onAddress(({ view }) => view === transcripts.view.id && transcripts.start());
+  whenIdle(() => transcripts.start());
+}
