@@ -23,6 +23,7 @@ from .isolation import apart
 
 CHUNK = 256  # questions looked up at once; the work list itself is streamed
 LEAST_LEASED = 16  # questions leased at once: each lease is a transaction, and other programs leave them alone
+LEASED_FOR = 1.0  # seconds that the work of one lease may take: of a fast bot more is leased at once
 PAUSE = 0.2  # seconds between two looks at what other programs are at work on
 
 
@@ -159,11 +160,15 @@ def shared_todo(
     What another program works on comes last. It is ``LATER`` until it is done, and complete, or until its lease lapses.
     """
     units, left = _units(_placed(bot_queue)), list[Unit]()
-    size = max(LEAST_LEASED, 2 * bot_queue.concurrency)
+    least = size = max(LEAST_LEASED, 2 * bot_queue.concurrency)
     while chunk := list(itertools.islice(units, CHUNK)):
         pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
-        for start in range(0, len(pairs), size):
-            yield from _leased(leases, bot_queue.bot_id, pairs[start : start + size], left, again=False)
+        while pairs:
+            now, pairs = pairs[:size], pairs[size:]
+            began = time.monotonic()
+            yield from _leased(leases, bot_queue.bot_id, now, left, again=False)
+            is_fast = time.monotonic() - began < LEASED_FOR / 2
+            size = min(2 * size, CHUNK) if is_fast else max(size // 2, least)
     looked_at = float("-inf")
     while left:
         if time.monotonic() - looked_at < PAUSE:
