@@ -25,7 +25,7 @@ from .declaration import (
     wrong_in,
 )
 from .entries import Artefact, Metric, facts_of
-from .facts import ROW_CHECKS, RUN_CHECKS
+from .facts import OF_CONVERSATION, ROW_CHECKS, RUN_CHECKS, TOOLS
 from .plan import EmptyContexts, Plan, make_plan
 from .versions import read_files
 
@@ -135,10 +135,12 @@ class Catalog:
         Raises:
             InputError: for an unknown metric or option, or a value of the wrong type.
         """
-        named = [self.metric(id) for id in dict.fromkeys(ids)]
-        chosen = {metric.id: metric for metric in named}
-        for metric in named:
-            chosen |= {id: self.metric(id) for id in metric.declaration.row_metrics if id not in chosen}
+        chosen = {id: self.metric(id) for id in dict.fromkeys(ids)}
+        waiting = [*chosen.values()]
+        for metric in waiting:  # grows: a figure over a run may rest on one of conversations, and that on one of rows
+            added = {id: self.metric(id) for id in metric.declaration.row_metrics if id not in chosen}
+            chosen |= added
+            waiting += added.values()
         for name in options:
             if name not in self.metrics and name not in self.artefacts:
                 raise InputError(f"Options are given for '{name}', which is no metric{nearest(name, self.metrics)}")
@@ -202,7 +204,7 @@ class Catalog:
                 raise InputError(message + nearest(need.name, known, separator="; "))
 
     def _check_row_metrics(self) -> None:
-        by_row = {name for name, metric in self.metrics.items() if metric.level == "row"}
+        by_row = {name for name, metric in self.metrics.items() if metric.level != "run"}
         for metric in self.metrics.values():
             for name in metric.declaration.row_metrics:
                 if name not in by_row:
@@ -229,7 +231,7 @@ class Catalog:
         if wrong := wrong_in(declaration):
             raise InputError(f"{place_of(function)}: of metric '{name}', {wrong}")
         needs, options = read_signature(function)
-        facts = ROW_CHECKS if declaration.level == "row" else RUN_CHECKS
+        facts = RUN_CHECKS if declaration.level == "run" else ROW_CHECKS
         self._check_needs("metric", name, function, needs, facts)
         required, optional = facts_of(needs, self.artefacts)
         read = Metric(
@@ -245,7 +247,19 @@ class Catalog:
         )
         self._check_swaps(read)
         self._check_scale(read)
+        _check_level(read)
         return read
+
+
+def _check_level(metric: Metric) -> None:
+    """A metric of a conversation sees the conversation and models; a metric of a row sees its row."""
+    facts = {*metric.needs, *metric.optional}
+    if metric.level == "conversation":
+        wrong, advice = facts - OF_CONVERSATION - TOOLS, "a metric of level 'conversation' sees 'conversation', 'goal'"
+    else:
+        wrong, advice = facts & OF_CONVERSATION, "only a metric of level 'conversation' sees that"
+    if wrong and metric.level != "run":
+        raise InputError(f"{place_of(metric.function)}: metric '{metric.id}' asks for '{min(wrong)}'; {advice}.")
 
 
 def declared_in(module: ModuleType) -> list[Function]:
@@ -288,6 +302,7 @@ def builtin_catalog() -> Catalog:
         citations,
         classification,
         constraints,
+        conversation,
         lexical,
         looping,
         numbers,
@@ -297,7 +312,7 @@ def builtin_catalog() -> Catalog:
         semantic,
         tool_calls,
     )
-    from .judge import boolean, claims, contexts, grades, judged, nuggets, pairs, relevance
+    from .judge import boolean, claims, contexts, conversations, grades, judged, nuggets, pairs, relevance
     from .local import checkers, classifiers, likelihoods, summaries, verifiers
     from .safety import leaks
 
@@ -327,5 +342,7 @@ def builtin_catalog() -> Catalog:
         likelihoods,
         checkers,
         verifiers,
+        conversations,
+        conversation,
         operations,
     )

@@ -42,7 +42,7 @@ def exception_line(error: BaseException) -> str:
 
 
 BlankAnswer = float | Literal["not_applicable", "measure"] | Reason
-Level = Literal["row", "run"]
+Level = Literal["row", "conversation", "run"]
 Function = Callable[..., object]
 Requests = int | Callable[[Mapping[str, object]], int]  # a number, or a function of the resolved options
 Marked = TypeVar("Marked", bound=Function)
@@ -90,8 +90,9 @@ class MetricDeclaration:
         blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason for
             no value; or ``"measure"`` to call the function anyway.
         zero_on_empty_contexts: whether the run option ``empty_contexts="zero"`` applies to it.
-        level: ``"row"``, or ``"run"`` for a figure over all rows of a bot.
-        row_metrics: for a metric over all rows, the row metrics whose scores it is computed from; planned with it.
+        level: ``"row"``; ``"conversation"`` for one figure of all turns of a conversation, which stands on the row of
+            the last one; or ``"run"`` for a figure over all rows of a bot.
+        row_metrics: for a metric over several rows, the metrics whose scores it is computed from; planned with it.
         id: its name, if it differs from the function's; members of a family are named this way and may have a dot.
         aggregate: how rows are aggregated: ``"mean"`` over those with a value, or ``"rate"``: their sum divided by
             the number of rows with a value or an unreadable judgement.

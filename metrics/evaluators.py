@@ -61,6 +61,8 @@ _NEEDS: Final = {
     "U": "tool_calls",
     "T": "latency_ms",
     "B": "baseline_answer",
+    "V": "conversation",
+    "O": "goal",
     "J": "judge",
     "M": "embedder",
     "X-hallucination": "hallucination_model",
@@ -245,6 +247,17 @@ _OWN: Final = (
         ("graded_precision", "graded_ndcg", *(f"graded_ndcg_at_{k}" for k in (5, 1, 3, 10))),
         problem_type="retrieval", rag_only=True,
     ),
+    _evaluator(
+        "conversation", "Conversations", "V",
+        ("conversation_correct", "right_turns", "first_wrong_turn", "error_recovery"),
+    ),
+    _evaluator(
+        "conversation_review", "Judge review of conversations", "V J",
+        (
+            "turn_relevancy", "conversation_completeness", "knowledge_retention", "topic_adherence", "role_adherence",
+        ),
+    ),
+    _evaluator("goal", "Goal of the user", "V O J", ("goal_reached", "turns_to_goal", "time_to_goal_ms")),
     _evaluator("preference", "Preference, side by side with a reference bot", "Q A B J"),
     _evaluator(
         "retrieval", "Retrieval against gold evidence", "G R",

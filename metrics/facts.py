@@ -43,6 +43,71 @@ class ToolCall:
     error: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a conversation that was asked, or would have been had the bot not failed before it.
+
+    Attributes:
+        number: in the conversation, from 1.
+        question: what the user wrote.
+        answer: what the bot answered; None when it gave no answer.
+        expected: accepted answers; empty when the file has none.
+        correct: the value of the metric ``correct``; None where it has none.
+        ungraded: the reason why it has none; blank where it has one.
+        is_broken: whether grading failed, so that it is tried again.
+        failed: whether the bot raised, timed out, was refused, or was not asked because it failed before.
+        underspecified: whether the question leaves open what is meant, so that a good bot asks back.
+        latency_ms: milliseconds from request to complete answer.
+        abstained: whether the answer is none.
+        invented: figures in the user's message that a simulated user was never given.
+        in_role: whether a simulated user's message is one that a user would write.
+    """
+
+    number: int
+    question: str
+    answer: str | None = None
+    expected: tuple[str, ...] = ()
+    correct: float | None = None
+    ungraded: str = ""
+    is_broken: bool = False
+    failed: bool = False
+    underspecified: bool = False
+    latency_ms: float | None = None
+    abstained: bool | None = None
+    invented: tuple[str, ...] = ()
+    in_role: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The turns of a conversation, in order, with what the question file says of it as a whole.
+
+    Attributes:
+        turns: at least one.
+        before: who wrote what before the first turn: ``user`` or ``assistant``, and the text.
+        goal_constraints: what the bot's answers must contain together for the goal to be reached, as ``constraints``.
+        role: the role that the bot is to keep to; blank when the file names none.
+        topics: what the bot is to talk about; empty when the file names none.
+        facts: by name, what the user knows.
+        is_simulated: whether a simulated user wrote the questions.
+        ended: why a simulated user stopped: ``goal``, ``max_turns``, ``repeated``, ``gave_up``, ``failed``.
+    """
+
+    turns: tuple[Turn, ...]
+    before: tuple[tuple[str, str], ...] = ()
+    goal_constraints: tuple[str | tuple[str, ...], ...] = ()
+    role: str = ""
+    topics: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    is_simulated: bool = False
+    ended: str = ""
+
+    @property
+    def answered(self) -> tuple[Turn, ...]:
+        """The turns that have an answer that is not blank."""
+        return tuple(turn for turn in self.turns if not is_blank(turn.answer))
+
+
 class Facts(TypedDict, total=False):
     """The data of one row; None means the same as leaving the key out.
 
@@ -73,6 +138,8 @@ class Facts(TypedDict, total=False):
         expected_tools: the calls that it should make, in their order: each has ``name``, and perhaps ``arguments`` and
             a JSON ``schema`` of them; None when the question doesn't say, empty when it should make none.
         forbidden_tools: names of tools that it must not call.
+        conversation: the turns of a whole conversation, for metrics of level ``conversation`` alone.
+        goal: what the user of a conversation wants, for these metrics, too.
         embedder: the sentence embedder.
         judge: the model that grades.
         hallucination_model, minicheck_model, alignscore_model: the probability that a source supports a claim.
@@ -106,6 +173,8 @@ class Facts(TypedDict, total=False):
     tool_calls: Sequence[ToolCall] | None
     expected_tools: Sequence[Mapping[str, object]] | None
     forbidden_tools: Sequence[str] | None
+    conversation: Conversation | None
+    goal: str | None
     embedder: Embedder | None
     judge: Judge | None
     hallucination_model: Checker | None
@@ -128,6 +197,7 @@ class RunFacts(TypedDict, total=False):
     ``judge_latency_ms`` is their mean time, None if there are none. ``judge_replies`` has by judge and call how many
     could not be read, and how many there are. ``confusion`` counts rows by the pair of label and prediction that
     ``row_correct`` has in its details. ``repeated_answers`` has the answers to each question that was asked repeatedly.
+    ``conversation_outcomes`` has for each conversation whether ``conversation_correct`` is 1, in each repeat.
     """
 
     rows: int
@@ -141,6 +211,7 @@ class RunFacts(TypedDict, total=False):
     judge_replies: Mapping[tuple[str, str], tuple[int, int]]
     confusion: Mapping[tuple[str, str], int]
     repeated_answers: Sequence[Sequence[str]]
+    conversation_outcomes: Sequence[Sequence[bool]]
 
 
 FactCheck = Callable[[object], Reason | None]
@@ -222,15 +293,18 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "cost": _figure,
     "tokens_in": _figure,
     "tokens_out": _figure,
+    "conversation": lambda fact: Reason.CONVERSATION_MISSING if fact is None else None,
+    "goal": _text(Reason.GOAL_MISSING),
     "answer": lambda fact: Reason.ANSWER_MISSING if fact is None else None,
     "embedder": _model,
     "judge": lambda fact: Reason.JUDGE_UNAVAILABLE if fact is None else None,
     **dict.fromkeys(LOCAL_MODELS, _model),
 }
 RUN_CHECKS: Final[Mapping[str, FactCheck]] = dict.fromkeys(RunFacts.__annotations__, _figure)
+OF_CONVERSATION: Final = frozenset({"conversation", "goal"})  # what metrics of level ``conversation`` may ask for
 TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
 # The facts of a bot's reply; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
     {"answer", "contexts", "context_documents", "abstained", "faq_question", "latency_ms", "cost", "tokens_in",
-     "tokens_out", "retrieved", "tool_calls"}
+     "tokens_out", "retrieved", "tool_calls", "conversation"}
 )  # fmt: skip

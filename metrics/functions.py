@@ -155,7 +155,7 @@ class _Asking:
     def __init__(self, id: str, given: Mapping[str, Any]) -> None:
         catalog = _catalog(id)
         self._id, self._metric = id, catalog.metric(id)
-        checks = ROW_CHECKS if self._metric.level == "row" else RUN_CHECKS
+        checks = RUN_CHECKS if self._metric.level == "run" else ROW_CHECKS
         known = {*(NAMES.get(fact, fact) for fact in checks), *NAMES}
         owners = options_of([id], catalog)
         options: dict[str, dict[str, object]] = {}

@@ -32,7 +32,7 @@ from .facts import OF_REPLY, ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, RunFacts
 from .score import Reason, Score, Status
 from .versions import code_version, read_files
 
-Per: TypeAlias = Literal["row", "question"]
+Per: TypeAlias = Literal["row", "question", "conversation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ class PlannedRequest:
         artefact: the artefact that makes them.
         calls: names of the judge calls (``check_answer``), which are also the names of their prompts.
         requests: how many for a row or a question.
-        per: ``"question"`` when they don't depend on the reply, so that all bots and repeats share them.
+        per: ``"question"`` when they don't depend on the reply, so that all bots and repeats share them;
+            ``"conversation"`` for those about all turns of one together.
         each_expected: whether they are made once for each accepted answer of the question.
         metrics: those that depend on them, in the order of the plan.
     """
@@ -72,6 +73,11 @@ class RequestPlan:
         """Requests for each question, with one accepted answer, for any number of bots."""
         return _total(self.requests, "question")
 
+    @property
+    def per_conversation(self) -> int:
+        """Requests for each conversation."""
+        return _total(self.requests, "conversation")
+
 
 def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
     """The judge requests that some row metrics depend on."""
@@ -83,7 +89,7 @@ def plan_requests(prepared: Sequence[Prepared]) -> RequestPlan:
             artefact=step.name,
             calls=step.calls,
             requests=step.requests,
-            per="question" if step.name in of_question else "row",
+            per="conversation" if "conversation" in step.names else "question" if step.name in of_question else "row",
             each_expected=step.on_expected,
             metrics=tuple(metric for metric, names in reached.items() if step.name in names),
         )
@@ -123,7 +129,7 @@ class Plan:
     """Some metrics, ready to score rows; made by ``Catalog.plan``.
 
     Attributes:
-        metrics: the planned metrics of level ``row``, in the order of their scores.
+        metrics: the planned metrics of level ``row`` or ``conversation``, in the order of their scores.
         run_metrics: those of level ``run``.
         needs: every fact that the metrics use, required or not.
         is_sync: whether nothing is awaited, so that ``score_now`` can be used.
@@ -132,7 +138,7 @@ class Plan:
     def __init__(self, prepared: Iterable[Prepared]) -> None:
         """Take prepared metrics, in the order of their scores."""
         self._all = tuple(prepared)
-        of_row = tuple(one for one in self._all if one.metric.level == "row")
+        of_row = tuple(one for one in self._all if one.metric.level != "run")
         self._of_run = tuple(one for one in self._all if one.metric.level == "run")
         self.metrics = tuple(one.metric for one in of_row)
         self.run_metrics = tuple(one.metric for one in self._of_run)
@@ -168,6 +174,11 @@ class Plan:
     def of_pairs(self) -> tuple[str, ...]:
         """The row metrics that compare an answer with that of a reference bot."""
         return tuple(metric.id for metric in self.metrics if "baseline_answer" in {*metric.needs, *metric.optional})
+
+    @property
+    def of_conversations(self) -> tuple[str, ...]:
+        """The metrics that look at all turns of a conversation together."""
+        return tuple(metric.id for metric in self.metrics if metric.level == "conversation")
 
     def against(self, identity: str) -> "Plan":
         """The same plan, with versions of the metrics of pairs that name what the reference bot is made of."""
@@ -254,10 +265,13 @@ def make_plan(
     if empty_contexts not in _EMPTY_CONTEXTS:
         wanted = " or ".join(repr(choice) for choice in _EMPTY_CONTEXTS)
         raise InputError(f"empty_contexts is {empty_contexts!r}; {wanted} is wanted.")
-    of_row = [metric for metric in metrics if metric.level == "row"]
+    of_row = [metric for metric in metrics if metric.level != "run"]
     planner = _Planner(of_row, artefacts, options, empty_contexts == "zero", models)
-    by_row = {metric.id: planner.prepared(metric) for metric in of_row}
-    versions = {id: prepared.metric.version for id, prepared in by_row.items()}
+    by_row: dict[str, Prepared] = {}
+    versions: dict[str, str] = {}
+    for metric in sorted(of_row, key=lambda each: each.level == "conversation"):  # after what they are computed from
+        by_row[metric.id] = planner.prepared(metric, versions)
+        versions[metric.id] = by_row[metric.id].metric.version
     return Plan([by_row.get(metric.id) or planner.prepared(metric, versions) for metric in metrics])
 
 
@@ -285,7 +299,7 @@ class _Planner:
         declared = metric.declaration
         options = _settled(metric, self._options.get(metric.id, {}))
         parameters = _parameters(metric, options)
-        below = tuple(self._below(parameters)) if declared.level == "row" else ()
+        below = tuple(self._below(parameters)) if declared.level != "run" else ()
         needs, optional = self._facts(metric, parameters)
         asked = {name for step in below for name in step.names}.union(need.name for need in parameters)
         zero_on_empty = declared.zero_on_empty_contexts and self._zero_on_empty

@@ -141,6 +141,10 @@ RATES_NOTE = (
     + f" and `.{RATES[-1]}`, each with the threshold 0.5."
 )
 ASPECTS_OF = "gptscore_"  # metrics of one evaluator that differ by a few words of an instruction
+LEVELS: Final = {
+    "run": "one figure over all rows of a bot",
+    "conversation": "one figure for a conversation, on the row of its last turn",
+}
 DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "no direction"}
 
 
@@ -456,7 +460,7 @@ def _metric_page(metric: Metric, catalog: Catalog) -> Page:
         *([("uses too", f"{', '.join(metric.optional)}, where known")] if metric.optional else []),
         ("range", f"{range_of(metric)}; {DIRECTION[metric.better]}"),
         ("threshold", threshold),
-        *([("level", "one figure over all rows of a bot")] if metric.level == "run" else []),
+        *([("level", LEVELS[metric.level])] if metric.level in LEVELS else []),
         ("source", metric.source or "own"),
         *((("in", f"the evaluator{'' if len(holders) == 1 else 's'} {_with_titles(holders)}"),) if holders else ()),
         *_tool_facts(tools, _swapped(metric, catalog)),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ...knowledge.models.encoder import Embedded
+from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
 from ...metrics.judge.calls import Entities, Rating, ReverseQuestions, Review, SafetyVerdicts, TextList, WordCall
 from ...metrics.judge.levels import Level, LevelCall
@@ -30,10 +31,12 @@ from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
 from .queues import BotQueue, Todo, todo_by_row
+from .queues import Item as Asked
 from .run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, tokens
 from .scoring import RowFacts
 
 if TYPE_CHECKING:
+    from ...knowledge import Question
     from ...metrics.plan import Plan
     from .local_models import ListedModel
     from .run import Evaluation
@@ -59,7 +62,7 @@ def open_run(header: RunHeader, store: Store) -> OpenRun:
         metric_ids={
             metric.name: found("SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version])
             for metric in header.metrics
-            if metric.level == "row"
+            if metric.level != "run"
         },
     )
 
@@ -219,6 +222,7 @@ class CostEstimate:
         shares: what each metric or evaluator adds.
         assumed: whether answers and contexts had to be assumed.
         planned: requests of a row and of a question with one accepted answer.
+        per_conversation: requests of a conversation.
         unpriced: models of the judge whose prices are not known, where those of others are.
         models: local models that metrics want.
     """
@@ -229,6 +233,7 @@ class CostEstimate:
     judge: str
     is_embedded: bool
     planned: tuple[int, int]
+    per_conversation: int = 0
     to_ask: int = 0
     to_score: int = 0
     bots: dict[str, Amount] = field(default_factory=dict)
@@ -276,9 +281,14 @@ class _Estimator:
         self._store = store
         self._run_results = RunResults(store)
         self._run = open_run(evaluation.header, store)
-        self._judged = frozenset(
-            metric.id for metric in evaluation.plan.metrics if "judge" in {*metric.needs, *metric.optional}
-        )
+        judged = [metric.id for metric in evaluation.plan.metrics if "judge" in {*metric.needs, *metric.optional}]
+        of_conversations = evaluation.plan.of_conversations
+        self._judged = frozenset(judged).difference(of_conversations)
+        self._of_conversations = evaluation.plan.subset([each for each in judged if each in of_conversations])
+        self._metric_ids = self._run.metric_ids
+        of_rows = {name: number for name, number in self._run.metric_ids.items() if name not in of_conversations}
+        self._run = replace(self._run, metric_ids=of_rows)
+        self._talks: list[tuple[str, list[Asked]]] = []  # conversations to judge, with their bots
         self._facts = RowFacts(self._run_results, DryRunEmbedder(), evaluation.places)
         self._groups: list[_Group] = []
         bot_queues = list(evaluation.bot_queues(self._run))
@@ -296,9 +306,10 @@ class _Estimator:
             questions=max((bot_queue.total for bot_queue in bot_queues), default=0)
             // max(1, evaluation.header.repeats),
             rows=sum(bot_queue.total for bot_queue in bot_queues),
-            judge=evaluation.judging.name if self._judged else "",
+            judge=evaluation.judging.name if judged else "",
             is_embedded=not evaluation.judging.is_language_model,
             planned=(requests.per_row, requests.per_question),
+            per_conversation=requests.per_conversation,
             models=tuple(evaluation.models.needed(evaluation.plan)),
         )
 
@@ -306,7 +317,7 @@ class _Estimator:
         own_only = self._evaluation.header.fresh or self._evaluation.header.alone
         for bot_queue in self._bot_queues:
             self._analysis(bot_queue, own_only)
-        if self._evaluation.judging.is_language_model and self._judged:
+        if self._evaluation.judging.is_language_model and (self._judged or self._of_conversations.metrics):
             self.made.check = self._check()
             self.made.calls = self._dry_run(SAMPLE, self._evaluation.plan)
             self.made.shares = self._shares()
@@ -317,9 +328,11 @@ class _Estimator:
     def _analysis(self, bot_queue: BotQueue, own_only: bool) -> None:
         """Sort the rows of a bot queue by what they still need, and add up what its bot will take."""
         groups: dict[frozenset[str], _Group] = {}
+        changed: set[tuple[str, int]] = set()
         for item in todo_by_row(bot_queue, self._run_results, self._run, own_only):
             if item is None:
                 continue
+            changed.add((talk_of(item.row.question), item.row.repeat))
             missing = self._judged if item.metrics is None else self._judged & item.metrics
             if not item.row.cached and item.row.reply is None:
                 self._ask(bot_queue, item)
@@ -331,6 +344,11 @@ class _Estimator:
             if len(group.sample) < SAMPLE:
                 group.sample.append(item)
         self._groups += groups.values()
+        if self._of_conversations.metrics:
+            is_new = any(self._metric_ids[metric.id] < 0 for metric in self._of_conversations.metrics)
+            for key, items in itertools.groupby(bot_queue.items(), lambda item: (talk_of(item.question), item.repeat)):
+                if key[0] and (is_new or key in changed):
+                    self._talks.append((bot_queue.name, list(items)))
 
     def _ask(self, bot_queue: BotQueue, item: Todo) -> None:
         self.made.to_ask += 1
@@ -354,6 +372,12 @@ class _Estimator:
             weight = group.rows / len(sample)
             for each in noted:
                 seen.setdefault(each.key, (each, weight))
+        sampled = self._talks[:most]
+        talked: list[DryRun] = []
+        whole = plan.subset([metric.id for metric in self._of_conversations.metrics if metric in plan.metrics])
+        asyncio.run(self._do_dry_run_of_conversations(whole, sampled, talked))
+        for each in talked:
+            seen.setdefault(each.key, (each, len(self._talks) / len(sampled)))
         calls: dict[str, Amount] = {}
         for each, weight in seen.values():
             calls[each.call] = calls.get(each.call, Amount()) + self._amount(each, weight)
@@ -395,6 +419,22 @@ class _Estimator:
                 facts["baseline_answer"] = self._recorded.get(key, f"Another answer: {facts.get('answer') or ''}")
             await plan.score(facts)
 
+    async def _do_dry_run_of_conversations(
+        self, plan: Plan, sample: Sequence[tuple[str, list[Asked]]], noted: list[DryRun]
+    ) -> None:
+        for bot, items in sample if plan.metrics else ():
+            replies = [item.reply or self._evaluation.reply_estimate(bot, item.question) for item in items]
+            turns = tuple(
+                Turn(number, item.question.text, f"{bot} {item.repeat}: {reply.answer}", item.question.expected)
+                for number, (item, reply) in enumerate(zip(items, replies, strict=True), 1)
+            )
+            extra = {key: value for item in items for key, value in item.question.extra.items()}
+            topics = extra.get("topics")
+            named = (str(topics),) if topics else ()
+            talk = Conversation(turns, role=str(extra.get("role", "")), topics=named)
+            goal = str(extra.get("goal") or "") or None
+            await plan.score({"conversation": talk, "goal": goal, "judge": self._judge(noted)})
+
     def _amount(self, request: DryRun, weight: float) -> Amount:
         sent, received = tokens(request.sent), tokens(request.received)
         prices = self._evaluation.judging.prices[request.judge]
@@ -422,6 +462,11 @@ class _Estimator:
         return made
 
 
+def talk_of(question: Question) -> str:
+    """The conversation of a question, which may be that of its history alone; blank for one by itself."""
+    return question.conversation or (question.id if question.history else "")
+
+
 def _sum(calls: Mapping[str, Amount]) -> Amount:
     return sum(calls.values(), Amount())
 
@@ -447,6 +492,7 @@ def estimate_object(made: CostEstimate) -> dict[str, object]:
         "judge": made.judge or None,
         "judge_requests_per_row": per_row,
         "judge_requests_per_question": per_question,
+        **({"judge_requests_per_conversation": made.per_conversation} if made.per_conversation else {}),
         "bots": {name: _amount_object(amount) for name, amount in made.bots.items()},
         "calls": {name: _amount_object(amount) for name, amount in made.calls.items()},
         "judge_check": _amount_object(made.check),
@@ -500,6 +546,7 @@ def _judging(made: CostEstimate) -> str:
         return "The judge is embedded: no requests, no cost."
     per_row, per_question = made.planned
     plan = f"{count(per_row, 'request')} a row and {per_question:,} a question"
+    plan += f" and {made.per_conversation:,} a conversation" if made.per_conversation else ""
     return f"Judge {made.judge}: {plan}; {made.to_score:,} answers to judge"
 
 

@@ -58,6 +58,13 @@ class Conversation(NamedTuple):
 Unit = Item | Conversation
 
 
+class Ending(NamedTuple):
+    """How the conversation with a simulated user ended: after how many turns, and why."""
+
+    turns: int
+    reason: str
+
+
 class Todo(NamedTuple):
     """A row with what it still needs: an answer, or only the scores named (None means all)."""
 
@@ -101,6 +108,7 @@ class BotQueue:
     in_flight: int = 0
     unreachable: int = 0
     prepared: bool = False
+    endings: dict[tuple[str, int], Ending] = field(default_factory=dict)  # by conversation and repeat
     ready: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property

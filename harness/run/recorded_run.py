@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from .local_models import RunModels, default_embedder
 from .queues import BotQueue, Item
 from .run import Evaluation, manifest, reference_bot, run_metrics
 from .run_config import RunConfig
+from .suite_run import marked_last
 
 
 class RecordedBot:
@@ -136,9 +138,11 @@ def _bot_queue(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> BotQueu
 
 
 def _items(recorded: RecordedSet, bot: str) -> Iterator[Item]:
-    for record in recorded:
-        if record.bot == bot:
-            yield Item(record.question, record.repeat, recorded_key(record), recorded_reply(record), record.latency_ms)
+    of_bot = (record for record in recorded if record.bot == bot)
+    for _, group in itertools.groupby(of_bot, lambda each: (each.question.conversation or object(), each.repeat)):
+        records = list(group)
+        for record, question in zip(records, marked_last(each.question for each in records), strict=True):
+            yield Item(question, record.repeat, recorded_key(record), recorded_reply(record), record.latency_ms)
 
 
 def recorded_reply(record: Recorded) -> Reply:

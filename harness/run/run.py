@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder, Knowledge, Question
     from ...metrics.plan import Plan
     from ...reports.summary import MetricSummary
+    from .conversation_scoring import ConversationScorer
     from .evidence import Places
     from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
@@ -394,6 +395,7 @@ class _Sitting:
         self._status = "stopped"
         self._left_out: Mapping[str, object] | None = None
         self._pairs: PairScorer | None = None
+        self._conversations: ConversationScorer | None = None
         self._self_test: SelfTestResult | None = None
         self._own_only = evaluation.header.fresh or evaluation.header.alone
 
@@ -429,6 +431,8 @@ class _Sitting:
             await self._begun().work(self.bot_queues)
             if self._pairs is not None:
                 await self._pairs.work(self.bot_queues, self._own_only)
+            if self._conversations is not None:
+                await self._conversations.work(self.bot_queues)
             self._left_out = None if evaluation.stopper is None else evaluation.stopper.end()
             ended = "finished" if self._left_out is None else "stopped"
             self._status = "failed" if evaluation.judging.problem or self.problems else ended
@@ -480,15 +484,19 @@ class _Sitting:
             evaluation.models,
             heard,
         )
+        facts = RowFacts(self._run_results, evaluation.embedder, evaluation.places, evaluation.models.tools)
         if of_pairs := evaluation.plan.of_pairs:
             from .pair_scoring import PairScorer
 
             self._pairs = PairScorer(
-                evaluation.plan.subset(of_pairs), evaluation.against, run, store, writer,
-                RowFacts(self._run_results, evaluation.embedder, evaluation.places, evaluation.models.tools),
-                evaluation.judging,
-            )  # fmt: skip
-        elsewhere = {*of_pairs, *evaluation.given}
+                evaluation.plan.subset(of_pairs), evaluation.against, run, store, writer, facts, evaluation.judging
+            )
+        if of_conversations := evaluation.plan.of_conversations:
+            from .conversation_scoring import ConversationScorer
+
+            plan = evaluation.plan.subset(of_conversations)
+            self._conversations = ConversationScorer(plan, run, store, writer, facts, evaluation.judging)
+        elsewhere = {*of_pairs, *of_conversations, *evaluation.given}
         of_rows = {name: number for name, number in run.metric_ids.items() if name not in elsewhere}
         self._leases = leases = Leases(store, run.id, own_only)
         writer.keep_leases(leases.owner)

@@ -80,7 +80,8 @@ ROWS = 64  # rows in scoring at once, so that their texts are embedded in full b
 class Scorer:
     """Scores rows by one plan, and hands the scores to the writer; ``heard`` is told of them, too.
 
-    Metrics that compare an answer with that of a reference bot wait for ``PairScorer``.
+    Metrics that compare an answer with that of a reference bot wait for ``PairScorer``, those of a whole conversation
+    for ``ConversationScorer``.
     """
 
     def __init__(
@@ -89,7 +90,8 @@ class Scorer:
         heard: Callable[[Row, Sequence[Score]], None] | None = None,
     ) -> None:  # fmt: skip
         self._pairs = plan.subset(plan.of_pairs)
-        self._plan = plan.subset([each.id for each in plan.metrics if each.id not in plan.of_pairs])
+        later = {*plan.of_pairs, *plan.of_conversations}
+        self._plan = plan.subset([each.id for each in plan.metrics if each.id not in later])
         self._writer = writer
         self._models = models
         self._facts = RowFacts(run_results, embedder, places, {} if models is None else models.tools)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from ...knowledge import Message, Question, Questions, cache_folder, open_questi
 from ...knowledge.models.reranker import ROLE
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
+from ...reports.store.encoding import question_fingerprint
 from ...reports.store.run import RunHeader, ask_key, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.vector_cache import VectorCache
@@ -68,6 +70,7 @@ def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[
     return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
 
 
+EARLIER = "earlier_turns"  # key of ``extra`` of the last turn of a conversation
 TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
 
 
@@ -216,6 +219,8 @@ def choose_for_suite(
         "expected_tools": questions.has_expected_tools,
         "forbidden_tools": questions.has_forbidden_tools,
         "text": questions.count,
+        "conversation": questions.has_conversations,
+        "goal": questions.has_goals,
         # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
         "contexts": sum(suite.bots[name].type != "faq" for name in bots),
         "latency_ms": questions.count,
@@ -342,11 +347,24 @@ def _bot_queue(
 def _items(questions: Iterable[Question], repeats: int, settings: ConversationSettings) -> Iterator[Item]:
     """What is asked, in order: the turns of a conversation one after another, each with the messages before it."""
     for _, turns in itertools.groupby(questions, lambda each: each.conversation or object()):
-        asked = list(_with_history(turns, settings))
+        asked = list(_with_history(marked_last(turns), settings))
         for repeat in range(repeats):
             for number, (question, history) in enumerate(asked):
                 follows = number > 0 and settings.history == "own"
                 yield Item(question, repeat, ask_key(question, history), history=history, follows=follows)
+
+
+def marked_last(turns: Iterable[Question]) -> list[Question]:
+    """The turns of a conversation, the last with a hash of those before it.
+
+    Scores of the whole stand with the last one: where an earlier turn is edited, it is another question.
+    """
+    found = list(turns)
+    if len(found) > 1:
+        content = b"".join(map(question_fingerprint, found[:-1]))
+        digest = hashlib.blake2b(content, digest_size=8).hexdigest()
+        found[-1] = replace(found[-1], extra={**found[-1].extra, EARLIER: digest})
+    return found
 
 
 def _with_history(

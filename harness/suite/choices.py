@@ -388,6 +388,12 @@ JUDGED: Final[Mapping[str, tuple[str, ...]]] = {
     "context_recall": ("expected", "contexts"),
     "answer_correctness": ("expected",),
 }
+# What it has as well where questions are turns of conversations.
+CONVERSATIONAL: Final[Mapping[str, tuple[str, ...]]] = {
+    "conversation_correct": ("verdict",),
+    "first_wrong_turn": ("verdict",),
+    "goal_reached": ("goal",),
+}
 VERDICTS: Final = ("expected", "constraints", "answerable")  # any of them says what is right
 WHY_MISSING: Final = {
     "expected": "no question has an expected answer",
@@ -456,7 +462,10 @@ def choose_metrics(
     own = {name: () for name, given in (("byop", own_prompts), ("rubric", bool(rubrics(catalog)))) if given}
     judged: Mapping[str, Sequence[str]] = {**JUDGED, **own} if is_judged else {}
     of_tools = {name: (need,) for name, need in OF_TOOLS.items() if provides.get(need)}
-    defaults: Mapping[str, Sequence[str]] = {**DEFAULTS, **of_tools, **judged}
+    of_turns = {name: needs for name, needs in CONVERSATIONAL.items() if all(map(provides.get, needs))}
+    defaults: Mapping[str, Sequence[str]] = {
+        **DEFAULTS, **of_tools, **judged, **(of_turns if provides.get("conversation") else {})
+    }  # fmt: skip
     left_out = _left_out(defaults, provides) if wanted is None else {}
     entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
     chosen, warnings = read_entries(with_options(entries, options, catalog) if options else entries, catalog)

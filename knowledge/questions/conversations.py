@@ -7,7 +7,8 @@ from ... import InputError
 from .rows import ReadRow, Row, kind_of, made_id
 
 TURNS, MESSAGES, SIMULATE = "turns", "messages", "simulate"
-OF_CONVERSATION = ("goal",)  # what a conversation has and its turns have not: it goes with the last one
+# What a conversation has and its turns have not: it goes with the last one.
+OF_CONVERSATION = ("goal", "goal_constraints", "role", "topics", "facts")
 OF_TURNS = ("expected_tools",)  # what its turns have, and a conversation has not
 _ASKED = ("ask", "question", "user")
 
@@ -81,21 +82,22 @@ class TurnOrder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: set[object] = set()
-        self._current: object = ""
+        self._seen: set[tuple[object, ...]] = set()
+        self._current: tuple[object, ...] = ()
         self._last = 0
 
     def check(self, row: ReadRow, line: int) -> None:
         """Look at the next row. Raises InputError where it is out of order."""
         conversation, turn = row.values.get("conversation", ""), row.values.get("turn")
-        if conversation != self._current:
-            self._current, self._last = conversation, 0
-            if conversation in self._seen:
+        group = (conversation, row.values.get("bot"), row.values.get("repeat"))  # recorded ones may be of several bots
+        if group != self._current:
+            self._current, self._last = group, 0
+            if conversation and group in self._seen:
                 raise InputError(
                     f"{self._path}:{line}: another conversation began before this turn of {conversation!r}; put the"
                     " turns of a conversation one after another."
                 )
-            self._seen |= {conversation} - {""}
+            self._seen.add(group)
         if conversation and (not isinstance(turn, int) or turn <= self._last):
             number = f"{turn} comes after turn {self._last}" if turn else "has no number (`turn`)"
             raise InputError(f"{self._path}:{line}: a turn of conversation {conversation!r} {number}; count from 1.")

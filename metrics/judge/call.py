@@ -148,7 +148,7 @@ def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
 
 ANSWER_CLAIM, EXPECTED_CLAIM, EXPECTED_SENTENCE, CHUNK, SENTENCE, WHOLE = "a", "e", "x", "c", "s", "w"
 NUGGET = "n"
-_MARK = re.compile(r"[\[\uff3b]([acensxw]\d+)[\]\uff3d]", re.IGNORECASE)
+_MARK = re.compile(r"[\[\uff3b]([acensxwtu]\d+)[\]\uff3d]", re.IGNORECASE)
 _BREAK = r" \n "  # spelt out, as in JSON: the models know it
 
 

@@ -93,7 +93,7 @@ class RunResults:
             name,
             bool(found),
             self._bots(run_id, header),
-            {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "row"},
+            {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level != "run"},
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "run"},
         )
 

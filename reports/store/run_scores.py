@@ -46,6 +46,16 @@ SELECT run_rows.question_id, answer FROM run_rows JOIN replies ON replies.id = r
 WHERE run_id = :run AND run_rows.bot_id = :bot AND status = 'answered' AND answer IS NOT NULL
 ORDER BY run_rows.question_id"""
 
+CONVERSATIONS = """
+SELECT IIF(questions.conversation = '', questions.key, questions.conversation), value FROM run_rows
+JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
+JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'conversation_correct'
+JOIN questions ON questions.id = run_rows.question_id
+JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
+    AND scores.metric_id = run_metrics.metric_id
+WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND value IS NOT NULL
+ORDER BY 1, run_rows.repeat"""
+
 BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())  # as metrics see blanks
 
 
@@ -67,6 +77,7 @@ def run_facts(store: Store, run_id: int, bot_id: int) -> RunFacts:
         "judge_replies": {(judge, call): (int(some), count) for judge, call, count, some, *_ in calls},
         "confusion": confusion_counts(store, run_id, bot_id),
         "repeated_answers": repeated_answers(store, run_id, bot_id),
+        "conversation_outcomes": conversation_outcomes(store, run_id, bot_id),
     }
 
 
@@ -78,6 +89,12 @@ def repeated_answers(store: Store, run_id: int, bot_id: int) -> list[list[str]]:
     lines = store.query(REPEATED, {"run": run_id, "bot": bot_id})
     groups = (list(group) for _, group in groupby(lines, key=lambda line: line[0]))
     return [[answer for _, answer in group] for group in groups if len(group) > 1]
+
+
+def conversation_outcomes(store: Store, run_id: int, bot_id: int) -> list[list[bool]]:
+    """For each conversation whether it went right, in each repeat; empty where that is not measured."""
+    lines = store.query(CONVERSATIONS, {"run": run_id, "bot": bot_id})
+    return [[value >= 1 for _, value in group] for _, group in groupby(lines, key=lambda line: line[0])]
 
 
 def confusion_counts(store: Store, run_id: int, bot_id: int) -> dict[tuple[str, str], int]:

@@ -129,7 +129,7 @@ CREATE TABLE metrics (
     summary TEXT NOT NULL, -- one sentence
     source TEXT NOT NULL, -- where the definition comes from
     aggregate TEXT NOT NULL DEFAULT 'mean' CHECK (aggregate IN ('mean', 'rate')), -- `mean` of the rows that have a value; `rate`: their sum over these rows and the unreadable ones
-    level TEXT NOT NULL DEFAULT 'row' CHECK (level IN ('row', 'run')), -- `row`: its scores are in `scores`; `run`: one figure for each bot, in `run_scores`
+    level TEXT NOT NULL DEFAULT 'row' CHECK (level IN ('row', 'conversation', 'run')), -- `row`: its scores are in `scores`; `conversation`: these too, one for each conversation and repeat, on the row of its last turn; `run`: one figure for each bot, in `run_scores`
     UNIQUE (name, version)
 );
 

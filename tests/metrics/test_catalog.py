@@ -29,10 +29,10 @@ def fine(answer: str) -> float:
 @pytest.mark.parametrize("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()], ids=lambda entry: entry.id)
 def test_every_annotation_is_what_its_name_provides(entry: Metric | Artefact) -> None:
     level = entry.level if isinstance(entry, Metric) else "row"
-    facts = typing.get_type_hints(Facts if level == "row" else RunFacts)
+    facts = typing.get_type_hints(RunFacts if level == "run" else Facts)
     hints = typing.get_type_hints(entry.function)
     for need in entry.parameters:
-        if need.name in CATALOG.artefacts and level == "row":
+        if need.name in CATALOG.artefacts and level != "run":
             provided = typing.get_type_hints(CATALOG.artefacts[need.name].function)["return"]
         else:
             provided = without_none(facts[need.name])
@@ -85,6 +85,7 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     }  # fmt: skip
     noise = {"noise_sensitivity", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"}
     others = {"correct": 1.0, "exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
+    others |= {"conversation_correct": 1.0, "goal_reached": 1.0}
     others |= dict.fromkeys(noise, 0.25) | {"lettucedetect": 1.0, "faithful": 0.5}
     yes_or_no = ("contains_all", "contains_any", "starts_with", "regex", "json_valid", "json_schema", "numeric_match")
     of_tools = ("tool_call_f1", "tool_argument_match", "tool_order")
@@ -97,6 +98,7 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     assert lower - rates - noise == {
         "latency_ms", "cost", "bot_error_rate", "empty_context_rate", "parse_failure_rate",
         "longest_repeated_substring", "unsupported_incorrect", "uncited_claims", "forbidden_tools",
+        "turns_to_goal", "time_to_goal_ms", "conversation_redundancy",
         "toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "fairness_bias", "perplexity",
     } | {name for name in CATALOG.metrics if name.startswith("gptscore_")}  # fmt: skip
     assert noise < lower
@@ -263,7 +265,10 @@ def test_a_user_file_adds_metrics(tmp_path: Path) -> None:
         (USER_FILE.replace("def loud", "def bleu"), r"mine.py:9: 'bleu' is there already"),
         (USER_FILE.replace("threshold", "treshold"), r"mine.py:9: .*knows no 'treshold'; did you mean 'threshold'\?"),
         (USER_FILE.replace("threshold=0.5", "better='bigger'"), r"mine.py:9: of metric 'loud', better is 'bigger'"),
-        (USER_FILE.replace("threshold=0.5", "level='rows'"), r"level is 'rows'; one of 'row', 'run' is wanted"),
+        (
+            USER_FILE.replace("threshold=0.5", "level='rows'"),
+            r"level is 'rows'; one of 'row', 'conversation', ",
+        ),
         (USER_FILE.replace("threshold=0.5", "aggregate='sum'"), r"aggregate is 'sum'; one of 'mean', 'rate'"),
         (USER_FILE.replace("threshold=0.5", "blank_answer='zero'"), r"blank_answer is 'zero'; one of 'not_applicable'"),
         (USER_FILE.replace("0.5", "'0.5'"), r"threshold is '0.5'; a number or None is wanted"),

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from statistics import fmean
 from typing import Final, cast
 
+from ...conversation import retained
+from ...facts import Turn
 from ...text import sentences
 from ...tools import Embedder, Entailment, SupportModel
 from ...versions import code_version
@@ -21,6 +24,7 @@ from ..calls import (
     Label,
     ReverseQuestions,
 )
+from ..conversations import ConversationVerdicts, JudgeConversation
 from ..levels import Level
 from ..nuggets import SUPPORT, AssignNuggets
 from ..pairs import Choice, ComparePair
@@ -199,10 +203,8 @@ class EmbeddedJudge:
 
     async def _answer(self, call: object) -> object:
         match call:
-            case AnswerClaims():
-                return claims_of(call.answer)
-            case ExpectedClaims():
-                return claims_of(call.expected)
+            case AnswerClaims(answer=text) | ExpectedClaims(expected=text):
+                return claims_of(text)
             case Entities():
                 return entities_of(call.text)
             case CheckAnswer():
@@ -215,6 +217,8 @@ class EmbeddedJudge:
                 return await self._assign_nuggets(call)
             case CompareClaims():
                 return await agree(call, self._embedder, self._entailment)
+            case JudgeConversation():
+                return await self._conversation(call)
             case Label() if call.prompt == "language_mismatch":
                 return await same_language(call)
         raise cannot_grade(cast("JudgeCall[object]", call), _WHY_NOT.get(type(call), _NO_MEANS))
@@ -233,6 +237,29 @@ class EmbeddedJudge:
             raise cannot_grade(call, f"the answers don't differ enough for it: {shares[0]:.2f} and {shares[1]:.2f}")
         reason = f"right and supported with a probability of {max(shares):.2f} against {min(shares):.2f}"
         return Choice("A" if gap > 0 else "B", reason)
+
+    async def _conversation(self, call: JudgeConversation) -> ConversationVerdicts:
+        """What is remembered, by rule, and what is complete by an expected answer; the other lists stay empty."""
+        found = ConversationVerdicts()
+        if "retained" in call.asked:
+            found = replace(found, retained=retained(call.conversation))
+        if "complete" in call.asked:
+            covered = [await self._complete(turn) for turn in call.conversation.answered]
+            found = replace(found, complete=tuple(covered))
+        return found
+
+    async def _complete(self, turn: Turn) -> Verdict | None:
+        """The share of an expected answer's sentences that the answer covers; None where none is expected."""
+        best: Verdict | None = None
+        for expected in turn.expected:
+            call = CompareClaims(expected, turn.answer or "", (), sentences(expected), turn.question)
+            covered = [each for each in (await agree(call, self._embedder, self._entailment)).expected_claims if each]
+            if not covered:
+                continue
+            share = fmean(verdict.holds for verdict in covered)
+            if best is None or share > (best.probability or 0.0):
+                best = Verdict(share >= 1, why="; ".join(each.why for each in covered if each.why), probability=share)
+        return best
 
     async def _goodness(self, call: ComparePair, answer: str) -> float:
         """Mean of the probability that the answer is right, and of the support of its claims."""

@@ -226,7 +226,11 @@ def test_whatever_is_named_each_evaluator_is_of_the_run_and_each_metric_in_one(w
         assert evaluator.primary in evaluator.metrics
         assert set(evaluator.metrics) <= set(planned)
     grouped = {metric for evaluator in choice.evaluators for metric in evaluator.metrics}
-    assert set(planned) - grouped <= {"row_correct"}  # planned with what is added up from it
+    assert set(planned) - grouped <= {
+        "row_correct",
+        "correct",
+        "conversation_correct",
+    }  # planned with what is added up from it
 
 
 QUESTIONS = [{"id": f"q{number}", "question": f"What is {number}"} for number in range(3)]

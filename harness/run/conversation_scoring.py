@@ -1,0 +1,240 @@
+"""ConversationScorer: scores whole conversations, once all their turns are answered and scored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from ...knowledge import Question
+from ...metrics.facts import Conversation, Facts, Turn
+from ...metrics.score import Reason, Status
+from ...reports.store.database import Store, marks
+from ...reports.store.run import Row, RowStatus
+from ...reports.store.run_results import OpenRun
+from ...reports.store.writer import RowWriter
+from .isolation import apart
+from .queues import BotQueue
+from .scoring import RowFacts
+
+if TYPE_CHECKING:
+    from ...metrics.plan import Plan
+    from .judging import Judging
+
+AT_ONCE = 64  # conversations that are scored at once; the judge limits its own calls
+NOT_ASKED = "not asked"  # begins the error of a turn that comes after one without an answer
+
+ROWS = """
+SELECT IIF(conversation = '', questions.key, conversation), run_rows.repeat, IFNULL(turn, 1), question_id, reply_id
+FROM run_rows JOIN questions ON questions.id = question_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND (conversation != '' OR history != '[]')
+ORDER BY run_rows.position, run_rows.reply_id"""
+
+DONE = """
+SELECT scores.reply_id, scores.question_id, scores.metric_id, json_extract(details, '$.replies') FROM scores
+LEFT JOIN score_details USING (reply_id, question_id, metric_id)
+WHERE status != 'error' AND scores.metric_id IN ({metrics}) AND scores.reply_id IN ({replies})"""
+
+TURNS = """
+SELECT questions.id, replies.id, questions.key, text, expected, answerable, questions.history, extra, turn,
+    replies.status, error, answer, abstained, latency_ms, scores.value, scores.status, scores.reason
+FROM questions JOIN replies ON replies.id IN ({replies})
+LEFT JOIN scores ON scores.reply_id = replies.id AND scores.question_id = questions.id AND scores.metric_id = ?
+WHERE questions.id IN ({questions})"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The turns of a conversation in a run, by their ids; the last one has the scores of the whole."""
+
+    conversation: str
+    repeat: int
+    turns: tuple[tuple[int, int], ...]  # ids of question and reply
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """Ids of question and reply of the last turn."""
+        return self.turns[-1]
+
+    @property
+    def written(self) -> str:
+        """The ids of all turns, as the details of a score have them."""
+        return orjson.dumps(self.turns).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationScorer:
+    """Scores the conversations of a run by the metrics that look at all turns together.
+
+    A question by itself that has a history is a conversation of which the last turn alone is asked. A score is worked
+    out again where it rests on other turns than the run has. Conversations that were broken off are left for later.
+
+    Attributes:
+        plan: of these metrics alone.
+        run: the run.
+        store: its database.
+        writer: takes the scores.
+        facts: the models that rows are scored with.
+        judging: the judge.
+    """
+
+    plan: Plan
+    run: OpenRun
+    store: Store
+    writer: RowWriter
+    facts: RowFacts
+    judging: Judging
+
+    async def work(self, bot_queues: Sequence[BotQueue]) -> None:
+        """Score all conversations that are not scored yet."""
+        self.writer.flush()
+        is_judged = "judge" in self.plan.needs
+        for bot_queue in bot_queues:
+            missing = list(self._missing(bot_queue))
+            if missing and is_judged:
+                await self.judging.prepare()
+            for start in range(0, len(missing), AT_ONCE):
+                some = missing[start : start + AT_ONCE]
+                lines = self._lines(some)
+                await asyncio.gather(*(self._score(bot_queue, each, lines) for each in some))
+            self.writer.flush()
+
+    def _missing(self, bot_queue: BotQueue) -> Iterator[Asked]:
+        numbers = [self.run.metric_ids[metric.id] for metric in self.plan.metrics]
+        found = list(self._complete(bot_queue))
+        done: defaultdict[tuple[int, int], dict[int, str | None]] = defaultdict(dict)
+        for start in range(0, len(found), 400):
+            replies = [each.last[1] for each in found[start : start + 400]]
+            sql = DONE.format(metrics=marks(numbers), replies=marks(replies))
+            for reply_id, question_id, number, rests_on in self.store.query(sql, [*numbers, *replies]):
+                done[question_id, reply_id][number] = rests_on
+        for each in found:
+            if any(done[each.last].get(number) != each.written for number in numbers):
+                yield each
+
+    def _complete(self, bot_queue: BotQueue) -> Iterator[Asked]:
+        """The conversations of a bot all of whose turns have a row."""
+        turns: dict[tuple[str, int], dict[int, tuple[int, int]]] = {}
+        for conversation, repeat, turn, question_id, reply_id in self.store.query(
+            ROWS, [self.run.id, bot_queue.bot_id]
+        ):
+            turns.setdefault((conversation, repeat), {})[turn] = (question_id, reply_id)
+        wanted = _turns_of(bot_queue)
+        for (conversation, repeat), found in turns.items():
+            of_simulation = bot_queue.endings.get((conversation, repeat))
+            count = of_simulation.turns if of_simulation else wanted.get((conversation, repeat))
+            if count == len(found):
+                yield Asked(conversation, repeat, tuple(found[turn] for turn in sorted(found)))
+
+    def _lines(self, some: Sequence[Asked]) -> Mapping[tuple[int, int], tuple[Any, ...]]:
+        """What is known of each turn, by the ids of question and reply."""
+        pairs = {pair for each in some for pair in each.turns}
+        correct = self.run.metric_ids.get("correct", -1)
+        found: dict[tuple[int, int], tuple[Any, ...]] = {}
+        ordered = sorted(pairs)
+        for start in range(0, len(ordered), 400):
+            part = ordered[start : start + 400]
+            questions, replies = list({one for one, _ in part}), list({other for _, other in part})
+            sql = TURNS.format(questions=marks(questions), replies=marks(replies))
+            for line in self.store.query(sql, [*replies, correct, *questions]):
+                if (line[0], line[1]) in pairs:
+                    found[line[0], line[1]] = line
+        return found
+
+    async def _score(self, bot_queue: BotQueue, asked: Asked, lines: Mapping[tuple[int, int], tuple[Any, ...]]) -> None:
+        found = [lines[pair] for pair in asked.turns]
+        ending = bot_queue.endings.get((asked.conversation, asked.repeat))
+        conversation, goal = conversation_of(found, ending.reason if ending else "")
+        facts: Facts = {"conversation": conversation, "goal": goal, "embedder": self.facts.embedder}
+        facts.update(cast("Facts", self.facts.tools))
+        question_id, reply_id = asked.last
+        row = Row(Question(str(found[-1][2]), str(found[-1][3])), bot_queue.bot_id, asked.repeat, b"")
+        row.reply_id, row.question_id, row.cached = reply_id, question_id, True
+        notes = None
+        if "judge" in self.plan.needs:
+            facts["judge"], notes = self.judging.for_row()
+        scores = await apart(self.plan.score(facts)) if not self.plan.is_sync else self.plan.score_now(facts)
+        if notes is not None:
+            self.writer.judge_notes(row, notes.calls)
+        noted = {"conversation": asked.conversation, "replies": asked.turns}
+        self.writer.scores(row, [replace(each, details={**each.details, **noted}) for each in scores])
+
+
+def _turns_of(bot_queue: BotQueue) -> dict[tuple[str, int], int]:
+    """How many turns each conversation has in the question file, by its id and the repeat."""
+    found: dict[tuple[str, int], int] = {}
+    for item in bot_queue.items():
+        if item.question.conversation or item.question.history:
+            key = (item.question.conversation or item.question.id, item.repeat)
+            found[key] = found.get(key, 0) + 1
+    return found
+
+
+def conversation_of(lines: Sequence[tuple[Any, ...]], ended: str = "") -> tuple[Conversation, str | None]:
+    """The conversation that some rows of the database are, and its goal.
+
+    Args:
+        lines: of each turn, in order, as ``TURNS`` selects them.
+        ended: why a simulated user stopped; blank where a person wrote the questions.
+    """
+    extras = [orjson.loads(line[7]) for line in lines]
+    history = orjson.loads(lines[0][6])
+    turns = tuple(_turn(line, extra, number) for number, (line, extra) in enumerate(zip(lines, extras, strict=True), 1))
+    said: dict[str, Any] = {key: value for extra in extras for key, value in extra.items() if value not in (None, "")}
+    constraints = tuple(
+        tuple(each) if isinstance(each, list) else str(each) for each in _list(said, "goal_constraints")
+    )
+    facts = said.get("facts")
+    conversation = Conversation(
+        turns,
+        tuple((each["role"], each["content"]) for each in history),
+        constraints,
+        str(said.get("role", "")),
+        tuple(map(str, _list(said, "topics"))),
+        {str(name): str(value) for name, value in facts.items()} if isinstance(facts, dict) else {},
+        "simulated_user" in extras[0],
+        ended,
+    )
+    goal = said.get("goal") or "; ".join(each if isinstance(each, str) else " or ".join(each) for each in constraints)
+    return conversation, str(goal) if goal else None
+
+
+def _list(said: Mapping[str, Any], key: str) -> Iterable[Any]:
+    """What stands under a key, as a list; in a table ``|`` separates texts."""
+    found = said.get(key)
+    if isinstance(found, str):
+        return [part.strip() for part in found.split("|") if part.strip()]
+    return found if isinstance(found, list) else ()
+
+
+def _turn(line: tuple[Any, ...], extra: Mapping[str, Any], number: int) -> Turn:
+    (_, _, _, text, expected, _, _, _, turn, status, error, answer, abstained, latency_ms,
+     value, scored, reason) = line  # fmt: skip
+    user = extra.get("simulated_user")
+    simulated: Mapping[str, Any] = user if isinstance(user, dict) else {}
+    is_asked = not str(error or "").startswith(NOT_ASKED)
+    label = extra.get("label")
+    kind = label.get("answerability") if isinstance(label, dict) else extra.get("answerability")
+    return Turn(
+        number=turn or number,
+        question=text,
+        answer=answer,
+        expected=tuple(orjson.loads(expected)),
+        correct=value,
+        ungraded="" if value is not None else str(reason or Reason.UNDEFINED),
+        is_broken=scored in (None, Status.ERROR),
+        failed=status != RowStatus.ANSWERED,
+        underspecified=_is_yes(extra.get("underspecified")) or str(kind).upper() == "UNDERSPECIFIED",
+        latency_ms=latency_ms if is_asked else None,
+        abstained=None if abstained is None else bool(abstained),
+        invented=tuple(simulated.get("invented", ())),
+        in_role=bool(simulated.get("in_role", True)),
+    )
+
+
+def _is_yes(value: object) -> bool:
+    return str(value).strip().lower() in ("true", "yes", "1")
