@@ -58,7 +58,8 @@ IN_SESSIONS = {typed.command for _, block in SESSIONS for typed in session(block
 # What has a name left open, or is a command with no operand in a sentence about it.
 OPEN = {
     "proctor COMMAND --help", "proctor metrics NAME", "proctor report BASE HEAD", "proctor ask", "proctor gate",
-    "proctor perturb questions.yaml", "proctor plan", "proctor questions", "proctor report --markdown", "proctor run --fresh",
+    "proctor perturb questions.yaml", "proctor plan", "proctor questions", "proctor report --markdown",
+    "proctor run --fresh",
 }  # fmt: skip
 SERVERS = ("proctor view", "proctor explore")  # tests/harness/server runs them
 # What ends with another exit code than 0 here, and why.
