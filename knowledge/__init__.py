@@ -10,7 +10,7 @@ from .documents.evidence import EvidenceFinder
 from .documents.reading import Knowledge, read_knowledge
 from .models.roles import ROLES, Role
 from .paths import cache_folder, existing, unreadable
-from .questions.question import PERTURBS, Constraint, Evidence, ExpectedTool, Message, Question
+from .questions.question import ASSERTIONS, PERTURBS, Constraint, Evidence, ExpectedTool, Message, Question
 from .questions.question_files import QuestionList, Questions, QuestionSet, extra_keys, open_questions, question_pieces
 from .questions.recorded import Recorded, RecordedSet, open_recorded
 from .questions.row_files import open_rows
@@ -48,6 +48,7 @@ _LAZY = {
 }
 
 __all__ = [
+    "ASSERTIONS",
     "PERTURBS",
     "RETRIEVERS",
     "ROLES",

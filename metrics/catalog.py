@@ -299,6 +299,7 @@ def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
     from . import (
         artefacts,
+        assertions,
         citations,
         classification,
         constraints,
@@ -322,6 +323,7 @@ def builtin_catalog() -> Catalog:
         numbers,
         looping,
         constraints,
+        assertions,
         leaks,
         classification,
         semantic,

@@ -447,7 +447,7 @@ def json_valid(answer: str, *, fenced: bool = False) -> Measured:
     return Measured(1.0)
 
 
-def _is_schema(schema: object) -> bool:
+def is_json_schema(schema: object) -> bool:
     """True. Raises InputError where it is no JSON schema."""
     from jsonschema import SchemaError, validators
 
@@ -478,7 +478,7 @@ def json_schema(
     constraints: Sequence[str | Sequence[str]] | None = None,
     *,
     schema: Annotated[
-        object, FromFile(_read_schema), Allowed("a JSON schema, or the path of its file", _is_schema)
+        object, FromFile(_read_schema), Allowed("a JSON schema, or the path of its file", is_json_schema)
     ] = None,
     fenced: bool = False,
 ) -> Measured:
@@ -531,7 +531,7 @@ def _schema_of(constraint: str) -> object:
         raise InputError(
             f"The constraint '{_shown(constraint)}' has no JSON behind {SCHEMA_PREFIX} ({error})."
         ) from None
-    _is_schema(schema)
+    is_json_schema(schema)
     return schema
 
 
@@ -572,15 +572,15 @@ def _unique_items(validator: "Validator", wanted: bool, instance: object, schema
     from jsonschema import ValidationError
 
     if wanted and isinstance(instance, list):
-        seen = {orjson.dumps(_plain(item), option=orjson.OPT_SORT_KEYS) for item in instance}
+        seen = {orjson.dumps(plain_json(item), option=orjson.OPT_SORT_KEYS) for item in instance}
         if len(seen) < len(instance):
             yield ValidationError("the items are not unique")
 
 
-def _plain(value: object) -> object:
+def plain_json(value: object) -> object:
     """The value with 1.0 as 1, which are equal in JSON."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [plain_json(item) for item in value]
+    return {key: plain_json(item) for key, item in value.items()} if isinstance(value, dict) else value

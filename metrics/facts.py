@@ -124,6 +124,7 @@ class Facts(TypedDict, total=False):
         contexts: the passages that the bot's answer was made from, in rank order; None when it has no retriever.
         context_documents: the document of each of these passages, blank where it is not known.
         constraints: what the answer must contain: all items; of an item that is a sequence, one member.
+        assertions: checks that the question brings along, see the metric of that name.
         language: ISO 639 code of the row's texts, for the sentence splitter.
         answerable: whether the knowledge has the answer; None when the question set does not say.
         abstained: whether the bot itself says that it does not answer; None when it does not say.
@@ -160,6 +161,7 @@ class Facts(TypedDict, total=False):
     contexts: Sequence[str] | None
     context_documents: Sequence[str] | None
     constraints: Sequence[str | Sequence[str]] | None
+    assertions: Sequence[Mapping[str, object]] | None
     language: str | None
     answerable: bool | None
     abstained: bool | None
@@ -277,6 +279,7 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
     "contexts": _contexts,
     "context_documents": lambda fact: None if fact else Reason.CONTEXTS_MISSING,
     "constraints": lambda fact: None if fact else Reason.CONSTRAINTS_MISSING,
+    "assertions": lambda fact: None if fact else Reason.ASSERTIONS_MISSING,
     "gold": lambda fact: None if fact else Reason.EVIDENCE_MISSING,
     "retrieved": _retrieved,
     "faq_question": _text(Reason.FAQ_MISSING),

@@ -44,6 +44,7 @@ class Reason(StrEnum):
     COMPONENT_PARSE_FAILURE = "component_parse_failure"
     BOT_RAISED = "bot_raised"
     # Ours, beyond the specification:
+    ASSERTIONS_MISSING = "assertions_missing"
     NOT_REPORTED = "not_reported"  # the backend gave no such figure (cost, tokens, latency)
     FAQ_MISSING = "faq_missing"  # the bot matches no FAQ
     EVIDENCE_MISSING = "evidence_missing"  # the question has no gold evidence that was found in the knowledge

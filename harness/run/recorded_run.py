@@ -70,7 +70,7 @@ def recorded_evaluation(
         check_spelling(recorded.path, recorded.misspelt, recorded.has, choice.plan)
     given = given_metrics(recorded, options.told)
     models.take(choice.plan.needs)
-    if recorded.has.get("constraints"):
+    if recorded.has.get("constraints") or recorded.has.get("assertions"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)
     bots = [RecordedBot(name) for name in recorded.bots]
     against, alone = reference_bot(choice.plan, list(recorded.bots), list(recorded.bots))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from ...knowledge import ASSERTIONS
 from ...metrics import Embedder, Facts, Score
 from ...metrics.facts import Nugget
 from ...reports.store.run import Row, RowStatus
@@ -41,6 +42,7 @@ class RowFacts:
             "question": question.text,
             "expected_answers": question.expected,
             "constraints": question.constraints or None,
+            "assertions": cast("list[Mapping[str, object]]", question.extra.get(ASSERTIONS)) or None,
             "evidence": quotes_of(question) or None,
             "nuggets": [Nugget(one.text, one.vital) for one in question.nuggets] or None,
             "answerable": question.answerable,

@@ -195,7 +195,7 @@ def _scored(
         }
         check_spelling(questions.path, questions.misspelt, has, choice.plan)
     models.take(choice.plan.needs)
-    if questions.has_constraints:
+    if questions.has_constraints or questions.has_assertions:
         check_constraints_of(questions, questions.path, choice.plan)
     return _Scored(questions, choice, embedder, vector_cache, judging, models, endpoints, doubts)
 
@@ -214,6 +214,7 @@ def choose_for_suite(
     provides = {
         "expected": questions.has_expected,
         "constraints": questions.has_constraints,
+        "assertions": questions.has_assertions,
         "answerable": questions.has_answerable,
         "evidence": questions.has_evidence,
         "expected_tools": questions.has_expected_tools,

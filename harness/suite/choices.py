@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from ... import InputError
 from ...bots import ChatModelSettings, parse_model
 from ...bots.chat.models import KINDS
-from ...knowledge import unreadable
+from ...knowledge import ASSERTIONS, unreadable
 from ...knowledge.questions.rows import decoded_whole
 from ...metrics.evaluators import missing_from, named, names, options_of, rubrics
 from ...metrics.plan import with_content
@@ -37,19 +37,21 @@ if TYPE_CHECKING:
 
 
 def check_constraints_of(questions: Iterable[Question], path: Path, plan: Plan) -> None:
-    """See that the constraints of all questions can be checked, where a metric asks for them.
+    """See that the constraints and assertions of all questions can be checked, where a metric asks for them.
 
     Raises:
-        InputError: a constraint can't be used; with file and line.
+        InputError: a constraint or an assertion can't be used; with file and line.
     """
-    if "constraints" not in plan.needs:
+    if not plan.needs & {"constraints", "assertions"}:
         return
+    from ...metrics.assertions import check_assertions
     from ...metrics.constraints import check_constraints
 
     for question in questions:
-        if question.constraints:
+        if question.constraints or ASSERTIONS in question.extra:
             try:
                 check_constraints(question.constraints)
+                check_assertions(question.extra.get(ASSERTIONS, ()))
             except InputError as error:
                 place = f"{path}:{question.line}" if question.line else str(path)
                 raise InputError(f"{place}: {error}") from error
@@ -366,6 +368,7 @@ DEFAULTS: Final[Mapping[str, tuple[str, ...]]] = {
     "rouge_l": ("expected",),
     "answer_similarity": ("expected",),
     "tokens_presence.passes": ("constraints",),
+    "assertions": ("assertions",),
     "answer_relevancy_sentence": ("text",),
     "faithfulness": ("contexts",),
     "hit_rate": ("evidence", "contexts"),
@@ -399,6 +402,7 @@ WHY_MISSING: Final = {
     "expected": "no question has an expected answer",
     "verdict": "no question has constraints, an expected answer or an answerable flag",
     "constraints": "no question has constraints",
+    "assertions": "no question has assertions",
     "evidence": "no question has gold evidence",
     "text": "no question is known",
     "contexts": "no bot returns contexts",

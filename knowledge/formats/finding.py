@@ -20,7 +20,7 @@ from .reading import head_of
 GROUP: Final = "proctor.formats"
 OWN: Final = "proctor"  # the name of our own files of questions and answers
 # In the order in which they are tried: what looks like several is the first.
-BUILT_IN: Final = ("ragas", "h2o", "deepeval", OWN)
+BUILT_IN: Final = ("promptfoo", "inspect", "ragas", "h2o", "deepeval", OWN)
 _ALIASES: Final = {"csv": OWN, "tsv": OWN, "json": OWN, "jsonl": OWN, "yaml": OWN}
 _OWN_KEYS: Final = ("question", "text", "turns", "messages")
 _BLOCK: Final = 1 << 20

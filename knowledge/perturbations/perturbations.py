@@ -9,7 +9,7 @@ from heapq import nsmallest
 from typing import Final, Literal
 
 from ... import InputError
-from ..questions.question import PERTURBS, Question
+from ..questions.question import ASSERTIONS, PERTURBS, Question
 from .characters import (
     delete_letters,
     full_width,
@@ -320,7 +320,7 @@ def _short(share: float) -> str:
 def variant(question: Question, kind: Kind, share: float, number: int, found: Perturbed) -> Question:
     """The question that a text becomes.
 
-    Expected answers, constraints and evidence of the source hold only where the same answer is right. A variant
+    Expected answers, constraints, assertions and evidence of the source hold only where the same answer is right. A variant
     belongs to the cluster of its source.
     """
     mark: dict[str, object] = {
@@ -339,4 +339,5 @@ def variant(question: Question, kind: Kind, share: float, number: int, found: Pe
     if kind.must == "same":
         return made
     answerable = False if kind.must == "abstain" else None
-    return replace(made, expected=(), constraints=(), evidence=(), answerable=answerable)
+    extra = {key: value for key, value in made.extra.items() if key != ASSERTIONS}
+    return replace(made, expected=(), constraints=(), evidence=(), answerable=answerable, extra=extra)

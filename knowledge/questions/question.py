@@ -23,6 +23,7 @@ class ExpectedTool(TypedDict):
 
 
 PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
+ASSERTIONS = "assertions"  # the key of ``extra`` with the checks that a question brings along
 DRAFT = "draft"  # the key of ``extra`` of a question that is none yet: True, REJECTED or MOVED
 REJECTED = "rejected"  # a person wants none of it; it stays, so that it is not drafted again
 MOVED = "moved"  # a person accepted it, and it is in another file now

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import InputError
 from .conversations import OF_CONVERSATION, TurnOrder, unfolded
-from .question import DRAFT, PERTURBS, Evidence, Question
+from .question import ASSERTIONS, DRAFT, PERTURBS, Evidence, Question
 from .row_files import OWN_KINDS, RowSource
 from .rows import (
     Field,
@@ -22,6 +22,7 @@ from .rows import (
     Reading,
     ReadRow,
     RowReader,
+    as_assertions,
     as_constraints,
     as_conversation,
     as_draft,
@@ -35,6 +36,7 @@ from .rows import (
     as_text,
     as_texts,
     as_turn,
+    cell_as_assertions,
     cell_as_constraints,
     cell_as_evidence,
     cell_as_expected_tools,
@@ -253,6 +255,7 @@ QUESTION_FIELDS = (
     Field(("expected_answer", "expected"), "expected", as_texts),
     # read after expected_answer, so that a list of all accepted answers takes its place
     Field(("expected_answers",), "expected", as_texts, cell_as_texts),
+    Field((ASSERTIONS,), ASSERTIONS, as_assertions, cell_as_assertions),
     Field(("constraints", "constraint"), "constraints", as_constraints, cell_as_constraints),
     Field(("tags", "tag"), "tags", as_tags),
     Field(("source_document", "source_doc", "document"), "source_document", as_text),
@@ -278,7 +281,7 @@ QUESTION_FIELDS = (
 # Only in files of questions: a recorded answer may well be called a draft.
 _DRAFT_FIELD = Field((DRAFT,), DRAFT, as_draft)
 GOALS = frozenset({"goal"})  # counted among what rows provide, though it is no field
-_MARKS = (PERTURBS, DRAFT)  # keys of ours that stay among those that mean nothing
+_MARKS = (PERTURBS, DRAFT, ASSERTIONS)  # keys of ours that stay among those that mean nothing
 PASSIVE_KEYS = (
     "answer", "answer_b", "contexts", "label", "source", "split", "tool_calls", *OF_CONVERSATION, "underspecified"
 )  # fmt: skip
@@ -295,6 +298,7 @@ class QuestionSet:
         warnings: sentences for the user.
         has_expected: how many questions have an expected answer.
         has_constraints: how many have constraints.
+        has_assertions: how many have assertions.
         has_evidence: how many have gold evidence.
         has_answerable: for how many it is said whether the knowledge answers them.
         has_conversations: how many are turns of a conversation.
@@ -310,6 +314,7 @@ class QuestionSet:
     warnings: tuple[str, ...]
     has_expected: int
     has_constraints: int
+    has_assertions: int
     has_evidence: int
     has_answerable: int
     has_conversations: int
@@ -373,6 +378,7 @@ def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = Fa
         ),
         has_expected=summary.provides.get("expected", 0),
         has_constraints=summary.provides.get("constraints", 0),
+        has_assertions=summary.provides.get(ASSERTIONS, 0),
         has_evidence=summary.provides.get("evidence", 0),
         has_answerable=summary.provides.get("answerable", 0),
         has_conversations=summary.provides.get("conversation", 0),
@@ -473,7 +479,7 @@ _COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source
 _OPTIONAL = ("history", "conversation", "turn", "nuggets", "expected_tools", "forbidden_tools")
 _NOTHING = (None, "", (), [])
 _WIDTH = 120  # of lines in YAML
-_OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS}
+_OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS, ASSERTIONS}
 
 Pieces = Callable[[Iterable[Question], Sequence[str]], Iterator[bytes]]
 
@@ -682,6 +688,11 @@ class Questions(Protocol):
         ...
 
     @property
+    def has_assertions(self) -> int:
+        """How many have assertions."""
+        ...
+
+    @property
     def has_evidence(self) -> int:
         """How many have gold evidence."""
         ...
@@ -737,6 +748,7 @@ class QuestionList:
         self.count = len(self._questions)
         self.has_expected = sum(bool(question.expected) for question in questions)
         self.has_constraints = sum(bool(question.constraints) for question in questions)
+        self.has_assertions = sum(bool(question.extra.get(ASSERTIONS)) for question in questions)
         self.has_evidence = sum(bool(question.evidence) for question in questions)
         self.has_conversations = sum(bool(question.conversation) for question in questions)
         self.has_expected_tools = sum(question.expected_tools is not None for question in questions)

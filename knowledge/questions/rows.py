@@ -164,6 +164,25 @@ def cell_as_constraints(value: object) -> tuple[Constraint, ...]:
     return as_constraints(_cell_items(value))
 
 
+def as_assertions(value: object) -> list[object] | None:
+    """Checks that a question brings along: a list of objects, or one; None when there is none."""
+    listed = value if isinstance(value, list) else [value]
+    wrong = next((each for each in listed if not isinstance(each, dict)), None)
+    if wrong is not None:
+        raise WrongValue(f"must be a list of objects such as {{check: contains_any, texts: [...]}}, not {kind_of(wrong)}")
+    return listed or None
+
+
+def cell_as_assertions(value: object) -> list[object] | None:
+    """The checks of a cell, written as JSON; None when it is blank."""
+    if isinstance(value, str) and not value.strip():
+        return None
+    try:
+        return as_assertions(storable_value(json.loads(as_text(value))))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise WrongValue(f"must be JSON in a table ({error})") from error
+
+
 def as_flag(value: object) -> bool | None:
     """True or false, also written as yes or no, 1 or 0; None when blank."""
     if isinstance(value, bool):

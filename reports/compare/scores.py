@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ...knowledge import Question
+from ...knowledge import ASSERTIONS, Question
 from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
@@ -39,7 +39,7 @@ class Case:
     Attributes:
         key: its id in the question set, by which the two sides are paired.
         text: what was asked.
-        yardstick: hash over all by which answers are marked: text, accepted answers, constraints, evidence (documents
+        yardstick: hash over all by which answers are marked: text, accepted answers, constraints, assertions, evidence (documents
             and quotes, not where they stand today) and whether it can be answered.
         source_document: the cluster in statistics; blank when the question is its own.
         tags: free labels.
@@ -389,6 +389,8 @@ def _case(
     quotes = [list(dict.fromkeys(group)) for group in groups]
     before = orjson.loads(history or "[]")
     marks = [text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable]
+    if ASSERTIONS in (extra or ""):
+        marks.append(orjson.loads(extra or "{}").get(ASSERTIONS))
     tools = [orjson.loads(each) for each in (expected_tools, forbidden_tools) if each is not None]
     marked_by = to_json([*marks, *([before] if before else []), *tools])
     return Case(

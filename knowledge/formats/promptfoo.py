@@ -1,0 +1,769 @@
+"""promptfoo: configs with tests and assertions, test tables, and outputs with answers and scores."""
+
+import csv
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ... import InputError
+from ..paths import unreadable
+from ..questions.row_files import file_kind
+from ..questions.rows import Row, decoded_whole
+from ..yaml_loading import YamlTooMuch, composed
+from .format import RATE, Format, Head, Metric, Notes
+from .promptfoo_assertions import as_assertion, as_promptfoo, assertion_of_cell, reference_of
+from .promptfoo_bots import Prompt, bots_of
+from .promptfoo_templates import Unrendered, names_in, rendered
+from .reading import records, whole_json
+
+Item = dict[str, Any]
+_SECTIONS: Final = ("prompts", "providers", "targets", "tests", "defaultTest", "scenarios")
+_QUESTIONS: Final = (
+    "question", "query", "input", "user_input", "message", "text", "prompt", "request", "topic",
+)  # fmt: skip
+_MOST_TESTS: Final = 100_000  # that lists of values of one test may make
+_LINE: Final = "\0line"  # where a mapping of a YAML file begins
+_OF_PROCTOR: Final = ("id", "tags", "source_document", "answerable", "expected_answers", "constraints", "evidence")
+_CONSTRAINT: Final = "constraint"  # the name of assertions that were written for constraints
+
+
+def _detect(head: Head) -> str | None:
+    found = [key for key in _SECTIONS if key in head.data]
+    results = head.data.get("results")
+    if "evalId" in head.data or (isinstance(results, Mapping) and {"results", "stats", "prompts"} & results.keys()):
+        return "the keys evalId and results, as its outputs have them"
+    if len(found) >= 2 and not {"questions", "bots"} & head.data.keys():
+        return f"the keys {', '.join(found[:-1])} and {found[-1]}"
+    if any(key.startswith("__expected") for key in head.keys):
+        return "the column __expected"
+    if {"vars", "assert"} <= head.keys:
+        return "the keys vars and assert"
+    if {"gradingResult", "testCase"} <= head.keys:
+        return "the keys gradingResult and testCase, as its outputs have them"
+    if head.kind == "yaml" and not head.data and re.search(r"^[- ] *vars:", head.text, re.MULTILINE):
+        return "a list of tests with vars"
+    return None
+
+
+def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    kind = file_kind(path)
+    if kind in ("csv", "tsv"):
+        yield from _tests_alone(_table(path), path, notes)
+    elif kind == "jsonl":
+        lines = list(records(path))
+        if lines and "gradingResult" in lines[0][1]:
+            yield from _results([row for _, row in lines], (), notes)
+        else:
+            yield from _tests_alone([{**row, _LINE: line} for line, row in lines], path, notes)
+    else:
+        content = whole_json(path) if kind == "json" else _yaml(path)
+        if isinstance(content, dict) and "results" in content:
+            yield from _output(content, path, notes)
+        elif isinstance(content, dict):
+            yield from _Config(path, _with_references(content, path), notes).rows()
+        elif isinstance(content, list):
+            yield from _tests_alone([each for each in content if isinstance(each, dict)], path, notes)
+        else:
+            raise InputError(f"{path}: a promptfoo config, list of tests or output was wanted.")
+
+
+def _tests_alone(tests: list[Item], path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    yield from _Config(path, {"tests": tests}, notes).rows()
+
+
+# ---------------------------------------------------------------- configs
+
+
+@dataclass(slots=True)
+class _Config:
+    """A config, turned into rows and the words of a suite."""
+
+    path: Path
+    content: Item
+    notes: Notes
+    rubrics: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, None] = field(default_factory=dict)
+    thresholds: dict[str, float] = field(default_factory=dict)
+    per_test: dict[str, int] = field(default_factory=dict)  # how many tests have each rubric
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """(line, row) of each test; the notes then have the suite."""
+        tests = list(self._tests())
+        prompts = list(self._prompts())
+        name, fixed = question_var(prompts, [test["vars"] for _, test in tests])
+        varying = sorted({used for prompt in prompts for used in names_in(prompt.text)} - {name, *fixed, "env"})
+        if varying and len(prompts) > 1:
+            self.notes.lose(
+                f"all prompts but the first ({len(prompts)})",
+                f"they fill in {', '.join(varying)}, which differ between tests; questions are the filled-in prompt",
+            )
+        prompt = prompts[0] if varying else None
+        made = [(line, self._row(test, line, name, prompt)) for line, test in tests]
+        yield from made
+        self._suite([Prompt(_whole_question(name), prompt.label)] if prompt else prompts, name, fixed, len(tests))
+
+    def _tests(self) -> Iterator[tuple[int, Item]]:
+        default = self._loaded(self.content.get("defaultTest") or {})
+        default = default if isinstance(default, dict) else {}
+        plain = [_merged(default, test) for test in self._listed(self.content.get("tests"))]
+        for scenario in self._listed(self.content.get("scenarios")):
+            for data, test in itertools.product(
+                self._listed(scenario.get("config")), self._listed(scenario.get("tests")) or [{}]
+            ):
+                plain.append(_merged(_merged(default, data), test))
+        for number, test in enumerate(plain or ([default] if default.get("vars") else []), 1):
+            line = test.get(_LINE)
+            for variant in self._expanded(test, number):
+                yield (line if isinstance(line, int) else number), variant
+
+    def _expanded(self, test: Item, number: int) -> Iterator[Item]:
+        """A test for each combination of the values in lists, as promptfoo makes them."""
+        given = test.get("vars")
+        values = {key: self._file_or(value) for key, value in given.items() if key != _LINE} if isinstance(given, dict) else {}
+        lists = {key: value for key, value in values.items() if isinstance(value, list)}
+        options = test.get("options")
+        if not lists or (isinstance(options, dict) and options.get("disableVarExpansion")):
+            yield {**test, "vars": values}
+            return
+        combinations = 1
+        for value in lists.values():
+            combinations *= max(len(value), 1)
+        if combinations > _MOST_TESTS:
+            raise InputError(f"{self.path}: the lists of values of test {number} make {combinations:,} tests.")
+        for chosen in itertools.product(*lists.values()):
+            yield {**test, "vars": {**values, **dict(zip(lists, chosen, strict=True))}}
+
+    def _listed(self, given: object) -> list[Item]:
+        """Tests in place, in files, or in a list of both."""
+        found: list[Item] = []
+        for each in given if isinstance(given, list) else [given] if given else []:
+            if isinstance(each, dict) and isinstance(each.get("path"), str) and "vars" not in each:
+                self.notes.lose(f"tests of {each['path']}", "code that makes tests is never run")
+            elif isinstance(each, dict):
+                found.append(each)
+            elif isinstance(each, str):
+                found += self._tests_of_file(each)
+        return found
+
+    def _tests_of_file(self, name: str) -> list[Item]:
+        pattern = name.removeprefix("file://")
+        if re.match(r"https?://|huggingface:", pattern) or re.search(r"\.(?:[cm]?[jt]s|py)(?::\w+)?$", pattern):
+            self.notes.lose(f"tests of {pattern}", "code is never run and nothing is fetched; save them as a file")
+            return []
+        paths = self._inside(pattern)
+        return [test for path in paths for test in self._tests_in(path)]
+
+    def _tests_in(self, path: Path) -> list[Item]:
+        kind = file_kind(path)
+        if kind in ("csv", "tsv"):
+            return _table(path)
+        if kind == "jsonl":
+            return [{**row, _LINE: line} for line, row in records(path)]
+        content = whole_json(path) if kind == "json" else _yaml(path)
+        return [each for each in (content if isinstance(content, list) else [content]) if isinstance(each, dict)]
+
+    def _inside(self, pattern: str) -> list[Path]:
+        """The files that a config names, in its own folder or below; others are named as left out."""
+        base = self.path.resolve().parent
+        try:
+            given = Path(pattern)
+            is_within = not given.is_absolute() or base in given.resolve().parents
+            relative = given.relative_to(base) if given.is_absolute() and is_within else given
+            found = sorted(base.glob(str(relative))) if is_within else []
+            found = [each for each in found if base in each.resolve().parents and each.is_file()]
+        except (ValueError, NotImplementedError, OSError):
+            found = []
+        if not found:
+            self.notes.lose(f"the file {pattern}", "there is none of that name in the config's folder")
+        return found
+
+    def _file_or(self, value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
+        """A value, or what the text file holds that it names."""
+        if not isinstance(value, str) or not value.startswith("file://"):
+            return value
+        found = self._inside(value.removeprefix("file://"))
+        return self._loaded(value) if found else ""
+
+    def _loaded(self, value: Any) -> Any:  # noqa: ANN401
+        if not isinstance(value, str) or not value.startswith("file://"):
+            return value
+        found = self._inside(value.removeprefix("file://"))
+        if not found:
+            return None
+        kind = file_kind(found[0])
+        if kind in ("json", "yaml"):
+            return whole_json(found[0]) if kind == "json" else _yaml(found[0])
+        return _text(found[0])
+
+    def _prompts(self) -> Iterator[Prompt]:
+        given = self.content.get("prompts")
+        listed = given if isinstance(given, list) else [given] if given else []
+        if isinstance(given, dict):
+            listed = [{"raw": key, "label": value} for key, value in given.items() if key != _LINE]
+        for each in listed:
+            raw = each if isinstance(each, str) else (each.get("raw") or each.get("id")) if isinstance(each, dict) else ""
+            label = str(each.get("label") or "") if isinstance(each, dict) else ""
+            yield from self._prompt_texts(str(raw or ""), label)
+
+    def _prompt_texts(self, raw: str, label: str) -> Iterator[Prompt]:
+        name = raw.removeprefix("file://")
+        if re.search(r"\.(?:[cm]?[jt]s|py)(?::\w+)?$", name):
+            self.notes.lose(f"the prompt {raw}", "code is never run; write the prompt as a text")
+        elif raw.startswith("file://") or re.fullmatch(r"[\w./*-]+\.(?:txt|md|json|ya?ml|j2)", raw):
+            for path in self._inside(name):
+                parts = re.split(r"(?m)^---\s*$", _text(path)) if path.suffix == ".txt" else [_text(path)]
+                yield from (Prompt(part.strip(), label or path.name) for part in parts if part.strip())
+        elif raw.strip():
+            yield Prompt(raw, label)
+
+    def _row(self, test: Item, line: int, name: str, prompt: Prompt | None) -> Row:
+        values: Item = test["vars"]
+        row: Row = {"question": self._asked(values, name, prompt, line)}
+        if not row["question"]:
+            raise InputError(f"{self.path}:{line}: this test has no text under `vars` that could be the question.")
+        metadata = {key: value for key, value in (test.get("metadata") or {}).items() if key != _LINE}
+        row |= {key: metadata.pop(key) for key in _OF_PROCTOR if key in metadata}
+        if isinstance(tags := row.get("tags"), str):
+            row["tags"] = [tags]
+        listed, expected = self._assertions(test, values, line, "constraints" in row)
+        if listed:
+            row["assertions"] = listed
+        if expected and "expected_answers" not in row:
+            row["expected_answers"] = expected
+        if isinstance(test.get("description"), str):
+            row["description"] = test["description"]
+        others = {key: value for key, value in values.items() if key != name}
+        row |= {"vars": _without_lines(others)} if others else {}
+        row |= {"metadata": _without_lines(metadata)} if metadata else {}
+        if isinstance(test.get("providerOutput"), str):
+            row |= {"answer": test["providerOutput"], "bot": "providerOutput"}
+        self._lose_rest(test, line)
+        return row
+
+    def _asked(self, values: Item, name: str, prompt: Prompt | None, line: int) -> str:
+        if prompt is None:
+            return text_of(values.get(name, ""))
+        try:
+            return rendered(prompt.text, values)
+        except Unrendered as cause:
+            self.notes.lose("templates", str(cause), line)
+            return prompt.text
+
+    def _lose_rest(self, test: Item, line: int) -> None:
+        options = test.get("options") if isinstance(test.get("options"), dict) else {}
+        for key in ("transform", "postprocess", "transformVars", "prefix", "suffix", "rubricPrompt"):
+            if options.get(key):
+                self.notes.lose(f"options.{key}", "answers are checked as the bot gives them", line)
+        for key in ("provider", "providers", "assertScoringFunction"):
+            if test.get(key):
+                self.notes.lose(f"`{key}` of a test", "all questions go to all bots, and verdicts are added up", line)
+
+    def _assertions(self, test: Item, values: Item, line: int, has_constraints: bool) -> tuple[list[Item], list[str]]:
+        given = self._loaded(test.get("assert") or [])
+        listed: list[Item] = []
+        expected: list[str] = []
+        for each in given if isinstance(given, list) else []:
+            if not isinstance(each, dict) or (has_constraints and each.get("metric") == _CONSTRAINT):
+                continue
+            if made := self._assertion(each, values, line, expected):
+                listed.append(made)
+        threshold = test.get("threshold")
+        if isinstance(threshold, (int, float)) and not isinstance(threshold, bool) and listed:
+            listed = [{"check": "group", "assertions": listed, "threshold": threshold}]
+        return listed, list(dict.fromkeys(expected))
+
+    def _assertion(self, given: Item, values: Item, line: int, expected: list[str]) -> Item | None:
+        kind = str(given.get("type", ""))
+        if kind == "assert-set":
+            members = [
+                made for each in given.get("assert") or [] if isinstance(each, dict)
+                if (made := self._assertion(each, values, line, expected))
+            ]  # fmt: skip
+            return _group(given, members)
+        if given.get("transform"):
+            self.notes.lose(f"{kind} with `transform`", "answers are checked as the bot gives them", line)
+            return None
+        try:
+            value = self._value(given.get("value"), values)
+        except Unrendered as cause:
+            self.notes.lose(f"{kind} with a template", str(cause), line)
+            return None
+        expected += reference_of(kind, value)
+        if (metric := _GRADED.get(kind)) is not None:
+            self._graded(metric, kind, given, value, line)
+            return None
+        made, why = as_assertion(kind, value, given)
+        if made is None:
+            self.notes.lose(f"`{kind}`", why, line)
+        elif why:
+            self.notes.lose(f"a part of `{kind}`", why, line)
+        return made
+
+    def _value(self, value: Any, values: Item) -> Any:  # noqa: ANN401
+        if isinstance(value, str) and value.startswith("file://"):
+            if re.search(r"\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$", value):
+                raise Unrendered("code is never run")
+            return self._loaded(value)
+        if isinstance(value, str):
+            return rendered(value, values)
+        if isinstance(value, list):
+            return [rendered(each, values) if isinstance(each, str) else each for each in value]
+        return _without_lines(value)
+
+    def _graded(self, metric: str, kind: str, given: Item, value: object, line: int) -> None:
+        """What a model grades becomes a metric of the suite, or a rubric where the criteria are a text."""
+        threshold = given.get("threshold")
+        if metric == "rubric":
+            text = "\n".join(map(text_of, value)) if isinstance(value, list) else text_of(value)
+            if not text.strip():
+                self.notes.lose(f"`{kind}` without criteria", "there is nothing to grade by", line)
+                return
+            self.per_test[text] = self.per_test.get(text, 0) + 1
+            if isinstance(threshold, (int, float)):
+                self.thresholds.setdefault(f"rubric.{self._rubric_name(text)}", float(threshold))
+            else:
+                self._rubric_name(text)
+            return
+        self.metrics.setdefault(metric)
+        if isinstance(threshold, (int, float)):
+            self.thresholds.setdefault(metric, float(threshold))
+
+    def _rubric_name(self, text: str) -> str:
+        known = next((name for name, each in self.rubrics.items() if each == text), None)
+        if known is None:
+            known = f"promptfoo_{len(self.rubrics) + 1}"
+            self.rubrics[known] = text
+        return known
+
+    def _suite(self, prompts: Sequence[Prompt], name: str, fixed: Mapping[str, str], count: int) -> None:
+        shared = {rubric: text for rubric, text in self.rubrics.items() if self.per_test[text] >= count}
+        for text, times in self.per_test.items():
+            if times < count:
+                self.notes.lose(
+                    "a rubric of single tests",
+                    "a rubric of ours grades all questions; write what is right as the expected answer",
+                )
+        bots = bots_of(self.content.get("providers") or self.content.get("targets"), prompts, name, fixed, self.notes)
+        suite: dict[str, object] = {"name": str(self.content.get("description") or "")}
+        if bots:
+            suite["bots"] = bots
+        if shared:
+            suite["rubrics"] = shared
+        metrics = ["assertions", "assertions_score", *self.metrics, *(f"rubric.{rubric}" for rubric in shared)]
+        suite["metrics"] = metrics
+        thresholds = {key: value for key, value in self.thresholds.items() if key in metrics}
+        if thresholds:
+            suite["thresholds"] = thresholds
+        self.notes.suite.update({key: value for key, value in suite.items() if value})
+        for key in ("extensions", "evaluateOptions", "nunjucksFilters", "sharing", "redteam"):
+            if self.content.get(key):
+                self.notes.lose(f"`{key}`", "nothing of ours stands for it")
+
+
+# What promptfoo has a model grade, and the metric that asks the same of ours; `rubric` has criteria of its own.
+_GRADED: Final[Mapping[str, str]] = {
+    "llm-rubric": "rubric", "g-eval": "rubric", "model-graded-closedqa": "rubric", "agent-rubric": "rubric",
+    "factuality": "answer_correctness", "model-graded-factuality": "answer_correctness",
+    "similar": "answer_similarity", "similar:cosine": "answer_similarity",
+    "answer-relevance": "answer_relevancy", "context-faithfulness": "faithfulness",
+    "context-recall": "context_recall", "context-relevance": "context_relevancy",
+}  # fmt: skip
+
+
+def _group(given: Item, members: list[Item]) -> Item | None:
+    if not members:
+        return None
+    made: Item = {"check": "group", "assertions": members}
+    made |= {key: given[key] for key in ("threshold", "weight") if isinstance(given.get(key), (int, float))}
+    return made | ({"name": given["metric"]} if isinstance(given.get("metric"), str) else {})
+
+
+def _merged(default: Item, test: Item) -> Item:
+    """A test with what all tests share before it."""
+    made = {**default, **test}
+    for key in ("vars", "metadata", "options"):
+        both = [each for each in (default.get(key), test.get(key)) if isinstance(each, dict)]
+        made[key] = {name: value for each in both for name, value in each.items()}
+    of_test = test.get("assert") or []
+    shared = [] if made["options"].get("disableDefaultAsserts") else default.get("assert") or []
+    if isinstance(of_test, list) and isinstance(shared, list):
+        made["assert"] = [*shared, *of_test]
+    return made
+
+
+def question_var(prompts: Sequence[Prompt], tests: Sequence[Mapping[str, object]]) -> tuple[str, dict[str, str]]:
+    """The variable that is the question, and those of the prompts that are the same in all tests, with their texts."""
+    used = list(dict.fromkeys(name for prompt in prompts for name in names_in(prompt.text)))
+    there = list(dict.fromkeys(key for test in tests for key in test))
+    fixed = {}
+    for name in used:
+        values = {text_of(test.get(name, "")) for test in tests}
+        if len(values) == 1 and len(tests) > 1:
+            fixed[name] = values.pop()
+    candidates = [name for name in used if name in there and name not in fixed] or [name for name in used if name in there]
+    candidates = candidates or there
+    chosen = next((name for name in _QUESTIONS if name in candidates), candidates[0] if candidates else "question")
+    fixed.pop(chosen, None)
+    return chosen, fixed
+
+
+def _whole_question(name: str) -> str:
+    return f"{{{{{name}}}}}"
+
+
+def text_of(value: object) -> str:
+    """A value as JavaScript writes it into a text."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value) if isinstance(value, (int, float)) else json.dumps(_without_lines(value), ensure_ascii=False)
+
+
+def _table(path: Path) -> list[Item]:
+    """The tests of a table: columns are variables, but for those that begin with two underscores."""
+    tests = []
+    for line, row in records(path):
+        test: Item = {_LINE: line, "vars": {}, "assert": [], "metadata": {}}
+        configs: dict[int, Item] = {}
+        for key, cell in row.items():
+            _take_cell(test, configs, key.strip(), "" if cell is None else str(cell), path, line)
+        metric = test.pop("metric", "")
+        for number, assertion in enumerate(test["assert"]):
+            assertion.update({"metric": metric} if metric else {}, **configs.get(number, {}))
+        tests.append(test)
+    return tests
+
+
+def _take_cell(test: Item, configs: dict[int, Item], key: str, cell: str, path: Path, line: int) -> None:
+    if not key.startswith("__"):
+        test["vars"][key] = cell
+    elif key.startswith("__expected"):
+        if cell.strip():
+            test["assert"].append(assertion_of_cell(cell.strip()))
+    elif key.startswith("__metadata:") and cell.strip():
+        name = key.removeprefix("__metadata:")
+        several = [each.strip().replace("\\,", ",") for each in re.split(r"(?<!\\),", cell)]
+        test["metadata"][name.removesuffix("[]")] = several if name.endswith("[]") else cell
+    elif key.startswith("__config:") and cell.strip():
+        found = re.fullmatch(r"__config:__expected(\d*):threshold", key)
+        if not found or not _is_number(cell):
+            raise InputError(f"{path}:{line}: `{key}` is {cell!r}; wanted is __config:__expected1:threshold and a number.")
+        configs[int(found[1] or 1) - 1] = {"threshold": float(cell)}
+    elif key in ("__description", "__providerOutput", "__metric") and cell:
+        test[key.removeprefix("__")] = cell
+    elif key == "__threshold" and _is_number(cell):
+        test["threshold"] = float(cell)
+    elif key in ("__prefix", "__suffix") and cell:
+        test.setdefault("options", {})[key.removeprefix("__")] = cell
+
+
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", cell) is not None
+
+
+# ---------------------------------------------------------------- outputs
+
+
+def _output(content: Item, path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    metadata, outer = content.get("metadata"), content["results"]
+    if isinstance(metadata, dict):
+        notes.version = str(metadata.get("promptfooVersion") or "")
+    results = outer.get("results") if isinstance(outer, dict) else outer
+    if not isinstance(results, list):
+        raise InputError(f"{path}: `results` has no list `results`, as promptfoo's outputs have since version 2.")
+    prompts = (outer.get("prompts") or []) if isinstance(outer, dict) else []
+    texts = [Prompt(str(each.get("raw") or "")) for each in prompts if isinstance(each, dict)]
+    yield from _results([each for each in results if isinstance(each, dict)], texts, notes)
+
+
+def _results(results: list[Item], prompts: Sequence[Prompt], notes: Notes) -> Iterator[tuple[int, Row]]:
+    values = [each.get("vars") or (each.get("testCase") or {}).get("vars") or {} for each in results]
+    name, fixed = question_var(prompts, values)
+    varying = {used for prompt in prompts for used in names_in(prompt.text)} - {name, *fixed, "env"}
+    labels = {_label(each) for each in results}
+    repeats: dict[str, int] = {}
+    for number, (result, given) in enumerate(zip(results, values, strict=True), 1):
+        bot = bot_name(_provider(result), _label(result), len(labels) > 1)
+        prompt = (result.get("prompt") or {}).get("raw") if isinstance(result.get("prompt"), dict) else ""
+        question = text_of(prompt) if varying or name not in given else text_of(given[name])
+        test = result.get("testCase") or {}
+        again = json.dumps([bot, given, test.get("assert")], sort_keys=True, default=str)
+        row = _answered(result, {"question": question or text_of(prompt), "bot": bot})
+        row["repeat"] = repeats[again] = repeats.get(again, -1) + 1
+        if isinstance(test.get("description"), str):
+            row["description"] = test["description"]
+        others = {key: value for key, value in given.items() if key != name}
+        row |= {"vars": others} if others else {}
+        row["scores"] = _scores(result, notes)
+        yield number, row
+
+
+def _answered(result: Item, row: Row) -> Row:
+    response = result.get("response") if isinstance(result.get("response"), dict) else {}
+    output = response.get("output")
+    row["answer"] = None if output is None else output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    if output is None and (result.get("error") or response.get("error")):
+        row["error"] = str(result.get("error") or response.get("error"))
+    used = response.get("tokenUsage") or result.get("tokenUsage") or {}
+    if isinstance(used, dict) and used.get("total"):
+        row |= {"tokens_in": used.get("prompt"), "tokens_out": used.get("completion")}
+    if isinstance(result.get("latencyMs"), (int, float)) and not response.get("cached"):
+        row["latency_ms"] = result["latencyMs"]
+    if isinstance(cost := response.get("cost", result.get("cost")), (int, float)) and cost:
+        row["cost"] = cost
+    return row
+
+
+def _scores(result: Item, notes: Notes) -> dict[str, object]:
+    """Verdict and score of a result, and of each kind of its assertions."""
+    graded = result.get("gradingResult") or {}
+    scores: dict[str, object] = {"pass": {"value": float(bool(result.get("success"))), "reason": graded.get("reason") or ""}}
+    if isinstance(result.get("score"), (int, float)):
+        scores["score"] = float(result["score"])
+    by_name: dict[str, list[Item]] = {}
+    for part in graded.get("componentResults") or []:
+        assertion = part.get("assertion") if isinstance(part, dict) else None
+        if isinstance(assertion, dict) and isinstance(part.get("score"), (int, float)):
+            name = str(assertion.get("metric") or assertion.get("type")).replace(":", "-")
+            by_name.setdefault(name, []).append(part)
+    for name, parts in by_name.items():
+        failed = [str(part.get("reason")) for part in parts if not part.get("pass")]
+        scores[name] = {
+            "value": sum(float(part["score"]) for part in parts) / len(parts),
+            "passed": not failed,
+            "reason": " ".join(failed),
+        }
+        notes.metrics.setdefault(name, RATE)
+    return scores
+
+
+def _provider(result: Item) -> str:
+    given = result.get("provider")
+    return str(given.get("label") or given.get("id")) if isinstance(given, dict) else str(given or "promptfoo")
+
+
+def _label(result: Item) -> str:
+    prompt = result.get("prompt")
+    return str(prompt.get("label") or prompt.get("raw") or "") if isinstance(prompt, dict) else ""
+
+
+def bot_name(provider: str, label: str, several: bool) -> str:
+    """What a provider with one of several prompts is called."""
+    short = re.sub(r"\s+", " ", label.partition(": ")[0] if label.partition(": ")[0].endswith(".txt") else label)
+    return f"{provider} / {short[:40].strip()}" if several and short else provider
+
+
+# ---------------------------------------------------------------- files
+
+
+def _text(path: Path) -> str:
+    try:
+        return decoded_whole(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _yaml(path: Path) -> object:
+    """What a YAML file holds, with the line of each mapping; tags of programs are refused."""
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        root, yaml = composed(_text(path))
+    except YamlTooMuch as error:
+        raise InputError(f"{path}:{error.line}: {error.says}.") from error
+    except YAMLError as error:
+        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
+        place = f"{path}:{mark.line + 1}" if mark else f"{path}"
+        raise InputError(f"{place}: this is not valid YAML: {getattr(error, 'problem', None) or error}.") from error
+    return None if root is None else _plain(root, yaml.constructor.construct_object, path)
+
+
+_TAG: Final = "tag:yaml.org,2002:"
+
+
+def _plain(node: Any, construct: Any, path: Path) -> Any:  # noqa: ANN401 - of an untyped package
+    kind = (node.tag or "").removeprefix(_TAG)
+    place = f"{path}:{node.start_mark.line + 1}"
+    match kind:
+        case "seq":
+            return [_plain(each, construct, path) for each in node.value]
+        case "map":
+            made: Item = {_LINE: node.start_mark.line + 1}
+            for key, value in node.value:
+                if (key.tag or "") == f"{_TAG}merge":
+                    for source in value.value if value.tag == f"{_TAG}seq" else [value]:
+                        brought = _plain(source, construct, path)
+                        made = {**brought, **made} if isinstance(brought, dict) else made
+                else:
+                    made[str(key.value)] = _plain(value, construct, path)
+            return made
+        case "null" | "bool" | "int" | "float":
+            return construct(node)
+        case "str" | "timestamp" | "":
+            return str(node.value)
+        case _:
+            raise InputError(f"{place}: the tag {node.tag} is not read; leave it out.")
+
+
+def _without_lines(value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
+    if isinstance(value, dict):
+        return {key: _without_lines(each) for key, each in value.items() if key != _LINE}
+    return [_without_lines(each) for each in value] if isinstance(value, list) else value
+
+
+_MOST_REFERENCES: Final = 10_000
+
+
+def _with_references(content: Item, path: Path) -> Item:
+    """The config with ``$ref: '#/assertionTemplates/name'`` replaced by what stands there."""
+    count = 0
+
+    def resolved(value: Any, depth: int) -> Any:  # noqa: ANN401
+        nonlocal count
+        if isinstance(value, list):
+            return [resolved(each, depth) for each in value]
+        if not isinstance(value, dict):
+            return value
+        target = value.get("$ref")
+        if not isinstance(target, str):
+            return {key: resolved(each, depth) for key, each in value.items()}
+        count += 1
+        if depth > 20 or count > _MOST_REFERENCES:
+            raise InputError(f"{path}:{value.get(_LINE, 1)}: $ref {target} leads in a circle, or to too much.")
+        found: Any = content if target.startswith("#/") else None
+        for key in target.removeprefix("#/").split("/"):
+            found = found.get(key) if isinstance(found, dict) else None
+        if found is None:
+            raise InputError(f"{path}:{value.get(_LINE, 1)}: $ref {target} names nothing in this file.")
+        return resolved(found, depth + 1)
+
+    return {key: resolved(each, 0) for key, each in content.items()}
+
+
+# ---------------------------------------------------------------- out
+
+
+def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
+    """A config that echoes recorded answers, or tests alone as CSV or JSONL."""
+    tests = (_test_of(row, notes) for row in rows)
+    if path.suffix.lower() == ".csv":
+        _write_table(list(tests), path, notes)
+    elif path.suffix.lower() == ".jsonl":
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(f"{json.dumps(test, ensure_ascii=False)}\n" for test in tests)
+    else:
+        from ruamel.yaml import YAML
+
+        config = {
+            "description": "questions from Proctor",
+            "prompts": ["{{question}}"],
+            "providers": ["echo"],
+            "tests": list(tests),
+        }
+        yaml = YAML(typ="safe", pure=True)
+        yaml.default_flow_style, yaml.width, yaml.sort_base_mapping_type_on_output = False, 4096, False
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            yaml.dump(config, stream)
+
+
+def _test_of(row: Row, notes: Notes) -> Item:
+    variables = row.get("vars") if isinstance(row.get("vars"), dict) else {}
+    test: Item = {"vars": {"question": _raw(str(row["question"])), **variables}}
+    if isinstance(row.get("description"), str):
+        test["description"] = row["description"]
+    asserts: list[Item] = []
+    listed: Any = row.get("assertions") or []
+    if len(listed) == 1 and listed[0].get("check") == "group" and set(listed[0]) == {"check", "assertions", "threshold"}:
+        test["threshold"] = listed[0]["threshold"]
+        listed = listed[0]["assertions"]
+    for each in listed:
+        made, why = as_promptfoo(each)
+        if made is None:
+            notes.lose(f"the assertion {each.get('check')}", why)
+        else:
+            asserts.append(made)
+    asserts += [each for each in map(_of_constraint, _constraints(row)) if each is not None]
+    if asserts:
+        test["assert"] = asserts
+    metadata = dict(row["metadata"]) if isinstance(row.get("metadata"), dict) else {}
+    metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
+    if metadata:
+        test["metadata"] = metadata
+    if isinstance(row.get("answer"), str):
+        test["providerOutput"] = row["answer"]
+    for key in ("contexts", "history", "conversation", "turns", "scores"):
+        if row.get(key):
+            notes.lose(key, "a test of promptfoo has no place for it")
+    return test
+
+
+def _raw(text: str) -> str:
+    """A text in which nunjucks sees no template."""
+    return f"{{% raw %}}{text}{{% endraw %}}" if re.search(r"\{[{%#]", text) and "endraw" not in text else text
+
+
+def _constraints(row: Row) -> list[Any]:
+    given = row.get("constraints") or []
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _of_constraint(given: object) -> Item | None:
+    members = [given] if isinstance(given, str) else list(given) if isinstance(given, (list, tuple)) else []
+    prefixes = {"REGEXP:": "regex", "STARTS_WITH:": "starts-with", "JSON_SCHEMA:": "is-json"}
+    if len(members) == 1 and (prefix := next((each for each in prefixes if members[0].startswith(each)), "")):
+        return {"type": prefixes[prefix], "value": members[0].removeprefix(prefix), "metric": _CONSTRAINT}
+    if len(members) == 1:
+        return {"type": "contains", "value": _raw(members[0]), "metric": _CONSTRAINT}
+    if any(each.startswith(tuple(prefixes)) for each in members) or not members:
+        return None  # one of several patterns: it stays under `metadata` alone
+    return {"type": "contains-any", "value": [_raw(each) for each in members], "metric": _CONSTRAINT}
+
+
+def _write_table(tests: list[Item], path: Path, notes: Notes) -> None:
+    names = list(dict.fromkeys(key for test in tests for key in test["vars"]))
+    most = max((len(test.get("assert", ())) for test in tests), default=0)
+    columns = [*names, *(f"__expected{number}" for number in range(1, most + 1)), "__description", "__threshold"]
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        for test in tests:
+            cells = [text_of(test["vars"].get(name, "")) for name in names]
+            written = [_cell_of(each, notes) for each in test.get("assert", ())]
+            cells += [*written, *[""] * (most - len(written)), test.get("description", ""), text_of(test.get("threshold"))]
+            writer.writerow(cells)
+            if test.get("metadata"):
+                notes.lose("metadata", "a table of promptfoo takes texts alone; write .yaml or .jsonl")
+
+
+def _cell_of(assertion: Item, notes: Notes) -> str:
+    kind, value, threshold = assertion["type"], assertion.get("value"), assertion.get("threshold")
+    if kind == "assert-set" or "weight" in assertion:
+        notes.lose("assert-set and weights", "a cell has no place for them; write .yaml or .jsonl")
+        return ""
+    limit = "" if threshold is None else f"({text_of(threshold)})"
+    if isinstance(value, list):
+        value = ",".join('"' + each.replace('"', '""') + '"' for each in map(text_of, value))
+    return f"{kind}{limit}" if value is None else f"{kind}{limit}:{text_of(value)}"
+
+
+FORMAT: Final = Format(
+    name="promptfoo",
+    title="promptfoo",
+    detect=_detect,
+    read=_read,
+    write=_write,
+    endings=(".yaml", ".jsonl", ".csv"),
+    metrics={
+        "pass": Metric("higher", 0.0, 1.0, "Whether promptfoo passes the test.", 1.0),
+        "score": Metric("higher", 0.0, 1.0, "Weighted mean score of the test's assertions."),
+    },
+)
