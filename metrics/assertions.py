@@ -131,7 +131,7 @@ def _check_one(one: object) -> None:
     kind = _KINDS.get(one["check"])
     if kind is None:
         raise InputError(f"there is no check '{one['check']}'{nearest(one['check'], (*_KINDS, GROUP))}")
-    _check_keys(one["check"], one, {**kind.keys, **_COMMON, **({"not": _flag})})
+    _check_keys(one["check"], one, {**kind.keys, **_COMMON, "not": _flag})
     if missing := [key for key in kind.required if key not in one]:
         raise InputError(f"{one['check']} has no `{missing[0]}`.")
     if kind.one_of and not any(key in one for key in kind.one_of):

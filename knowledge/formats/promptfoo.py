@@ -123,7 +123,11 @@ class _Config:
     def _expanded(self, test: Item, number: int) -> Iterator[Item]:
         """A test for each combination of the values in lists, as promptfoo makes them."""
         given = test.get("vars")
-        values = {key: self._file_or(value) for key, value in given.items() if key != _LINE} if isinstance(given, dict) else {}
+        values = (
+            {key: self._file_or(value) for key, value in given.items() if key != _LINE}
+            if isinstance(given, dict)
+            else {}
+        )
         lists = {key: value for key, value in values.items() if isinstance(value, list)}
         options = test.get("options")
         if not lists or (isinstance(options, dict) and options.get("disableVarExpansion")):
@@ -205,7 +209,9 @@ class _Config:
         if isinstance(given, dict):
             listed = [{"raw": key, "label": value} for key, value in given.items() if key != _LINE]
         for each in listed:
-            raw = each if isinstance(each, str) else (each.get("raw") or each.get("id")) if isinstance(each, dict) else ""
+            raw = (
+                each if isinstance(each, str) else (each.get("raw") or each.get("id")) if isinstance(each, dict) else ""
+            )
             label = str(each.get("label") or "") if isinstance(each, dict) else ""
             yield from self._prompt_texts(str(raw or ""), label)
 
@@ -341,7 +347,7 @@ class _Config:
 
     def _suite(self, prompts: Sequence[Prompt], name: str, fixed: Mapping[str, str], count: int) -> None:
         shared = {rubric: text for rubric, text in self.rubrics.items() if self.per_test[text] >= count}
-        for text, times in self.per_test.items():
+        for times in self.per_test.values():
             if times < count:
                 self.notes.lose(
                     "a rubric of single tests",
@@ -404,7 +410,9 @@ def question_var(prompts: Sequence[Prompt], tests: Sequence[Mapping[str, object]
         values = {text_of(test.get(name, "")) for test in tests}
         if len(values) == 1 and len(tests) > 1:
             fixed[name] = values.pop()
-    candidates = [name for name in used if name in there and name not in fixed] or [name for name in used if name in there]
+    candidates = [name for name in used if name in there and name not in fixed] or [
+        name for name in used if name in there
+    ]
     candidates = candidates or there
     chosen = next((name for name in _QUESTIONS if name in candidates), candidates[0] if candidates else "question")
     fixed.pop(chosen, None)
@@ -456,7 +464,9 @@ def _take_cell(test: Item, configs: dict[int, Item], key: str, cell: str, path: 
     elif key.startswith("__config:") and cell.strip():
         found = re.fullmatch(r"__config:__expected(\d*):threshold", key)
         if not found or not _is_number(cell):
-            raise InputError(f"{path}:{line}: `{key}` is {cell!r}; wanted is __config:__expected1:threshold and a number.")
+            raise InputError(
+                f"{path}:{line}: `{key}` is {cell!r}; wanted is __config:__expected1:threshold and a number."
+            )
         configs[int(found[1] or 1) - 1] = {"threshold": float(cell)}
     elif key in ("__description", "__providerOutput", "__metric") and cell:
         test[key.removeprefix("__")] = cell
@@ -510,7 +520,9 @@ def _results(results: list[Item], prompts: Sequence[Prompt], notes: Notes) -> It
 def _answered(result: Item, row: Row) -> Row:
     response = result.get("response") if isinstance(result.get("response"), dict) else {}
     output = response.get("output")
-    row["answer"] = None if output is None else output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    row["answer"] = (
+        None if output is None else output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    )
     if output is None and (result.get("error") or response.get("error")):
         row["error"] = str(result.get("error") or response.get("error"))
     used = response.get("tokenUsage") or result.get("tokenUsage") or {}
@@ -526,7 +538,9 @@ def _answered(result: Item, row: Row) -> Row:
 def _scores(result: Item, notes: Notes) -> dict[str, object]:
     """Verdict and score of a result, and of each kind of its assertions."""
     graded = result.get("gradingResult") or {}
-    scores: dict[str, object] = {"pass": {"value": float(bool(result.get("success"))), "reason": graded.get("reason") or ""}}
+    scores: dict[str, object] = {
+        "pass": {"value": float(bool(result.get("success"))), "reason": graded.get("reason") or ""}
+    }
     if isinstance(result.get("score"), (int, float)):
         scores["score"] = float(result["score"])
     by_name: dict[str, list[Item]] = {}
@@ -682,7 +696,11 @@ def _test_of(row: Row, notes: Notes) -> Item:
         test["description"] = row["description"]
     asserts: list[Item] = []
     listed: Any = row.get("assertions") or []
-    if len(listed) == 1 and listed[0].get("check") == "group" and set(listed[0]) == {"check", "assertions", "threshold"}:
+    if (
+        len(listed) == 1
+        and listed[0].get("check") == "group"
+        and set(listed[0]) == {"check", "assertions", "threshold"}
+    ):
         test["threshold"] = listed[0]["threshold"]
         listed = listed[0]["assertions"]
     for each in listed:
@@ -738,7 +756,12 @@ def _write_table(tests: list[Item], path: Path, notes: Notes) -> None:
         for test in tests:
             cells = [text_of(test["vars"].get(name, "")) for name in names]
             written = [_cell_of(each, notes) for each in test.get("assert", ())]
-            cells += [*written, *[""] * (most - len(written)), test.get("description", ""), text_of(test.get("threshold"))]
+            cells += [
+                *written,
+                *[""] * (most - len(written)),
+                test.get("description", ""),
+                text_of(test.get("threshold")),
+            ]
             writer.writerow(cells)
             if test.get("metadata"):
                 notes.lose("metadata", "a table of promptfoo takes texts alone; write .yaml or .jsonl")

@@ -133,7 +133,9 @@ def comma_separated(text: str) -> list[str]:
 
 
 def _starts_with(value: object, _: Mapping[str, object]) -> Made:
-    return ({"check": "starts_with", "text": value}, "") if isinstance(value, str) and value else (None, "it has no text")
+    return (
+        ({"check": "starts_with", "text": value}, "") if isinstance(value, str) and value else (None, "it has no text")
+    )
 
 
 def _regex(value: object, _: Mapping[str, object]) -> Made:
@@ -207,7 +209,11 @@ def _word_count(value: object, _: Mapping[str, object]) -> Made:
 
 def _figure(check: str) -> "_Reader":
     def read(_: object, given: Mapping[str, object]) -> Made:
-        return ({"check": check}, "") if isinstance(given.get("threshold"), (int, float)) else (None, "it has no threshold")
+        return (
+            ({"check": check}, "")
+            if isinstance(given.get("threshold"), (int, float))
+            else (None, "it has no threshold")
+        )
 
     return read
 
@@ -392,7 +398,12 @@ def _written_regex(given: Mapping[str, Any]) -> Item | None:
 def javascript_pattern(pattern: str) -> str | None:
     """A Python regular expression as JavaScript writes it; None where it has flags or forms that are Python's own."""
     made = pattern.replace(_EDGE, r"\b").replace(r"\Z", "$").replace("(?P<", "(?<")
-    made = made.replace(_SPECIAL["."], ".").replace("[0-9]", r"\d").replace(f"[{_WORD}]", r"\w").replace(f"[{_BLANKS}]", r"\s")
+    made = (
+        made.replace(_SPECIAL["."], ".")
+        .replace("[0-9]", r"\d")
+        .replace(f"[{_WORD}]", r"\w")
+        .replace(f"[{_BLANKS}]", r"\s")
+    )
     is_foreign = re.search(r"\(\?(?![:=!<])|\(\?<[^=!]*\(|\\A|\(\?P=", made)
     return None if is_foreign or python_pattern(made) != pattern else made
 
@@ -412,7 +423,10 @@ _WRITERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Item | None]]] = {
     "regex": _written_regex,
     "json_valid": lambda _: {"type": "is-json"},
     "json_schema": lambda given: {"type": "is-json", "value": given["schema"]},
-    "contains_json": lambda given: {"type": "contains-json", **({"value": given["schema"]} if "schema" in given else {})},
+    "contains_json": lambda given: {
+        "type": "contains-json",
+        **({"value": given["schema"]} if "schema" in given else {}),
+    },
     "edit_distance": lambda given: {"type": "levenshtein", "value": given["text"]},
     "rouge_1": lambda given: {"type": "rouge-n", "value": given["text"]},
     "bleu": lambda given: {"type": "bleu", "value": list(given["texts"])},

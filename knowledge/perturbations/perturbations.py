@@ -320,8 +320,8 @@ def _short(share: float) -> str:
 def variant(question: Question, kind: Kind, share: float, number: int, found: Perturbed) -> Question:
     """The question that a text becomes.
 
-    Expected answers, constraints, assertions and evidence of the source hold only where the same answer is right. A variant
-    belongs to the cluster of its source.
+    Expected answers, constraints, assertions and evidence of the source hold only where the same answer is right. A
+    variant belongs to the cluster of its source.
     """
     mark: dict[str, object] = {
         "id": question.id, "kind": kind.name, "intensity": share, "variant": number, "must": kind.must,

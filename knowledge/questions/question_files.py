@@ -479,7 +479,10 @@ _COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source
 _OPTIONAL = ("history", "conversation", "turn", "nuggets", "expected_tools", "forbidden_tools")
 _NOTHING = (None, "", (), [])
 _WIDTH = 120  # of lines in YAML
-_OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {PERTURBS, ASSERTIONS}
+_OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {
+    PERTURBS,
+    ASSERTIONS,
+}
 
 Pieces = Callable[[Iterable[Question], Sequence[str]], Iterator[bytes]]
 

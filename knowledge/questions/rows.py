@@ -169,7 +169,9 @@ def as_assertions(value: object) -> list[object] | None:
     listed = value if isinstance(value, list) else [value]
     wrong = next((each for each in listed if not isinstance(each, dict)), None)
     if wrong is not None:
-        raise WrongValue(f"must be a list of objects such as {{check: contains_any, texts: [...]}}, not {kind_of(wrong)}")
+        raise WrongValue(
+            f"must be a list of objects such as {{check: contains_any, texts: [...]}}, not {kind_of(wrong)}"
+        )
     return listed or None
 
 
