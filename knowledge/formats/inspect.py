@@ -435,7 +435,7 @@ def _parsed(content: bytes, place: str) -> object:
         return storable_value(orjson.loads(content))
     except orjson.JSONDecodeError as first:
         text = decoded_whole(content, Path(place))
-        if "recursion" in str(first):
+        if "recursion" in str(first) or "depth" in str(first):
             raise InputError(f"{place} is nested too deeply.") from first
         if not re.search(r"\b(?:NaN|Infinity)\b", text):
             raise InputError(f"{place}:{first.lineno}: this is not valid JSON: {first.msg}.") from first

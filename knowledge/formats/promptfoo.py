@@ -25,6 +25,7 @@ _SECTIONS: Final = ("prompts", "providers", "targets", "tests", "defaultTest", "
 _QUESTIONS: Final = (
     "question", "query", "input", "user_input", "message", "text", "prompt", "request", "topic",
 )  # fmt: skip
+_KEY: Final = re.compile(r"^\s{0,2}[\"']?(\w+)[\"']?\s*:", re.MULTILINE)  # of YAML that is written as JSON
 _MOST_TESTS: Final = 100_000  # that lists of values of one test may make
 _LINE: Final = "\0line"  # where a mapping of a YAML file begins
 _OF_PROCTOR: Final = ("id", "tags", "source_document", "answerable", "expected_answers", "constraints", "evidence")
@@ -32,7 +33,7 @@ _CONSTRAINT: Final = "constraint"  # the name of assertions that were written fo
 
 
 def _detect(head: Head) -> str | None:
-    found = [key for key in _SECTIONS if key in head.data]
+    found = [key for key in _SECTIONS if key in (head.data or _KEY.findall(head.text if head.kind == "yaml" else ""))]
     results = head.data.get("results")
     if "evalId" in head.data or (isinstance(results, Mapping) and {"results", "stats", "prompts"} & results.keys()):
         return "the keys evalId and results, as its outputs have them"
@@ -283,7 +284,7 @@ class _Config:
         return listed, list(dict.fromkeys(expected))
 
     def _assertion(self, given: Item, values: Item, line: int, expected: list[str]) -> Item | None:
-        kind = str(given.get("type", ""))
+        kind, line = str(given.get("type", "")), given.get(_LINE, line)
         if kind == "assert-set":
             members = [
                 made for each in given.get("assert") or [] if isinstance(each, dict)
@@ -655,7 +656,10 @@ def _with_references(content: Item, path: Path) -> Item:
             raise InputError(f"{path}:{value.get(_LINE, 1)}: $ref {target} leads in a circle, or to too much.")
         found: Any = content if target.startswith("#/") else None
         for key in target.removeprefix("#/").split("/"):
-            found = found.get(key) if isinstance(found, dict) else None
+            if isinstance(found, list):
+                found = found[int(key)] if key.isdecimal() and int(key) < len(found) else None
+            else:
+                found = found.get(key) if isinstance(found, dict) else None
         if found is None:
             raise InputError(f"{path}:{value.get(_LINE, 1)}: $ref {target} names nothing in this file.")
         return resolved(found, depth + 1)

@@ -241,7 +241,6 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "cost": _figure("cost"),
 }
 
-_CELL: Final = re.compile(r"(not-)?([a-z][a-z:-]*)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
 _LIMITED_IN_CELLS: Final = (
     "answer-relevance", "classifier", "context-faithfulness", "context-recall", "context-relevance", "cost", "latency",
     "levenshtein", "perplexity-score", "perplexity", "rouge-n", "similar", "starts-with",
@@ -250,6 +249,10 @@ _GRADED: Final = (
     "llm-rubric", "g-eval", "factuality", "model-graded-closedqa", "model-graded-factuality", "similar",
     "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
 )  # fmt: skip
+
+
+_KNOWN: Final = sorted({*_READERS, *_NOT_CARRIED, *_GRADED}, key=len, reverse=True)
+_CELL: Final = re.compile(rf"(not-)?({'|'.join(_KNOWN)})(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
 
 
 def assertion_of_cell(cell: str) -> Item:
@@ -265,7 +268,7 @@ def assertion_of_cell(cell: str) -> Item:
     if cell.startswith("grade:"):
         return {"type": "llm-rubric", "value": cell.removeprefix("grade:")}
     found = _CELL.fullmatch(cell)
-    if not found or not (found[2] in _READERS or found[2] in _NOT_CARRIED or found[2] in _GRADED):
+    if not found:
         return {"type": "equals", "value": cell}
     opposite, kind, threshold, value = found.groups()
     made: Item = {"type": f"{opposite or ''}{kind}"}
@@ -288,7 +291,7 @@ _OUTSIDE: Final = {
 }  # fmt: skip
 _INSIDE: Final = {"d": "0-9", "w": _WORD, "s": _BLANKS, "b": r"\x08", "/": "/", "-": r"\-"}
 _SAME: Final = frozenset("ntrfv0123456789\\.^$*+?()[]{}|")
-_SPECIAL: Final = {"$": r"\Z", ".": "[^\n\r\u2028\u2029]"}
+_SPECIAL: Final = {"$": r"\Z", ".": "[^\\n\\r\u2028\u2029]"}
 
 
 def python_pattern(pattern: str) -> str | None:
@@ -338,7 +341,8 @@ def _piece(pattern: str, place: int, is_in_set: bool) -> tuple[str | None, int]:
 def _escape(pattern: str, place: int, is_in_set: bool) -> tuple[str | None, int]:
     following = pattern[place + 1 : place + 2]
     if found := re.match(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))", pattern[place:]):
-        return re.escape(chr(int(found[1] or found[2], 16))), found.end()
+        is_half = found[1] is not None and 0xD800 <= int(found[1], 16) <= 0xDFFF  # of a character of two units
+        return (None if is_half else found[0]), found.end()
     if found := re.match(r"\\k<(\w+)>", pattern[place:]):
         return f"(?P={found[1]})", found.end()
     known = (_INSIDE if is_in_set else _OUTSIDE).get(following)
@@ -346,6 +350,8 @@ def _escape(pattern: str, place: int, is_in_set: bool) -> tuple[str | None, int]
         return known, 2
     if is_in_set and following in ("D", "W", "S"):
         return None, 2  # not one of several kinds: no member of a set
+    if following == "0":
+        return r"\x00", 2
     if following in _SAME:
         return f"\\{following}", 2
     if following.isalpha() and following.isascii():

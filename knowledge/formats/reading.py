@@ -22,7 +22,7 @@ from .format import Head
 _HEAD: Final = 1 << 16  # bytes that are looked at to tell a format
 _ROWS: Final = 5
 _DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
 _YAML_KEY: Final = re.compile(r"^([A-Za-z_][\w-]*)\s*:", re.MULTILINE)
 
 
@@ -79,7 +79,7 @@ def whole_json(path: Path) -> object:
         return storable_value(orjson.loads(content.removeprefix(b"\xef\xbb\xbf")))
     except orjson.JSONDecodeError as error:
         decoded_whole(content, path)  # raises where the reason is the encoding
-        if "recursion" in error.msg:
+        if "recursion" in error.msg or "depth" in error.msg:
             raise InputError(f"{path} is nested too deeply.") from error
         raise InputError(f"{path}:{error.lineno}: this is not valid JSON: {error.msg}.") from error
 
@@ -100,6 +100,8 @@ def beginning(text: str) -> object:
                 cut, closers = found.end(), "".join(reversed(opened))
             case "," if opened:
                 cut, closers = found.start(), "".join(reversed(opened))
+            case '"':  # of a text that is cut off: what looks like a bracket behind it is none
+                break
         if len(opened) > _DEPTH:
             return None
     return _parsed(text[:cut] + closers) if cut else None

@@ -10,6 +10,7 @@ Nothing leaves the machine: the provider is promptfoo's ``echo``, which answers 
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,7 @@ def main() -> None:
     version = json.loads((folder / "node_modules" / "promptfoo" / "package.json").read_text())["version"]
     questions = [each for each in YAML(typ="safe").load(SAMPLE.read_text()) if each.get("expected_answer")]
     verdicts(folder, version, questions)
+    regular_expressions()
     for name in ("echo_config", "csv_config"):
         evaluate(folder, HERE / f"{name}.yaml", HERE / f"{name}_output.json")
 
@@ -45,7 +47,9 @@ def evaluate(folder: Path, config: Path, output: Path) -> Item:
     found: Item = json.loads(output.read_text())
     found["metadata"] = {"promptfooVersion": found["metadata"]["promptfooVersion"]}  # the rest names the machine
 
-    output.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    written = json.dumps(found, indent=1, ensure_ascii=False).replace(str(output.parent), "help-centre")
+    written = re.sub(r'\\n    at [^"]*', "", written)  # where in its own files promptfoo raised an error
+    output.write_text(written + "\n")
     return found
 
 
@@ -53,15 +57,14 @@ def verdicts(folder: Path, version: str, questions: list[Item]) -> None:
     """200 answers with one to four assertions each, and what promptfoo says of each of them."""
     draw = random.Random(20)
     tests = [test(draw, number, questions) for number in range(ROWS)]
-    config = HERE / "verdicts.yaml"
+    config = HERE / "verdicts_config.json"
     made = {
         "description": f"{ROWS} answers with deterministic assertions; made by make_promptfoo.py",
         "prompts": ["{{answer}}"],
         "providers": ["echo"],
         "tests": tests,
     }
-    # JSON is YAML; this keeps every text as it is.
-    config.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    config.write_text(by_line(made, "tests"))
     output = folder / "verdicts_output.json"
     found = evaluate(folder, config, output)["results"]["results"]
     by_test = {each["testIdx"]: each for each in found}
@@ -78,7 +81,27 @@ def verdicts(folder: Path, version: str, questions: list[Item]) -> None:
             }
         )
     content = {"made_by": f"promptfoo {version}", "rows": rows}
-    (HERE / "verdicts.json").write_text(json.dumps(content, indent=0, ensure_ascii=False) + "\n")
+    (HERE / "verdicts.json").write_text(by_line(content, "rows"))
+
+
+def by_line(content: Item, key: str) -> str:
+    """JSON with each item of one list on a line of its own."""
+    items = ",\n".join(json.dumps(each, ensure_ascii=False) for each in content[key])
+    head = json.dumps({**content, key: []}, ensure_ascii=False)
+    assert head.endswith("[]}")
+    return f"{head[:-2]}\n{items}\n]}}\n"
+
+
+def regular_expressions() -> None:
+    """In which texts JavaScript finds expressions."""
+    given = json.dumps({"patterns": [*PATTERNS, *MORE_PATTERNS], "texts": TEXTS})
+    program = """const given = JSON.parse(process.argv[1]);
+    const found = given.patterns.map(p => [p, given.texts.map(t => new RegExp(p).test(t))]);
+    console.log(JSON.stringify(found));"""
+    found = subprocess.run(["node", "-e", program, given], check=True, capture_output=True, text=True).stdout
+    version = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    content = {"made_by": f"node {version}", "texts": TEXTS, "found": json.loads(found)}
+    (HERE / "regular_expressions.json").write_text(by_line(content, "found"))
 
 
 def test(draw: random.Random, number: int, questions: list[Item]) -> Item:
@@ -142,6 +165,20 @@ PATTERNS = (
     r"\d+ (days|euros)", r"^[A-Z]", r"\.$", r"^\s", r"\bthe\b", r"[^\x00-\x7F]", r"(\w+) \1", r"(?<number>\d+) days",
     r"^.{20,80}$", r"^.+$", r"\s$", r"caf\w", r"\u00fc", r"[\d,.]+\b", r"(?=.*days)(?=.*within)", r"bike(?!s)",
 )  # fmt: skip
+
+
+# Expressions in which JavaScript and Python differ, or might, and texts that tell.
+MORE_PATTERNS = (
+    r"^a$", r"^.$", r"^..$", r"\bé\b", r"\Bé", r"\w\b", r"[\w-]+$", r"[^\d\s]", r"\d", r"\s", r"^\s$", r"[]", r"[^]",
+    r"a{,2}", r"a{2}", r"x{", r"\/", r"\-", r"[\-a]", r"(?<l>[ab])\k<l>", r"(a)\1", r"(?!a)b", r"(?<=a)b", r"(?<!a)b",
+    r"\x41", r"\u00e9", r"[\u00e0-\u00ff]", r"[[]", r"[a[]", r"[.$]", r"\.", r"\$", r"\t", r"a|^$", r"(?:a|b)+?b",
+    r"\e", r"[\b]", r"\0", r"^[^]*$",
+)  # fmt: skip
+TEXTS = [
+    "", "a", "b", "aa", "ab", "aab", "A", "é", "aé", "é é", "a\n", "\n", "\r", "\u2028", "\u0663", "3", " ", "\u00a0",
+    "\ufeff", "\x1c", "a{,2}", "x{", "a/b", "-", "[", "$", ".", "\t", "e", "\b", "\0", "²", "_", "K", "\u017f",
+    "a\r", "a\u2028b",
+]  # fmt: skip
 
 
 def _word_count(draw: random.Random, answer: str, *_: str) -> Item:

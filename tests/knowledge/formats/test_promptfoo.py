@@ -1,0 +1,331 @@
+"""promptfoo's configs, tables and outputs: the same verdicts as promptfoo gives, and nothing dropped in silence."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import proctor
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proctor.knowledge.formats.finding import detected
+from proctor.knowledge.formats.format import Notes
+from proctor.knowledge.formats.promptfoo import FORMAT
+from proctor.knowledge.formats.promptfoo_assertions import comma_separated, javascript_pattern, python_pattern
+from proctor.metrics.assertions import check_assertions
+from suites import proctor as program
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "formats" / "promptfoo"
+CONFIG = GOLDEN / "promptfooconfig.yaml"
+
+
+def read(path: Path) -> tuple[list[dict[str, Any]], Notes]:
+    found, notes = detected(path), Notes()
+    assert found is not None
+    assert found.format.name == "promptfoo"
+    return [row for _, row in found.format.read(path, notes)], notes
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_200_answers_get_the_verdicts_and_scores_that_promptfoo_gave_them(tmp_path: Path) -> None:
+    told = json.loads((GOLDEN / "verdicts.json").read_text())["rows"]
+    rows, notes = read(GOLDEN / "verdicts_config.json")
+    assert [loss.what for loss in notes.losses.values()] == ["the provider 'echo'"]
+    answers = [
+        {
+            "id": f"q{number}",
+            "question": "q",
+            "answer": row["answer"],
+            "latency_ms": 5,
+            "assertions": asked["assertions"],
+        }
+        for number, (asked, row) in enumerate(zip(rows, told, strict=True))
+    ]
+    run = proctor.score(answers, metrics=["assertions", "assertions_score"], db=tmp_path / "p.db")
+    ours = [row.scores for row in run.rows("recorded")]
+    assert [row["assertions"].passed for row in ours] == [row["pass"] for row in told]
+    assert [row["assertions_score"].value for row in ours] == pytest.approx([row["score"] for row in told], abs=1e-9)
+    assert sum(row["pass"] for row in told) == 65  # both verdicts are frequent
+
+
+def test_regular_expressions_are_found_where_javascript_finds_them() -> None:
+    told = json.loads((GOLDEN / "regular_expressions.json").read_text())
+    from proctor.metrics.constraints import safe_pattern
+
+    different = []
+    for pattern, wanted in told["found"]:
+        ours = python_pattern(pattern)
+        assert ours is not None, pattern
+        found = [safe_pattern(ours).is_in(text) for text in told["texts"]]
+        different += [
+            (pattern, text) for text, one, other in zip(told["texts"], found, wanted, strict=True) if one != other
+        ]
+    assert different == []
+    assert len(told["found"]) * len(told["texts"]) > 1_500
+
+
+@pytest.mark.parametrize("pattern", [r"\p{L}", r"\u{1f600}", r"\cA", r"[\D]", "(", "(?i)a"])
+def test_an_expression_that_python_reads_otherwise_is_named(tmp_path: Path, pattern: str) -> None:
+    test = {"vars": {"question": "q"}, "assert": [{"type": "regex", "value": pattern}]}
+    rows, notes = read(written(tmp_path, "t.jsonl", json.dumps(test)))
+    if pattern == "(?i)a":  # Python's alone: promptfoo itself fails it
+        return
+    assert "assertions" not in rows[0]
+    assert next(notes.sentences(Path("t"))) == "t:1: `regex` not carried over: Python has no such expression."
+
+
+def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
+    rows, notes = read(CONFIG)
+    assert [row["question"] for row in rows] == [
+        "How long do I have to return a bike?",
+        "How much does it cost to send back a bike?",
+        "When do I get my refund?",
+    ]
+    assert rows[1]["assertions"] == [
+        {
+            "check": "group",
+            "threshold": 0.5,
+            "assertions": [
+                {"check": "latency_ms", "threshold": 5000},
+                {"check": "contains_all", "texts": ["free of charge"], "not": True},
+                {
+                    "check": "group",
+                    "threshold": 0.5,
+                    "name": "Price",
+                    "assertions": [
+                        {"check": "contains_all", "texts": ["35 euros"]},
+                        {"check": "regex", "pattern": python_pattern(r"\bcost\b")},
+                    ],
+                },
+            ],
+        }
+    ]
+    assert rows[1]["expected_answers"] == ["35 euros, e-bikes 45 euros"]
+    assert rows[2]["expected_answers"][1] == "Within 5 working days after the check."
+    assert rows[0]["metadata"] == {"area": "help centre"}
+    suite: Any = notes.suite
+    assert suite["metrics"] == [
+        "assertions", "assertions_score", "answer_similarity", "answer_correctness", "rubric.promptfoo_1",
+    ]  # fmt: skip
+    assert suite["thresholds"] == {"answer_similarity": 0.8}
+    assert suite["rubrics"] == {"promptfoo_1": "The answer is polite and says nothing about other shops."}
+    assert list(suite["bots"]) == [
+        "openai:chat:gpt-5-mini / short", "openai:chat:gpt-5-mini / polite.txt", "local llama / short",
+        "local llama / polite.txt", "our bot / short", "our bot / polite.txt",
+    ]  # fmt: skip
+    assert suite["bots"]["local llama / polite.txt"] == {
+        "type": "http",
+        "url": "http://localhost:11434/v1/chat/completions",
+        "headers": {},
+        "body": {
+            "model": "llama3.2",
+            "messages": [{"role": "user", "content": "Please answer politely: {question}"}],
+            "temperature": 0.2,
+            "max_tokens": 200,
+        },
+        "answer": "choices.0.message.content",
+    }
+    assert suite["bots"]["our bot / short"]["headers"] == {"Authorization": "Bearer $BOT_KEY"}
+    assert suite["bots"]["our bot / short"]["answer"] == "reply.text"
+    assert list(notes.sentences(Path("c.yaml"))) == [
+        "c.yaml:28: `javascript` not carried over (3 times): it runs code; write it as a metric in Python.",
+        "c.yaml:49: options.transform not carried over: answers are checked as the bot gives them.",
+        "c.yaml: the provider 'echo' not carried over: it answers with the prompt, and nothing is measured by that.",
+        "c.yaml: the provider 'file://provider.js' not carried over: it runs code that is not Python; put it behind"
+        " HTTP.",
+    ]
+
+
+def test_what_a_config_says_of_bots_and_thresholds_is_a_suite(tmp_path: Path) -> None:
+    rows, notes = read(CONFIG)
+    suite: dict[str, Any] = {**notes.suite, "questions": str(CONFIG)}
+    (tmp_path / "rubric.md").write_text(suite["rubrics"]["promptfoo_1"])
+    suite["rubrics"] = {"promptfoo_1": "rubric.md"}
+    written(tmp_path, "suite.yaml", json.dumps(suite))
+    done = program(
+        "run", "suite.yaml", "--dry-run", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": "k", "BOT_KEY": "k"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert "18" in done.stdout.replace(",", "") + done.stderr  # 3 questions, 6 bots
+    assert len(rows) == 3
+
+
+def test_a_suite_may_ask_the_questions_of_a_config(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text("def answer(question):\n    return 'Answer in one sentence: ' + question\n")
+    suite = {
+        "questions": str(GOLDEN / "echo_config.yaml"),
+        "bots": {"parrot": {"type": "python", "target": "bot.py:answer"}},
+    }
+    run = proctor.run(written(tmp_path, "suite.yaml", json.dumps(suite)), db=tmp_path / "p.db")
+    verdicts = [row.scores["assertions"] for row in run.rows("parrot")]
+    assert [each.passed for each in verdicts] == [True, True, True]
+    told = json.loads((GOLDEN / "echo_config_output.json").read_text())["results"]["results"]
+    of_short = [each for each in told if each["prompt"]["label"] == "short" and each["provider"]["label"] == "parrot"]
+    assert [each["success"] for each in of_short] == [True, True, True]
+
+
+def test_a_table_has_the_assertions_of_its_cells() -> None:
+    rows, notes = read(GOLDEN / "csv_config.yaml")
+    same, _ = read(GOLDEN / "tests.csv")
+    assert same == rows
+    assert rows[0]["assertions"] == [
+        {
+            "check": "group",
+            "threshold": 0.5,
+            "assertions": [
+                {"check": "contains_any", "texts": ["14 days", "two weeks"], "name": "Facts"},
+                {"check": "contains_all", "texts": ["sorry"], "ignore_case": True, "not": True, "name": "Facts"},
+            ],
+        }
+    ]
+    assert (rows[0]["tags"], rows[0]["description"]) == (["faq", "returns"], "return window")
+    assert rows[2]["assertions"][0] == {"check": "edit_distance", "text": "Can I reserve a bike!", "threshold": 9.0}
+    assert {loss.what for loss in notes.losses.values()} == {
+        "`javascript`",
+        "a rubric of single tests",
+        "the provider 'echo'",
+    }
+
+
+def test_an_output_has_answers_and_the_scores_that_promptfoo_gave() -> None:
+    rows, notes = read(GOLDEN / "echo_config_output.json")
+    assert notes.version == "0.121.20"
+    assert len(rows) == 12
+    assert {row["bot"] for row in rows} == {
+        "parrot / short", "parrot / polite.txt", "second parrot / short", "second parrot / polite.txt",
+    }  # fmt: skip
+    price = next(row for row in rows if row["bot"] == "parrot / short" and "cost" in row["question"])
+    assert price["answer"] == "Answer in one sentence: How much does it cost to send back a bike?"
+    assert (price["scores"]["pass"]["value"], price["scores"]["score"]) == (1.0, 0.875)
+    assert price["scores"]["contains"] == {
+        "value": 0.0, "passed": False, "reason": 'Expected output to contain "35 euros"',
+    }  # fmt: skip
+    assert {row["repeat"] for row in rows} == {0}
+    asked = next(row for row in read(GOLDEN / "echo_config.yaml")[0] if "cost" in row["question"])
+    assert asked["question"] == price["question"]
+
+
+def test_answers_of_an_output_can_be_scored_again(tmp_path: Path) -> None:
+    run = proctor.score(GOLDEN / "echo_config_output.json", metrics=["answer_length"], db=tmp_path / "p.db")
+    assert {row.bot for row in run.rows("parrot / short")} == {"parrot / short"}
+    assert len(run.rows("parrot / short")) == 3
+
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20).filter(str.strip)
+PATTERNS = (r"^\d+$", r"\bbike\b", "(?<n>a).", r"[\w-]")
+checks = st.one_of(
+    st.builds(lambda t: {"check": "equals", "text": t}, texts),
+    st.builds(lambda t, i: {"check": "contains_all", "texts": t, **i}, st.lists(texts, min_size=1, max_size=3),
+              st.sampled_from(({}, {"ignore_case": True}))),
+    st.builds(lambda t: {"check": "contains_any", "texts": t}, st.lists(texts, min_size=2, max_size=3)),
+    st.builds(lambda t: {"check": "starts_with", "text": t}, texts),
+    st.sampled_from([{"check": "regex", "pattern": python_pattern(p)} for p in PATTERNS]),
+    st.sampled_from(({"check": "json_valid"}, {"check": "contains_json"})),
+    st.builds(lambda t, n: {"check": "edit_distance", "text": t, "threshold": n}, texts, st.integers(0, 9)),
+    st.builds(lambda t: {"check": "bleu", "texts": t, "threshold": 0.5}, st.lists(texts, min_size=1, max_size=2)),
+    st.builds(lambda n: {"check": "word_count", "at_least": n, "at_most": n + 3}, st.integers(0, 9)),
+)  # fmt: skip
+dressed = st.builds(
+    lambda check, *more: {**check, **{key: value for each in more for key, value in each.items()}}, checks,
+    st.sampled_from(({}, {"not": True})), st.sampled_from(({}, {"weight": 2})), st.sampled_from(({}, {"name": "Tone"})),
+)  # fmt: skip
+groups = st.builds(lambda m, t: {"check": "group", "assertions": m, **t}, st.lists(dressed, min_size=1, max_size=3),
+                   st.sampled_from(({}, {"threshold": 0.5})))  # fmt: skip
+questions = st.fixed_dictionaries(
+    {"question": texts, "id": st.uuids().map(str), "expected_answers": st.lists(texts, max_size=2)},
+    optional={
+        "assertions": st.lists(st.one_of(dressed, groups), min_size=1, max_size=4),
+        "constraints": st.lists(st.one_of(texts, st.lists(texts, min_size=2, max_size=2)), min_size=1, max_size=2),
+        "tags": st.lists(st.sampled_from(("faq", "price")), min_size=1, unique=True),
+        "source_document": texts,
+        "answerable": st.booleans(),
+        "answer": texts,
+    },
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(asked=st.lists(questions, min_size=1, max_size=4), ending=st.sampled_from((".yaml", ".jsonl")))
+def test_what_both_know_survives_a_round_trip(tmp_path_factory: Any, asked: list[dict[str, Any]], ending: str) -> None:
+    path = tmp_path_factory.mktemp("round") / f"tests{ending}"
+    form, notes = detected(CONFIG), Notes()
+    assert form is not None
+    assert form.format.write is not None
+    form.format.write(asked, path, notes)
+    back = [row for _, row in form.format.read(path, Notes())]
+    # References of assertions are accepted answers where the question names none.
+    unnamed = [() if row["expected_answers"] else ("expected_answers",) for row in asked]
+    assert [_told(row, *left) for row, left in zip(back, unnamed, strict=True)] == [_told(row) for row in asked]
+    assert not notes.losses
+    for row in back:
+        check_assertions(row.get("assertions", []))
+
+
+def _told(row: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in ("bot", *left_out) and value not in (None, [], "")}
+
+
+def test_a_python_expression_that_javascript_lacks_is_named(tmp_path: Path) -> None:
+    form, notes = detected(CONFIG), Notes()
+    assert form is not None
+    assert form.format.write is not None
+    row = {"question": "q", "id": "1", "assertions": [{"check": "regex", "pattern": "(?i)berlin"}]}
+    form.format.write([row], tmp_path / "out.yaml", notes)
+    assert list(notes.sentences(Path("o"))) == [
+        "o: the assertion regex not carried over: promptfoo has none with the same verdict."
+    ]
+    assert javascript_pattern(r"(?i)a") is None
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+ONES = "1," * 400 + "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("c.yaml", "prompts: [a]\nproviders:\n  - !!python/object/apply:os.system ['id']\n", ":3: the tag "),
+        ("c.yaml", "prompts: [a]\ntests: !!js/function 'return 1'\n", ":2: the tag "),
+        ("c.yaml", "prompts: [a]\nproviders: [b\ntests: [", ":3: this is not valid YAML"),
+        ("c.yaml", "prompts: [a]\nproviders: [b]\nx0: &x0 [lol]\n"
+         + "".join(f"x{n}: &x{n} [*x{n - 1},*x{n - 1},*x{n - 1},*x{n - 1},*x{n - 1},*x{n - 1},*x{n - 1},*x{n - 1}]\n"
+                   for n in range(1, 12)), "the aliases unfold into more than"),
+        ("c.yaml", "prompts: [a]\nproviders: [b]\ntests: " + "[" * 400 + "]" * 400, "nested too deeply"),
+        ("c.yaml", b"prompts: [a]\nproviders: [b]\ndescription: caf\xe9\n", "is not UTF-8"),
+        ("c.json", '{"prompts": ["a"], "providers": ["b"], "tests": ' + DEEP + "}", "nested too deeply"),
+        ("c.yaml", "prompts: [a]\nproviders: [b]\ntests:\n  - $ref: '#/tests/0'\n", "leads in a circle"),
+        ("c.yaml", "prompts: ['{{a}}']\nproviders: [b]\ntests:\n  - vars: {}\n", ":4: this test has no text"),
+        ("c.yaml", "prompts: ['{{a}}']\nproviders: [b]\ntests:\n  - vars: {a: [" + ONES + "], b: [" + ONES + "]}\n",
+         "make 160,801 tests"),
+    ],
+)  # fmt: skip
+def test_a_broken_or_hostile_config_gets_a_sentence_with_the_place(
+    tmp_path: Path, name: str, content: str | bytes, sentence: str
+) -> None:
+    path = written(tmp_path, name, content)
+    with pytest.raises(proctor.InputError) as error:
+        list(FORMAT.read(path, Notes()))
+    assert str(error.value).startswith(str(path))
+    assert sentence in str(error.value)
+
+
+def test_files_outside_of_the_folder_of_a_config_are_not_read(tmp_path: Path) -> None:
+    written(tmp_path, "secret.txt", "secret {{question}}")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    for prompt in ("file://../secret.txt", f"file://{tmp_path}/secret.txt", "file://link.txt"):
+        config = {"prompts": [prompt], "providers": ["openai:x"], "tests": [{"vars": {"question": "q"}}]}
+        _, notes = read(written(tmp_path / "inside", "c.json", json.dumps(config)))
+        assert "secret {" not in str(notes.suite)
+        assert any("there is none of that name in the config's folder" in each for each in notes.sentences(Path("c")))
+
+
+def test_values_in_commas_are_read_as_promptfoo_reads_them() -> None:
+    assert comma_separated('a, "b, c" ,, d "e", "f ""g""\\"h"') == ["a", "b, c", 'd "e"', 'f "g""h']
