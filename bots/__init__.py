@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from .bot import Reply as Reply
     from .bot import ToolCall as ToolCall
     from .bot import Usage as Usage
+    from .bot import hears_history as hears_history
+    from .bot import keeps_memory as keeps_memory
+    from .bot import new_session as new_session
     from .bot import reply_of as reply_of
     from .building import BotResources as BotResources
     from .building import build_bot as build_bot
@@ -61,7 +64,20 @@ if TYPE_CHECKING:
 
 # Loaded when it is asked for, so that who wants a record does not load every bot.
 _NAMES = {
-    ".bot": ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "ToolCall", "Usage", "reply_of"),
+    ".bot": (
+        "Bot",
+        "BotMisconfigured",
+        "BotRefused",
+        "Context",
+        "Identity",
+        "Reply",
+        "ToolCall",
+        "Usage",
+        "hears_history",
+        "keeps_memory",
+        "new_session",
+        "reply_of",
+    ),
     ".building": ("BotResources", "build_bot", "index_folder"),
     ".chat.judge": ("ChatJudgeModel",),
     ".chat.limits": ("Limiter", "RequestsStopped", "Turnstile", "deadline"),

@@ -15,7 +15,7 @@ from typing import Final, Protocol, Self, cast, runtime_checkable
 from .. import InputError
 from ..knowledge import Document, Message
 from ..metrics.declaration import exception_line
-from .bot import Bot, BotMisconfigured, Identity, Reply, reply_of
+from .bot import Bot, BotMisconfigured, Identity, Reply, hears_history, keeps_memory, reply_of
 from .langchain import LangChainBot
 from .python import PythonBot
 from .redaction import redacted, without_addresses
@@ -59,7 +59,8 @@ def as_bot(
 
     Args:
         given: a function of the question, plain (run in threads) or asynchronous, with a second parameter for the
-            messages before it (dicts with ``role`` and ``content``) if it wants them; an object with ``reply``;
+            messages before it (dicts with ``role`` and ``content``) if it wants them, and a parameter ``session`` if
+            it has a memory of its own; an object with ``reply``;
             a class of either, which is made first; a LangChain Runnable; or a bot, which is left as it is.
         name: how it is called in reports; left out, its own name.
         options: keyword arguments: of a class when it is made, of a function at every call.
@@ -230,13 +231,23 @@ class TargetBot:
         await inner.prepare()
         self._inner = inner
 
-    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+    @property
+    def keeps_memory(self) -> bool:
+        """Whether the user's bot remembers what was said in a session; known once it is there."""
+        return self._inner is not None and keeps_memory(self._inner)
+
+    @property
+    def hears_history(self) -> bool:
+        """Whether the user's bot does something with messages; known once it is there."""
+        return self._inner is None or hears_history(self._inner)
+
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
         """Ask the user's bot; see ``PythonBot`` and ``LangChainBot``."""
         if self._inner is None:
             await self.prepare()
         if self._inner is None:
             raise RuntimeError(f"bot {self.name} is not prepared")
-        return await reply_of(self._inner, question, history)
+        return await reply_of(self._inner, question, history, session)
 
     async def close(self) -> None:
         """Close the user's bot."""
@@ -356,9 +367,19 @@ class ReducibleTargetBot:
         """Import the user's code; see ``TargetBot.prepare``."""
         await self._bot.prepare()
 
-    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+    @property
+    def keeps_memory(self) -> bool:
+        """As of the user's bot."""
+        return self._bot.keeps_memory
+
+    @property
+    def hears_history(self) -> bool:
+        """As of the user's bot."""
+        return self._bot.hears_history
+
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
         """Ask the user's bot."""
-        return await self._bot.reply(question, history)
+        return await self._bot.reply(question, history, session)
 
     async def close(self) -> None:
         """Close the user's bot."""

@@ -4,6 +4,7 @@ import hashlib
 import inspect
 import json
 import math
+import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from ..knowledge import Document, Message
 from ..metrics.facts import ToolCall as ToolCall
 
 HISTORY = "history"  # the parameter for what was said before the question
+SESSION = "session"  # the parameter for the id of the conversation, of a bot that remembers what was said in it
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 MOST_USED = 10**12  # tokens of an answer, or its cost: larger figures are a fault of the backend
 
@@ -122,7 +124,8 @@ class Bot(Protocol):
     """Anything with a name that answers a question. It gets the text alone, never the expected answer.
 
     A bot may also have ``identity: Identity``, ``async prepare() -> None`` (called once, before the clock starts)
-    and ``async close() -> None``.
+    and ``async close() -> None``. One whose ``reply`` has a parameter ``session`` has a memory of its own: it is asked
+    the turns of a conversation in order, with an id that is theirs alone.
     """
 
     @property
@@ -135,23 +138,57 @@ class Bot(Protocol):
         ...
 
 
-async def reply_of(bot: Bot, question: str, history: Sequence[Message]) -> Reply:
-    """Ask a bot; one whose ``reply`` takes the question alone is not handed what came before."""
+async def reply_of(bot: Bot, question: str, history: Sequence[Message], session: str = "") -> Reply:
+    """Ask a bot; one whose ``reply`` takes the question alone is not handed what came before.
+
+    One with a memory of its own is handed the session; left blank, a new one.
+    """
+    more = {SESSION: session or new_session()} if keeps_memory(bot) else {}
     if history and takes_history(bot.reply):
-        return await bot.reply(question, history)
-    return await bot.reply(question)
+        return await bot.reply(question, history, **more)
+    return await bot.reply(question, **more)
+
+
+def new_session() -> str:
+    """An id that no conversation had before."""
+    return uuid.uuid4().hex
+
+
+def keeps_memory(bot: object) -> bool:
+    """Whether a bot remembers what was said in a session; of a bot behind a target it is known once it is prepared."""
+    known = getattr(bot, "keeps_memory", None)
+    return takes_session(getattr(bot, "reply", None)) if known is None else bool(known)
+
+
+def hears_history(bot: object) -> bool:
+    """Whether a bot does something with the messages that it is handed, as far as can be seen."""
+    return bool(getattr(bot, "hears_history", True))
+
+
+def takes_session(function: object) -> bool:
+    """Whether a function has a parameter ``session``."""
+    return any(each.name == SESSION for each in _parameters(function))
 
 
 def takes_history(function: object) -> bool:
     """Whether a function takes, after the question, what was said before it: a second parameter or ``history``."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]  # a TypeError else
-    except (TypeError, ValueError):
-        return False
+    parameters = [each for each in _parameters(function) if each.name != SESSION]
     if any(each.name == HISTORY for each in parameters):
         return True
     needed = [each for each in parameters if each.default is each.empty and each.kind in _PLACED]
     return len(needed) > 1
+
+
+def takes_history_by_name(function: object) -> bool:
+    """Whether it can be handed over as ``history=``."""
+    return any(each.name == HISTORY and each.kind is not each.POSITIONAL_ONLY for each in _parameters(function))
+
+
+def _parameters(function: object) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]  # a TypeError else
+    except (TypeError, ValueError):
+        return []
 
 
 class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a programming error

@@ -15,7 +15,7 @@ from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_cont
 from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
-from .settings import HISTORY_PLACE, PLACE, HttpSettings
+from .settings import HISTORY_PLACE, PLACE, SESSION_PLACE, HttpSettings
 from .tool_calls import with_tool_calls, without_tool_calls
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def _step(value: object, part: str, above: str) -> object:
     raise LookupError(f"no {part!r} {under}; there is {kind}")
 
 
+_PLACE = re.compile("|".join(map(re.escape, (PLACE, SESSION_PLACE))))
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _PASSING = {408, 409, 425, 429, *range(500, 600)} - {501, 505}  # may go well when it is tried again
 _CONNECT_SECONDS = 10.0
@@ -82,8 +83,8 @@ class _Received:
 class HttpBot:
     """Sends the question to an address and finds answer and contexts in the JSON that comes back.
 
-    Every question is sent without cookies, so the server can't tie one to another. A 401, 403 or 404 stops the
-    bot, another 4xx refuses the question; 429, 5xx and dropped connections are tried again.
+    Every question is sent without cookies: the server can tie one to another by ``{session}`` alone. A 401, 403 or 404
+    stops the bot, another 4xx refuses the question; 429, 5xx and dropped connections are tried again.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class HttpBot:
         self._attempts = Attempts(self._place, limiter, settings.max_attempts, backoff=backoff)
         self._session: aiohttp.ClientSession | None = None
         self._url = ""
+        self._of_session: Mapping[str, str] = {}  # headers that differ from conversation to conversation
         self._secrets = list(literal_secrets([settings.url, settings.headers, settings.body]))
 
     @property
@@ -134,13 +136,14 @@ class HttpBot:
         await self.close()
         headers = {key: self._expanded(value, f"header {key}") for key, value in self._settings.headers.items()}
         self._url = self._expanded(self._settings.url, "url")
+        self._of_session = {key: value for key, value in headers.items() if SESSION_PLACE in value}
         given = {key.lower() for key in headers}
         if "content-type" not in given and self._settings.body is not None:
             headers["Content-Type"] = "application/json"
         if "accept-encoding" not in given:
             headers["Accept-Encoding"] = PACKED
         self._session = aiohttp.ClientSession(
-            headers=headers,
+            headers={key: value for key, value in headers.items() if key not in self._of_session},
             connector=aiohttp.TCPConnector(limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(
@@ -148,7 +151,18 @@ class HttpBot:
             ),
         )
 
-    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+    @property
+    def keeps_memory(self) -> bool:
+        """Whether the server is told which conversation a question belongs to."""
+        written = self._settings
+        return any(SESSION_PLACE in str(each) for each in (written.url, written.body, written.headers))
+
+    @property
+    def hears_history(self) -> bool:
+        """Whether the earlier messages are sent."""
+        return HISTORY_PLACE in str(self._settings.body)
+
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
         """Ask, and find the answer in what comes back.
 
         Raises:
@@ -159,7 +173,7 @@ class HttpBot:
         """
         if self._session is None:
             await self.prepare()
-        content, effort = await self._attempts.until_answered(lambda: self._send(question, history))
+        content, effort = await self._attempts.until_answered(lambda: self._send(question, history, session))
         reply = Reply(
             answer=self._answer(content),
             contexts=self._contexts(content),
@@ -175,18 +189,20 @@ class HttpBot:
         if session is not None:
             await session.close()
 
-    async def _send(self, question: str, history: Sequence[Message]) -> object:
+    async def _send(self, question: str, history: Sequence[Message], session_id: str) -> object:
         """One attempt: the JSON that came back."""
         import aiohttp
 
         session = self._session
         if session is None:
             raise RuntimeError(f"bot {self.name} is closed")
-        url = self._url.replace(PLACE, quote(question, safe="", errors="replace"))
+        values = {PLACE: question, SESSION_PLACE: session_id}
+        url = _PLACE.sub(lambda place: quote(values[place[0]], safe="", errors="replace"), self._url)
         body = self._settings.body
-        data = None if body is None else json.dumps(_filled(body, question, history)).encode()
+        data = None if body is None else json.dumps(_filled(body, values, history)).encode()
+        headers = {name: value.replace(SESSION_PLACE, session_id) for name, value in self._of_session.items()}
         try:
-            async with answered(session, self._settings.method, url, data=data) as response:
+            async with answered(session, self._settings.method, url, data=data, headers=headers) as response:
                 raw = await whole(response, self._settings.max_reply_mb)
                 retry_after = read_retry_after({key.lower(): each for key, each in response.headers.items()})
                 text = raw.decode("utf-8", "replace")
@@ -290,8 +306,8 @@ class HttpBot:
         return (text if len(text) <= _SHOWN else text[:_SHOWN] + "…") or "an empty reply."
 
 
-def _filled(body: object, question: str, history: Sequence[Message]) -> object:
-    """The body with the question in every text that asks for it, and the earlier messages in place of ``{history}``.
+def _filled(body: object, values: Mapping[str, str], history: Sequence[Message]) -> object:
+    """The body with question and session in every text that asks for them, and the messages in place of ``{history}``.
 
     In a list the messages stand beside its other members. What is filled in is not looked at again.
     """
@@ -299,13 +315,13 @@ def _filled(body: object, question: str, history: Sequence[Message]) -> object:
         case str() if body == HISTORY_PLACE:
             return list(history)
         case str():
-            return body.replace(PLACE, question)
+            return _PLACE.sub(lambda place: values[place[0]], body)
         case Mapping():
-            return {key: _filled(value, question, history) for key, value in body.items()}
+            return {key: _filled(value, values, history) for key, value in body.items()}
         case list() | tuple():
             made: list[object] = []
             for each in body:
-                filled = _filled(each, question, history)
+                filled = _filled(each, values, history)
                 made += list(history) if each == HISTORY_PLACE else [filled]
             return made
         case _:

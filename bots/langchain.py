@@ -203,19 +203,37 @@ class LangChainBot:
         self._input_key = input_key
         self._output_key = output_key
         self._history_key = history_key
+        self._session_keys = _session_keys(runnable)
+
+    @property
+    def keeps_memory(self) -> bool:
+        """Whether it keeps the messages of a session itself."""
+        return bool(self._session_keys)
+
+    @property
+    def hears_history(self) -> bool:
+        """Whether it is handed earlier messages; one that keeps them itself is not."""
+        return not self.keeps_memory and (self._input_key == "messages" or self._history_key is not None)
 
     async def prepare(self) -> None:
         """Import what callbacks need, before the clock starts."""
         _catcher_class()
 
-    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
-        """Invoke the chain. Raises TypeError when its output has no answer, and whatever the chain raises.
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
+        """Invoke the chain; one that keeps messages itself finds them by the session.
 
         Tool calls are what its models ask for and what its tools and retrievers do, as callbacks and messages report
         it; None where there is no sign of any tool.
+
+        Raises:
+            TypeError: its output has no answer.
+            Exception: whatever the chain raises.
         """
         catcher = _catcher_class()()
-        output = await self._runnable.ainvoke(self._input(question, history), config={"callbacks": [catcher]})
+        config: Any = {"callbacks": [catcher]}
+        if self._session_keys:
+            config["configurable"] = dict.fromkeys(self._session_keys, session)
+        output = await self._runnable.ainvoke(self._input(question, history if self.hears_history else ()), config)
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
         if contexts is None and isinstance(output, Mapping):
             contexts = _found_documents(output)
@@ -230,7 +248,7 @@ class LangChainBot:
     def _input(self, question: str, history: Sequence[Message]) -> object:
         if self._input_key == "messages":
             return {"messages": [*history, {"role": "user", "content": question}]}
-        if self._history_key is None:
+        if self._history_key is None or self.keeps_memory:
             return question if self._input_key is None else {self._input_key: question}
         from langchain_core.messages import convert_to_messages
 
@@ -238,6 +256,20 @@ class LangChainBot:
             self._input_key or "question": question,
             self._history_key: convert_to_messages([dict(each) for each in history]),
         }
+
+
+_SESSION_KEYS: Final = (
+    "session_id",
+    "thread_id",
+)  # of message histories of LangChain, and of graphs with a checkpointer
+
+
+def _session_keys(runnable: Any) -> tuple[str, ...]:  # noqa: ANN401 - LangChain's
+    """By which keys of its configuration a chain finds the messages of a session; none for one that keeps none."""
+    own = [each.id for each in getattr(runnable, "history_factory_config", None) or ()]
+    specs = [each.id for each in getattr(runnable, "config_specs", None) or () if each.id in _SESSION_KEYS]
+    has_checkpointer = bool(getattr(runnable, "checkpointer", None))
+    return tuple(dict.fromkeys([*own, *specs, *(["thread_id"] if has_checkpointer else [])]))
 
 
 def _answer(output: object, key: str | None) -> str | None:

@@ -13,7 +13,17 @@ from typing import cast
 
 from ..knowledge import Message
 from ..metrics.declaration import exception_line
-from .bot import Identity, Reply, Usage, as_contexts, takes_history
+from .bot import (
+    HISTORY,
+    SESSION,
+    Identity,
+    Reply,
+    Usage,
+    as_contexts,
+    takes_history,
+    takes_history_by_name,
+    takes_session,
+)
 from .tool_calls import with_tool_calls
 
 
@@ -176,7 +186,9 @@ class PythonBot:
         self._call = call
         self._owner = owner
         self._asynchronous = is_asynchronous(call)
-        self._takes_history = takes_history(call)
+        self.hears_history = takes_history(call)
+        self.keeps_memory = takes_session(call)
+        self._names_history = takes_history_by_name(call)
         self._threads = Threads()
         self._in_use = False
 
@@ -185,19 +197,26 @@ class PythonBot:
         self._in_use = True
         await self._ask_owner("prepare")
 
-    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
         """Call the function with the question, and with the messages before it where it has a parameter for them.
+
+        A function with a parameter ``session`` is handed the id of the conversation.
 
         Raises:
             TypeError: it returned something that is no reply.
             RuntimeError: it tried to leave the process.
         """
         self._in_use = True
-        given = (question, [*history]) if self._takes_history else (question,)
+        given: tuple[object, ...] = (question,)
+        named: dict[str, object] = {SESSION: session} if self.keeps_memory else {}
+        if self.hears_history and self._names_history:
+            named[HISTORY] = [*history]
+        elif self.hears_history:
+            given = (question, [*history])
         try:
             if self._asynchronous:
-                return as_reply(await cast("Awaitable[object]", self._call(*given)))
-            ran = await self._threads.run(lambda: self._call(*given))
+                return as_reply(await cast("Awaitable[object]", self._call(*given, **named)))
+            ran = await self._threads.run(lambda: self._call(*given, **named))
             if inspect.isawaitable(ran.value):  # a plain function that hands on a coroutine
                 return as_reply(await ran.value)
         except SystemExit as left:

@@ -13,6 +13,7 @@ from .http_replies import MOST_MB
 
 PLACE = "{question}"
 HISTORY_PLACE = "{history}"  # a text that is this alone becomes the list of earlier messages
+SESSION_PLACE = "{session}"  # the id of the conversation, for a bot that remembers what was said in it
 
 _Model = Annotated[
     str,
@@ -196,17 +197,21 @@ class HttpSettings(Settings):
     """Asks a bot behind an HTTP address."""
 
     type: Literal["http"] = _kind()
-    url: str = Field(description="Address; {question} in it is filled in, and `$NAME` from the environment.")
+    url: str = Field(
+        description="Address; {question} in it is filled in, {session} too, and `$NAME` from the environment."
+    )
     method: Literal["GET", "POST", "PUT", "PATCH"] = Field("POST", description="HTTP method.")
     headers: dict[str, str] = Field(
         default_factory=dict,
-        description="Headers; `$NAME` in a value is taken from the environment, so that no key is in the file.",
+        description="Headers; `$NAME` in a value is taken from the environment, so that no key is in the file; "
+        "{session} is filled in.",
     )
     body: Any = Field(
         None,
         description="JSON to send, with {question} where the question goes, and '{history}' where the list of earlier "
-        "messages goes, each with role and content; "
-        "left out, {'question': '{question}'} unless the method is GET.",
+        "messages goes, each with role and content; left out, {'question': '{question}'} unless the method is GET. "
+        "Where {session} stands, here, in the address or in a header, the bot keeps conversations itself, and each has "
+        "an id of its own.",
     )
     answer: str = Field(
         "answer",

@@ -104,8 +104,9 @@ def Http(url: str, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
 
     Args:
         url: the address; ``{question}`` in it is filled in, and ``$NAME`` from the environment.
-        settings: ``method``, ``headers``, ``body``, ``answer``, ``contexts``, ``max_attempts``, ``timeout``,
-            ``concurrency``.
+        settings: ``method``, ``headers``, ``body``, ``answer``, ``contexts``, ``tool_calls``, ``max_attempts``,
+            ``timeout``, ``concurrency``. ``{session}`` in address, headers or body is the id of the conversation, for a
+            server that keeps it.
 
     Example::
 
@@ -122,6 +123,9 @@ class LangChain:
         runnable: anything with ``ainvoke``.
         input_key: where the question goes; None hands over the text, ``messages`` one user message.
         output_key: where the answer stands in a mapping; None tries the usual names.
+        history_key: where the earlier messages of a conversation go; with ``messages`` they come before the question.
+            A ``RunnableWithMessageHistory``, or a graph with a checkpointer, keeps them itself, by a session of its own
+            for each conversation.
 
     Example::
 
@@ -132,6 +136,7 @@ class LangChain:
     runnable: Any
     input_key: str | None = None
     output_key: str | None = None
+    history_key: str | None = None
 
 
 def Recorded(answers: str | os.PathLike[str], bot: str | None = None, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
@@ -189,6 +194,8 @@ def _langchain(name: str, bot: Any) -> BuiltBot:  # noqa: ANN401 - a Runnable
         raise InputError(f"Bot {name}: LangChain wants a Runnable, and got a {type(bot.runnable).__name__}.")
     plain = as_bot(bot.runnable, name)
     keys = {"input_key": bot.input_key, "output_key": bot.output_key}
+    if bot.history_key:
+        keys["history_key"] = bot.history_key
     identity = Identity(plain.identity.kind, keys, parts=plain.identity.parts)
     return LangChainBot(name, bot.runnable, identity, **keys)
 

@@ -8,7 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from ...bots import BotMisconfigured, BotRefused, Reply, ToolCall, deadline, reply_of, scrubbed, without_url_secrets
+from ...bots import (
+    Bot,
+    BotMisconfigured,
+    BotRefused,
+    Reply,
+    ToolCall,
+    deadline,
+    hears_history,
+    keeps_memory,
+    new_session,
+    reply_of,
+    scrubbed,
+    without_url_secrets,
+)
 from ...knowledge import Message
 from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
@@ -31,7 +44,12 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
     row.in_flight, row.asked_at = bot_queue.in_flight, now()
     start = time.perf_counter()
     try:
-        reply, took_ms = await _answer(bot_queue, row.question.text, row.history)
+        check_history(bot_queue.bot, row)
+        if keeps_memory(bot_queue.bot):
+            row.session = row.session or new_session()
+        reply, took_ms = await _answer(bot_queue, row.question.text, row.history, row.session)
+        if row.session:
+            reply = replace(reply, trace={**reply.trace, "session": row.session})
         row.latency_ms = _latency(bot_queue, reply, took_ms)
         row.reply = _marked(_without_secrets(clean_reply(reply), redact), row.question.text)
     except BotMisconfigured as error:
@@ -57,14 +75,29 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
     return True
 
 
-async def _answer(bot_queue: BotQueue, question: str, history: Sequence[Message]) -> tuple[Reply, float]:
+def check_history(bot: Bot, row: Row) -> None:
+    """See that a bot with a memory of its own is not asked to remember what it never heard.
+
+    Raises:
+        BotRefused: it takes no messages, and there are some from outside this session.
+    """
+    if not keeps_memory(bot) or hears_history(bot):
+        return
+    if row.question.history if row.session else row.history:
+        raise BotRefused(
+            f"{bot.name} keeps the conversation itself and takes no history, so it can't be asked what follows"
+            " messages that it never heard. Give it a parameter `history`, or write the user's messages as turns."
+        )
+
+
+async def _answer(bot_queue: BotQueue, question: str, history: Sequence[Message], session: str) -> tuple[Reply, float]:
     """The reply, with the milliseconds that it took."""
     ended: list[tuple[Reply, float] | Exception] = []
 
     async def timed() -> None:
         start = time.perf_counter()
         try:
-            reply = await reply_of(bot_queue.bot, question, history)
+            reply = await reply_of(bot_queue.bot, question, history, session)
             ended.append((reply, (time.perf_counter() - start) * 1000))
         except Exception as error:
             ended.append(error)

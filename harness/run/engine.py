@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ... import InputError
+from ...bots import hears_history, keeps_memory, new_session
 from ...metrics.declaration import exception_line
 from ...reports.store.leases import Leases
 from ...reports.store.run import Row
@@ -24,9 +25,11 @@ from .queues import (
     Stopper,
     Todo,
     Waiting,
+    asked_anew,
     close,
     conversation_key,
     exchange,
+    is_complete,
     lease_key,
     next_turn,
     shared_todo,
@@ -183,11 +186,17 @@ class Engine:
                     yield work
 
     async def _turns(self, bot_queue: BotQueue, conversation: Conversation) -> AsyncIterator[Todo | None]:
-        """Ask turn after turn, each with the bot's own answers before it; a failed one may end the conversation."""
+        """Ask turn after turn, each with the bot's own answers before it; a failed one may end the conversation.
+
+        A bot with a memory of its own is asked all turns, in a new session, where one of them has no answer yet.
+        """
         history = [*conversation.items[0].question.history]
+        session = await self._session(bot_queue, conversation)
         failed = 0
         for number, item in enumerate(conversation.items, 1):
             row, work = next_turn(bot_queue, self.run_results, self.run, self.own_only, item, history)
+            if session:
+                work = asked_anew(row, session)
             if failed:
                 if bot_queue.stopped:
                     return
@@ -203,6 +212,18 @@ class Engine:
             history += exchange(item.question, answer)
         if self.leases is not None:
             self.writer.done(conversation_key(bot_queue.bot_id, conversation))
+
+    async def _session(self, bot_queue: BotQueue, conversation: Conversation) -> str:
+        """The id of a new session, where the bot keeps conversations itself and this one is not complete; else blank.
+
+        Its earlier answers don't count then: no later turn can be asked of a bot that did not hear the earlier ones.
+        """
+        if bot_queue.stopped or (bot_queue.prepared and not keeps_memory(bot_queue.bot)):
+            return ""
+        if is_complete(bot_queue, self.run_results, self.run, self.own_only, conversation):
+            return ""
+        await self._get_ready(bot_queue)
+        return new_session() if keeps_memory(bot_queue.bot) else ""
 
     def _answer_of(self, row: Row) -> str | None:
         if row.reply is None and row.reply_id is not None:
@@ -232,10 +253,18 @@ class Engine:
         return True
 
     async def _ask(self, bot_queue: BotQueue, row: Row) -> bool:
+        await self._get_ready(bot_queue)
+        if row.history and not (hears_history(bot_queue.bot) or keeps_memory(bot_queue.bot)):
+            bot_queue.is_deaf = True
+        if bot_queue.stopped or not await ask(bot_queue, row, self.redact):
+            return False
+        bot_queue.histories_cut += bool(row.reply and row.reply.trace.get("history_messages_cut"))
+        return True
+
+    async def _get_ready(self, bot_queue: BotQueue) -> None:
         if not bot_queue.prepared:
             async with bot_queue.ready:
                 await self._prepare(bot_queue)
-        return not bot_queue.stopped and await ask(bot_queue, row, self.redact)
 
     async def _prepare(self, bot_queue: BotQueue) -> None:
         """Load what the bot needs before the first clock starts; a bot whose answers are all cached loads nothing."""
@@ -252,6 +281,11 @@ class Engine:
         except Exception as error:  # noqa: BLE001 - a bot is foreign code, and so is what it loads
             reason = str(error) if isinstance(error, EndedEarly) else exception_line(error)
             bot_queue.problem = self.redact(f"it could not get ready: {reason}")
+        if bot_queue.hands_expected and keeps_memory(bot_queue.bot):
+            bot_queue.problem = bot_queue.problem or (
+                f"{bot_queue.name} keeps the conversation itself, so it can't be handed expected answers as its own."
+                " Use `conversations: {history: own}`, or leave this bot out."
+            )
         settle()
         bot_queue.prepared = True
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from ...bots import Bot, Reply
+from ...bots import Bot, Reply, keeps_memory
 from ...knowledge import Message, Question
 from ...metrics import Score
 from ...reports.store.encoding import question_fingerprint
@@ -85,7 +85,9 @@ class _Cached(NamedTuple):
 class BotQueue:
     """One bot's work. A ``serial`` bot queue asks one question at a time, alone; ``recorded`` answers come from a file.
 
-    The bot of a ``fleeting`` one shares nothing with others, and is closed as soon as it was asked all.
+    The bot of a ``fleeting`` one shares nothing with others, and is closed as soon as it was asked all. With
+    ``hands_expected`` turns follow expected answers. ``is_deaf`` says that the bot took no notice of messages before
+    a question, ``histories_cut`` how often there were too many for it.
     """
 
     name: str
@@ -99,6 +101,9 @@ class BotQueue:
     serial: bool = False
     recorded: bool = False
     fleeting: bool = False
+    hands_expected: bool = False
+    is_deaf: bool = False
+    histories_cut: int = 0
     problem: str = ""
     asked: int = 0
     failed: int = 0
@@ -115,6 +120,17 @@ class BotQueue:
     def stopped(self) -> bool:
         """True when no further question makes sense; ``problem`` says why."""
         return bool(self.problem)
+
+
+def unheard(bot_queue: BotQueue) -> Iterator[str]:
+    """Sentences for the user about what a bot did not hear."""
+    if bot_queue.is_deaf:
+        yield f"{bot_queue.name} takes the question alone: it was asked without what was said before."
+    if bot_queue.histories_cut:
+        yield (
+            f"{bot_queue.name}: the oldest messages were left out before {bot_queue.histories_cut:,} of the questions,"
+            " as there were more than `history_tokens` allows."
+        )
 
 
 async def close(bot_queue: BotQueue) -> None:
@@ -306,7 +322,12 @@ def cached_items(
 def _cached_turns(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
 ) -> Iterator[tuple[Item, int, int | None]]:
-    """The first turns of a conversation that need not be asked for: what comes after them depends on answers."""
+    """The first turns of a conversation that need not be asked for: what comes after them depends on answers.
+
+    Of a bot with a memory of its own, all or none.
+    """
+    if keeps_memory(bot_queue.bot) and not is_complete(bot_queue, run_results, run, own_only, conversation):
+        return
     history = [*conversation.items[0].question.history]
     for item in conversation.items:
         row, _ = next_turn(bot_queue, run_results, run, own_only, item, history)
@@ -314,6 +335,25 @@ def _cached_turns(
             return
         yield item, row.reply_id, row.question_id
         history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
+
+
+def is_complete(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
+) -> bool:
+    """Whether every turn of a conversation has an answer that follows from the answers before it."""
+    history = [*conversation.items[0].question.history]
+    for item in conversation.items:
+        row, _ = next_turn(bot_queue, run_results, run, own_only, item, history)
+        if row.reply_id is None:
+            return False
+        history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
+    return True
+
+
+def asked_anew(row: Row, session: str) -> Todo:
+    """The work on a row that is asked in a session, whether it has an answer or not."""
+    row.cached, row.reply_id, row.reply, row.latency_ms, row.session = False, None, None, None, session
+    return Todo(row, None)
 
 
 def exchange(question: Question, answer: str | None) -> tuple[Message, ...]:

@@ -47,7 +47,7 @@ from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
-from .queues import BotQueue, Stopper, cached_scores, close
+from .queues import BotQueue, Stopper, cached_scores, close, unheard
 from .scoring import RowFacts, Scorer
 
 if TYPE_CHECKING:
@@ -364,6 +364,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
     run, bot_queues, problems = sitting.run, sitting.bot_queues, sitting.problems
     summary = summarise(store, run.id)
     warned = tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
+    warned += tuple(sentence for bot_queue in bot_queues for sentence in unheard(bot_queue))
     findings = keep_findings(store, run.id, summary)
     hidden = tuple(insight.text for insight in findings.insights if insight.type == "allow_list")
     return Outcome(

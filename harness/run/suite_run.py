@@ -339,6 +339,7 @@ def _bot_queue(
         total=questions.count * repeats,
         concurrency=1 if serial else settings.concurrency or concurrency,
         ends_after_failure=suite.conversations.after_failure == "end",
+        hands_expected=suite.conversations.history == "expected" and bool(questions.questions.has_conversations),
         timeout=settings.timeout or TIMEOUT,
         serial=serial,
         recorded=bot.identity.kind == "recorded",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...bots import ReducibleTargetBot, reply_of
+from ...bots import ReducibleTargetBot, hears_history, keeps_memory, reply_of
 from ...reports.store.encoding import to_json
 from ...reports.store.run import ANALYSED, RowStatus
 from ...reports.store.run_results import OpenRun
@@ -65,9 +65,19 @@ class NamedBot:
         """Prepare the bot."""
         await self._bot.prepare()
 
-    async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
+    @property
+    def keeps_memory(self) -> bool:
+        """As of the bot."""
+        return keeps_memory(self._bot)
+
+    @property
+    def hears_history(self) -> bool:
+        """As of the bot."""
+        return hears_history(self._bot)
+
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
         """Ask the bot."""
-        return await reply_of(self._bot, question, history)
+        return await reply_of(self._bot, question, history, session)
 
     async def close(self) -> None:
         """Close the bot, and then what it was made from."""

@@ -45,7 +45,8 @@ class Row:
     ``latency_ms`` is the bot's own time, without our queues; for a failed row it is the time until the failure
     (censored: never to be averaged with the answered ones). ``reply_id`` is given by the store. ``position`` is the
     place among all that the bot is asked, from 0. ``history`` is what the bot is handed with the question.
-    ``columns`` are those of an answer that stands in a journal.
+    ``columns`` are those of an answer that stands in a journal. ``session`` is the id of the conversation in which a
+    bot with a memory of its own is asked; blank for a question by itself.
     """
 
     question: Question
@@ -64,6 +65,7 @@ class Row:
     position: int = 0
     history: tuple[Message, ...] = ()
     columns: AnswerColumns | None = None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
