@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from ... import InputError
 from ..paths import existing, unreadable
-from ..questions.row_files import RowSource, open_rows
+from ..questions.row_files import RowSource, file_kind, open_rows
 from ..questions.rows import Reading, Row, not_a_row, repaired
 from .format import Format, Head, Notes
 from .reading import head_of
@@ -20,8 +20,11 @@ from .reading import head_of
 GROUP: Final = "proctor.formats"
 OWN: Final = "proctor"  # the name of our own files of questions and answers
 # In the order in which they are tried: what looks like several is the first.
-BUILT_IN: Final = ("promptfoo", "inspect", "ragas", "h2o", "deepeval", OWN)
-_ALIASES: Final = {"csv": OWN, "tsv": OWN, "json": OWN, "jsonl": OWN, "yaml": OWN}
+BUILT_IN: Final = (
+    "promptfoo", "inspect", "ragas", "h2o", "ragchecker", "langsmith", "langfuse", "deepeval", "beir", "squad",
+    "openai-evals", "mtrag", "nq", "openai-chat", OWN,
+)  # fmt: skip
+_ALIASES: Final = {"csv": OWN, "tsv": OWN, "json": OWN, "jsonl": OWN, "yaml": OWN, "parquet": OWN, "hf": OWN}
 _OWN_KEYS: Final = ("question", "text", "turns", "messages")
 _BLOCK: Final = 1 << 20
 _MOST_NAMED: Final = 8
@@ -192,7 +195,7 @@ def opened(path: Path, name: str = "") -> tuple[RowSource, Detected]:
         if why is None:
             raise InputError(_unknown(head_of(path)))
         found = Detected(own, why)
-    if found.format.name == OWN:
+    if found.format.name == OWN and file_kind(path):
         return open_rows(path, "a file to import", ("answers", "questions")), found
     return ForeignRows(path, found.format), found
 
@@ -221,8 +224,12 @@ def open_source(path: Path, wanted: str, listed_under: tuple[str, ...], *, only_
         InputError: it is missing, not readable, empty, or of no known kind.
     """
     existing(path, wanted)
-    if (path.is_dir() or (path.is_file() and path.stat().st_size)) and (found := detected(path)):
-        return ForeignRows(path, found.format, only_questions)
+    if path.is_dir() or (path.is_file() and path.stat().st_size):
+        found = detected(path)
+        if found is None and not file_kind(path) and (why := _built_in(OWN).detect(head_of(path))):
+            found = Detected(_built_in(OWN), why)  # Parquet or Arrow
+        if found is not None:
+            return ForeignRows(path, found.format, only_questions)
     return open_rows(path, wanted, listed_under)
 
 

@@ -1,4 +1,4 @@
-"""Proctor: our own files of questions and of recorded answers, as CSV, TSV, JSONL, JSON or YAML."""
+"""Proctor: our own files of questions and of recorded answers, as CSV, TSV, JSONL, JSON, YAML or Parquet."""
 
 import csv
 import io
@@ -11,6 +11,7 @@ import orjson
 
 from ..questions.rows import Row
 from .format import Format, Head, Notes
+from .parquet import unflat, write_parquet
 from .reading import records
 
 _KEYS: Final = ("question", "turns", "messages")
@@ -20,6 +21,7 @@ _COLUMNS: Final = (
     "history", "conversation", "turn", "bot", "repeat", "answer", "contexts", "latency_ms", "tokens_in", "tokens_out",
     "cost", "scores",
 )  # fmt: skip
+_ENDINGS: Final = (".jsonl", ".csv", ".tsv", ".json", ".parquet")
 _SAMPLE: Final = 1000  # rows that tell which further columns a table has
 
 
@@ -33,11 +35,15 @@ def _detect(head: Head) -> str | None:
 
 
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:  # noqa: ARG001 - all of it is ours
-    yield from records(path, *_LISTS)
+    for line, row in records(path, *_LISTS):
+        yield line, unflat(row)
 
 
 def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
     kind = path.suffix.lower()
+    if kind == ".parquet":
+        write_parquet(rows, path)
+        return
     with path.open("wb") as file:
         if kind in (".csv", ".tsv"):
             _write_table(rows, file, "\t" if kind == ".tsv" else ",", notes)
@@ -73,4 +79,4 @@ def _cell(value: object) -> object:
     return value
 
 
-FORMAT = Format("proctor", "Proctor", _detect, _read, _write, (".jsonl", ".csv", ".tsv", ".json"), has_bots=True)
+FORMAT = Format("proctor", "Proctor", _detect, _read, _write, _ENDINGS, has_bots=True)

@@ -7,20 +7,23 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import orjson
 
 from ... import InputError
 from ..documents.document import storable_value
 from ..paths import unreadable
-from ..questions.row_files import MOST_IN_MEMORY, RowFile, file_kind, open_rows
+from ..questions.row_files import MOST_IN_MEMORY, file_kind, open_rows
 from ..questions.rows import Reading, Row, decoded_whole
 from .format import Head
 
 _HEAD: Final = 1 << 16  # bytes that are looked at to tell a format
 _ROWS: Final = 5
+_BATCH: Final = 10_000  # rows of Parquet at a time
 _DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
 _YAML_KEY: Final = re.compile(r"^([A-Za-z_][\w-]*)\s*:", re.MULTILINE)
@@ -34,13 +37,13 @@ def head_of(path: Path) -> Head:
     """
     try:
         if path.is_dir():
-            return Head(path, "folder", names=tuple(sorted(each.name for each in path.iterdir())))
+            return _head_of_folder(path)
         with path.open("rb") as stream:
             content = stream.read(_HEAD)
         if content.startswith(b"PK\x03\x04"):
             return Head(path, "zip", names=_archived(path))
         if content.startswith(b"PAR1"):
-            return Head(path, "parquet")
+            return Head(path, "parquet", rows=tuple(islice((row for _, row in _parquet_rows(path)), _ROWS)))
         if content.startswith(b"\x1f\x8b"):
             content = _unpacked(content)
     except OSError as error:
@@ -57,7 +60,12 @@ def records(path: Path, *listed_under: str) -> Iterator[tuple[int, Row]]:
     Raises:
         InputError: it can't be read, or is broken; with the line.
     """
-    yield from _opened(path, listed_under).rows(Reading())
+    if path.is_dir():
+        yield from _arrow_rows(_arrow_files(path), path)
+    elif _starts_with(path, b"PAR1"):
+        yield from _parquet_rows(path)
+    else:
+        yield from open_rows(path, "a file to import", listed_under).rows(Reading())
 
 
 def whole_json(path: Path) -> object:
@@ -172,5 +180,69 @@ def _cells(text: str, kind: str) -> tuple[Row, ...]:
     return (cast("Row", dict(zip(names, [*cells, *[""] * len(names)], strict=False))),) if names else ()
 
 
-def _opened(path: Path, listed_under: tuple[str, ...]) -> RowFile:
-    return open_rows(path, "a file to import", listed_under)
+def _starts_with(path: Path, mark: bytes) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(mark)) == mark
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _head_of_folder(path: Path) -> Head:
+    names = tuple(sorted(each.name for each in path.iterdir()))
+    if "dataset_dict.json" in names or "dataset_info.json" in names:
+        rows = tuple(islice((row for _, row in _arrow_rows(_arrow_files(path), path)), _ROWS))
+        return Head(path, "arrow", rows=rows, names=names)
+    return Head(path, "folder", names=names)
+
+
+def _arrow_files(path: Path) -> list[Path]:
+    """The files of a data set that the library ``datasets`` saved.
+
+    Raises:
+        InputError: it has several splits, or no data.
+    """
+    if (path / "dataset_dict.json").is_file():
+        splits = sorted(each.name for each in path.iterdir() if each.is_dir())
+        if len(splits) != 1:
+            raise InputError(f"{path} has the splits {', '.join(splits)}; give one of them: {path / splits[0]}.")
+        path = path / splits[0]
+    files = sorted(path.glob("*.arrow"))
+    if not files:
+        raise InputError(f"{path} has no file that ends in .arrow.")
+    return files
+
+
+def _arrow_rows(files: list[Path], path: Path) -> Iterator[tuple[int, Row]]:
+    ipc = _pyarrow("ipc", path)
+    number = 0
+    for file in files:
+        with file.open("rb") as stream:
+            try:
+                batches = ipc.open_stream(stream)
+                for batch in batches:
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield number, row
+            except (OSError, ValueError) as error:
+                raise InputError(f"{file} is no Arrow stream: {error}.") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    parquet = _pyarrow("parquet", path)
+    number = 0
+    try:
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is a damaged Parquet file: {error}.") from error
+
+
+def _pyarrow(module: str, path: Path) -> Any:  # noqa: ANN401 - it need not be installed
+    try:
+        return import_module(f"pyarrow.{module}")
+    except ImportError as error:
+        raise InputError(f"{path} wants pyarrow, which is not installed: pip install 'proctor[frames]'.") from error

@@ -1,0 +1,89 @@
+"""RAGChecker: inputs with queries, right answers, responses and retrieved contexts, and its results."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ..questions.rows import Row
+from .format import RATE, Format, Head, Metric, Notes
+from .reading import records
+
+METRICS: Final = {
+    **dict.fromkeys(
+        ("precision", "recall", "f1", "claim_recall", "context_precision", "context_utilization", "faithfulness"), RATE
+    ),
+    **dict.fromkeys(
+        ("noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination"), Metric("lower", 0.0, 1.0)
+    ),
+    "self_knowledge": Metric("neither", 0.0, 1.0),
+}
+_READ: Final = ("query_id", "query", "gt_answer", "response", "retrieved_context", "metrics")
+_CLAIMS: Final = (
+    "gt_answer_claims", "response_claims", "answer2response", "response2answer", "retrieved2response",
+    "retrieved2answer",
+)  # fmt: skip
+
+
+def _detect(head: Head) -> str | None:
+    listed = head.data.get("results")
+    keys = set(listed[0]) if isinstance(listed, list) and listed and isinstance(listed[0], dict) else set(head.keys)
+    return "the keys query and gt_answer" if {"query", "gt_answer"} <= keys else None
+
+
+def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
+    for line, given in records(path, "results"):
+        row: Row = {"id": given.get("query_id"), "question": given.get("query")}
+        row |= {"expected_answer": given.get("gt_answer"), "answer": given.get("response")}
+        contexts: Any = given.get("retrieved_context")
+        if isinstance(contexts, list):
+            row["contexts"] = [_context(each) for each in contexts]
+        metrics: Any = given.get("metrics")
+        if isinstance(metrics, dict) and metrics:
+            row["scores"] = metrics
+        for key, value in given.items():
+            if key in _CLAIMS and value:
+                notes.lose(f"`{key}` are", "claims and what they entail are worked out anew", line)
+            elif key not in _READ and value not in (None, "", [], {}):
+                row[key] = value
+        yield line, {key: value for key, value in row.items() if value is not None}
+
+
+def _context(given: Any) -> object:  # noqa: ANN401 - of their JSON
+    if not isinstance(given, dict):
+        return given
+    return {"text": given.get("text"), "document": str(given.get("doc_id") or "")}
+
+
+def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
+    with path.open("wb") as file:
+        file.write(b'{"results": [')
+        lead = b"\n"
+        for row in rows:
+            file.write(lead + orjson.dumps(_result(row, notes)))
+            lead = b",\n"
+        file.write(b"\n]}\n")
+
+
+def _result(row: Row, notes: Notes) -> dict[str, Any]:
+    expected: Any = row.get("expected_answers") or [""]
+    if len(expected) > 1:
+        notes.lose("accepted answers after the first are", "RAGChecker has one `gt_answer`")
+    for name in ("constraints", "evidence", "history"):
+        if row.get(name):
+            notes.lose(f"`{name}` are", "RAGChecker has no such thing")
+    contexts: Any = row.get("contexts") or []
+    pairs = (each if isinstance(each, dict) else {"text": each} for each in contexts)
+    made = {
+        "query_id": row["id"],
+        "query": row["question"],
+        "gt_answer": expected[0],
+        "response": row.get("answer") or "",
+        "retrieved_context": [{"doc_id": each.get("document") or "", "text": each["text"]} for each in pairs],
+    }
+    scores: Any = {name: value for name, value in (row.get("scores") or {}).items() if name in METRICS}  # type: ignore[attr-defined]
+    return made | ({"metrics": scores} if scores else {})
+
+
+FORMAT = Format("ragchecker", "RAGChecker", _detect, _read, _write, (".json",), METRICS)
