@@ -12,6 +12,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from ... import InputError
 from ...reports.calibration.calibration import calibration_object
 from ...reports.calibration.table import calibration_table
 from ...reports.corrected import save_check
@@ -138,6 +139,26 @@ def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> N
     sys.stdout.write("Kept: reports show the corrected figures beside the judge's own.\n")
 
 
+def show_agreement(database: Path, name: str | None, against: str, metric: str, as_json: bool) -> None:
+    """How far our metrics agree with one of another tool.
+
+    Raises:
+        InputError: there is no such run or metric, or the two have no row in common.
+    """
+    from ...reports.calibration.against import agreement_blocks, agreement_object, agreements
+    from ..calibration.calibrating import metric_of, open_run
+
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        run = open_run(store, name)
+        theirs = metric_of(run, against)
+        found = agreements(run, theirs, [metric_of(run, metric)] if metric else ())
+        if as_json:
+            metrics = [agreement_object(each) for each in found]
+            write_json({"run": run.summary.run, "against": theirs, "metrics": metrics}, sys.stdout)
+        else:
+            show(agreement_blocks(run, theirs, found), sys.stdout)
+
+
 def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
     """How a judge did on known cases."""
     if as_json:
@@ -229,7 +250,6 @@ def label(
     database: Database = Path("proctor.db"),
 ) -> None:
     """Write a random sample of rows or pairs to a CSV file, to be labelled."""
-    from ... import InputError
     from ...reports.text import printable
     from ..calibration.calibrating import Draw, draw_labels
 
@@ -262,6 +282,14 @@ def calibrate(
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="ID", help="The metric, if the file has no such column.")
     ] = "",
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="METRIC",
+            help="In place of labels, scores of another tool, such as ragas.faithfulness: how far do ours agree?",
+        ),
+    ] = "",
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
@@ -269,6 +297,12 @@ def calibrate(
     from ..calibration.calibrating import calibrate_run
     from ..calibration.voting import is_votes, save_votes
 
+    if against:
+        if labels is not None:
+            raise InputError("--labels and --against are two yardsticks; give one of them.")
+        with interruptible(STOPPED):
+            show_agreement(database, run, against, metric, as_json)
+        return
     if labels is not None and is_votes(labels):
         with interruptible(STOPPED):
             typer.echo(fill(printable(save_votes(database, labels)), 80, break_on_hyphens=False))

@@ -148,5 +148,8 @@ def _metric(
 def recorded_key(record: Recorded) -> bytes:
     """All that was recorded, as 16 bytes: a changed answer is a new one."""
     known = [record.question.id, record.question.text, record.answer, record.contexts, record.latency_ms, record.cost]
-    content = to_json(known if record.tool_calls is None else [*known, record.tool_calls])
+    more: list[object] = [] if record.tool_calls is None else [record.tool_calls]
+    if record.scores:  # the same answer, scored again with another result, must not change an earlier run
+        more.append({name: score.value for name, score in record.scores.items()})
+    content = to_json([*known, *more])
     return hashlib.blake2b(content.encode(), digest_size=16).digest()

@@ -74,8 +74,8 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         row = _row(case, line, notes)
         if scores := directions.scores(case.get("metrics_data")):
             row["scores"] = scores
-        if isinstance(case.get("turns"), list) and case["turns"]:
-            turns = turns_of([_message(each) for each in case["turns"]], line, notes)
+        if isinstance(spoken := case.get("turns"), list):
+            turns = turns_of([_message(each) for each in spoken], line, notes)
             if turns:
                 yield line, conversation_row(turns, row)
                 continue

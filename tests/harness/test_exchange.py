@@ -1,0 +1,222 @@
+"""proctor import and export: suites, runs and files of other tools, through the command line."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import proctor
+import pytest
+from suites import proctor as program
+
+FILES = Path(__file__).parents[1] / "golden" / "formats"
+RAGAS = FILES / "ragas-0.4.3-result.jsonl"
+
+
+def ok(*arguments, folder):
+    done = program(*map(str, arguments), folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(*arguments, folder):
+    done = program(*map(str, arguments), folder=folder)
+    assert (done.returncode, done.stdout) == (2, ""), done.stdout
+    return done.stderr.removeprefix("proctor: ").strip()
+
+
+def lines(path):
+    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
+
+
+def test_scores_of_another_tool_are_a_run_that_is_compared_gated_and_exported(tmp_path):
+    better = [each | {"faithfulness": 1.0, "answer_relevancy": 0.9} for each in lines(RAGAS) * 10]
+    many = [{**each, "user_input": f"{each['user_input']} {number}"} for number, each in enumerate(lines(RAGAS) * 10)]
+    for name, rows in (("one.jsonl", many), ("two.jsonl", [{**b, "user_input": m["user_input"]} for b, m in
+                                                            zip(better, many, strict=True)])):  # fmt: skip
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    said = ok("import", "one.jsonl", "--name", "one", "--tool-version", "0.4.3", folder=tmp_path)
+    assert said.splitlines()[:5] == [
+        "one.jsonl is Ragas 0.4.3 (ragas): the key user_input and reference, response.",
+        "30 answers of recorded.",
+        "3 scores of its own: ragas.answer_relevancy, ragas.faithfulness, ragas.noise_sensitivity_mode_relevant.",
+        "Everything was carried over.",
+        "Run one in proctor.db.",
+    ]
+    ok("import", "two.jsonl", "--name", "two", "--tool-version", "0.4.3", folder=tmp_path)
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        metrics = db.execute("SELECT name, better, low, high, source FROM metrics ORDER BY name").fetchall()
+        missing = db.execute("SELECT COUNT(*) FROM scores WHERE status = 'not_applicable' AND reason = 'not_imported'")
+        assert metrics == [
+            ("ragas.answer_relevancy", "higher", 0, 1, "Ragas 0.4.3"),
+            ("ragas.faithfulness", "higher", 0, 1, "Ragas 0.4.3"),
+            ("ragas.noise_sensitivity_mode_relevant", "lower", 0, 1, "Ragas 0.4.3"),
+        ]
+        assert missing.fetchone() == (10,)  # a third of 30 has no faithfulness, and a missing one is no 0
+    compared = json.loads(ok("compare", "one", "two", "--metric", "ragas.answer_relevancy", "--json", folder=tmp_path))
+    (found,) = [each["metrics"]["ragas.answer_relevancy"] for each in compared["comparisons"]]
+    assert found["difference"] == pytest.approx(0.9 - (0.82 + 0.61 + 0.12) / 3)
+    worse = program("gate", "one", "--baseline", "two", "--metric", "ragas.answer_relevancy", folder=tmp_path)
+    assert worse.returncode == 1, worse.stderr
+    ok("export", "one", "out.jsonl", "--to", "ragas", folder=tmp_path)
+    written = lines(tmp_path / "out.jsonl")
+    assert [each["faithfulness"] for each in written[:2]] == [1.0, 0.5]
+    assert "faithfulness" not in written[2]
+    assert [each["retrieved_context_ids"] for each in written[:2]] == [
+        each["retrieved_context_ids"] for each in many[:2]
+    ]
+
+
+def test_theirs_and_ours_stand_side_by_side_in_one_run(tmp_path):
+    ok("score", RAGAS, "--metrics", "exact_match,rouge_l", folder=tmp_path)
+    run = proctor.open(tmp_path / "proctor.db").run("latest")
+    first = run.rows()[0]
+    assert first.score("ragas.faithfulness") == 1.0
+    assert first.score("exact_match") == 0
+    again = ok("score", RAGAS, "--metrics", "exact_match,rouge_l", folder=tmp_path)
+    assert "ragas" in again
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        assert db.execute("SELECT COUNT(*) FROM replies").fetchone() == (3,)
+    ok("import", RAGAS, folder=tmp_path)  # the same answers are the same replies
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        assert db.execute("SELECT COUNT(*) FROM replies").fetchone() == (3,)
+
+
+def test_a_score_of_which_nobody_knows_what_is_better_is_asked_for(tmp_path):
+    rows = [{**each, "my_rubric": 3.0} for each in lines(RAGAS)]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert refused("import", "r.jsonl", folder=tmp_path) == (
+        "r.jsonl: nothing says whether a higher ragas.my_rubric is better. Say so: --better ragas.my_rubric=higher "
+        "(or lower, or neither)."
+    )
+    options = ("--better", "ragas.my_rubric=lower", "--range", "ragas.my_rubric=1:5")
+    assert "my_rubric" in ok("import", "r.jsonl", *options, folder=tmp_path)
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        found = db.execute("SELECT better, low, high FROM metrics WHERE name = 'ragas.my_rubric'").fetchall()
+    assert found == [("lower", 1, 5)]
+    assert "it has ragas.answer_relevancy" in refused(
+        "import", "r.jsonl", *options, "--better", "ragas.mine=lower", folder=tmp_path
+    )
+    assert refused("import", "r.jsonl", "--better", "ragas.my_rubric", folder=tmp_path).startswith("--better is")
+    assert "from 3 to 3, not 4.0 to 5.0" in refused(
+        "import", "r.jsonl", "--better", "ragas.my_rubric=lower", "--range", "ragas.my_rubric=4:5", folder=tmp_path
+    )
+
+
+def test_a_direction_that_a_tool_turned_round_is_told_from_what_passed(tmp_path):
+    run = json.loads((FILES / "deepeval-4.3.1-run.json").read_text("utf-8"))
+    for case in run["testCases"]:
+        for metric in case["metricsData"]:
+            if metric["name"] == "Bias":  # as before version 4: a share of violations, of which few pass
+                metric["success"] = metric["score"] <= metric["threshold"]
+    (tmp_path / "old.json").write_text(json.dumps(run), "utf-8")
+    for path, better in ((FILES / "deepeval-4.3.1-run.json", "higher"), (tmp_path / "old.json", "lower")):
+        ok("import", path, "--db", f"{better}.db", folder=tmp_path)
+        with sqlite3.connect(tmp_path / f"{better}.db") as db:
+            found = db.execute(
+                "SELECT better, threshold FROM metrics JOIN run_metrics ON metric_id = metrics.id"
+                " WHERE name = 'deepeval.bias'"
+            ).fetchall()
+        assert found == [(better, 0.5)]
+
+
+def test_a_suite_is_made_of_a_test_lab_and_runs(tmp_path):
+    said = ok("import", FILES / "h2o-test-lab.json", "--into", "lab", folder=tmp_path)
+    assert "3 questions." in said
+    assert "6 answers of extractive, faq." in said
+    ok("run", "lab", folder=tmp_path)
+    run = proctor.open(tmp_path / "proctor.db").run("latest")
+    assert {bot: len(run.rows(bot)) for bot in ("extractive", "faq")} == {"extractive": 3, "faq": 3}
+    assert "suite.yaml is there already" in refused(
+        "import", FILES / "h2o-test-lab.json", "--into", "lab", folder=tmp_path
+    )
+
+
+def test_a_suite_is_made_of_a_corpus_with_queries_whose_evidence_is_found(tmp_path):
+    folder = tmp_path / "beir"
+    (folder / "qrels").mkdir(parents=True)
+    rows = {
+        "corpus.jsonl": [
+            {"_id": "returns/1", "title": "Returns", "text": "You can return a bike within 14 days."},
+            {"_id": "prices", "title": "", "text": "A collection costs 35 euros for a bicycle."},
+        ],
+        "queries.jsonl": [
+            {"_id": "q1", "text": "How long can I return a bike?"}, {"_id": "q2", "text": "What does collection cost?"},
+            {"_id": "q3", "text": "Nobody judged this."},
+        ],
+    }  # fmt: skip
+    for name, some in rows.items():
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in some), "utf-8")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\treturns/1\t1\nq2\tprices\t2\n", "utf-8")
+    said = ok("import", "beir", "--into", "suite", folder=tmp_path)
+    assert "a grade of relevance above 1 is not carried over" in said
+    assert "1 queries without a judgement are not carried over" in said
+    ok("run", "suite", folder=tmp_path)
+    run = proctor.open(tmp_path / "proctor.db").run("latest")
+    assert [row.score("hit_rate") for row in run.rows("rag")] == [1, 1]
+    ok("export", "latest", "again", "--to", "beir", folder=tmp_path)
+    assert {row["_id"] for row in lines(tmp_path / "again" / "queries.jsonl")} == {"q1", "q2"}
+    judged = (tmp_path / "again" / "qrels" / "test.tsv").read_text("utf-8").splitlines()
+    assert judged == ["query-id\tcorpus-id\tscore", "q1\treturns_1.md\t1", "q2\tprices.md\t1"]
+
+
+def test_a_question_set_goes_to_other_tools_without_a_run(tmp_path):
+    shutil.copy(FILES / "h2o-test-suite.json", tmp_path)
+    said = ok("export", "h2o-test-suite.json", "out.jsonl", "--to", "openai-evals", folder=tmp_path)
+    assert "`constraints` are not carried over (2 times): a sample has `input` and `ideal`." in said
+    assert lines(tmp_path / "out.jsonl")[0] == {
+        "input": [{"role": "user", "content": "How long do I have to return a bike?"}],
+        "ideal": ["You can return any bike within 14 days of delivery."],
+    }
+
+
+def test_a_file_that_says_nothing_of_bots_takes_the_answers_of_one(tmp_path):
+    ok("import", FILES / "h2o-test-lab.json", "--name", "lab", folder=tmp_path)
+    assert refused("export", "lab", "out.jsonl", "--to", "ragas", folder=tmp_path) == (
+        "run lab has answers of extractive, faq, and a file of Ragas does not say which bot an answer is of. Name one "
+        "with --bot."
+    )
+    ok("export", "lab", "out.jsonl", "--to", "ragas", "--bot", "faq", folder=tmp_path)
+    assert len(lines(tmp_path / "out.jsonl")) == 3
+    assert "should end in .jsonl or .csv" in refused("export", "lab", "o.txt", "--to", "ragas", folder=tmp_path)
+    assert "has no file that could be written" in refused("export", "lab", "o.json", "--to", "squad", folder=tmp_path)
+    assert "Did you mean 'ragas'" in refused("export", "lab", "o.json", "--to", "ragaz", folder=tmp_path)
+    assert "There is no bot 'rag' in run lab" in refused(
+        "export", "lab", "o.json", "--to", "h2o", "--bot", "rag", folder=tmp_path
+    )
+    assert not list(tmp_path.glob(".unfinished*"))
+
+
+def test_what_is_of_no_known_format_gets_a_sentence(tmp_path):
+    (tmp_path / "x.json").write_text('[{"frage": "Wann?", "antwort": "Um neun"}]')
+    said = refused("import", "x.json", folder=tmp_path)
+    assert said.startswith("x.json is of no known format. It has the keys antwort, frage. Name its format with")
+    assert "There is no y.json" in refused("import", "y.json", folder=tmp_path)
+    (tmp_path / "q.csv").write_text("question\nWhen?\n")
+    assert "--into FOLDER makes a suite of it" in refused("import", "q.csv", folder=tmp_path)
+
+
+def test_how_far_theirs_and_ours_agree_is_worked_out_of_the_rows_that_have_both(tmp_path):
+    answers = ["a b c d", "a b c", "a b", "a", "x", "a b c d", "y", "a b d"]
+    theirs = [0.9, 0.8, 0.7, 0.3, 0.1, 1.0, None, 0.75]
+    rows = [
+        {"user_input": f"q{number}", "response": answer, "reference": "a b c d", "faithfulness": score}
+        for number, (answer, score) in enumerate(zip(answers, theirs, strict=True))
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    ok("score", "r.jsonl", "--metrics", "rouge_l,exact_match", folder=tmp_path)
+    found = json.loads(ok("calibrate", "--against", "ragas.faithfulness", "--json", folder=tmp_path))
+    (rouge,) = [each for each in found["metrics"] if each["metric"] == "rouge_l"]
+    ours = [2 * n / (n + 4) for n in (4, 3, 2, 1)] + [0, 1, 2 * 3 / 7]
+    assert (rouge["rows"], found["against"]) == (7, "ragas.faithfulness")
+    assert rouge["mean_ours"] == pytest.approx(sum(ours) / 7)
+    assert rouge["mean_theirs"] == pytest.approx(sum(each for each in theirs if each is not None) / 7)
+    assert rouge["rank_correlation"] == pytest.approx(0.98198, abs=1e-5)  # by hand: ranks with ties at 3.5 and 6.5
+    shown = ok("calibrate", "--against", "ragas.faithfulness", folder=tmp_path)
+    assert "0.98 [0.82, 1.00]" in shown  # tanh(2.347 +- 1.96 * 0.6087)
+    assert "two yardsticks" in refused(
+        "calibrate", "--against", "ragas.faithfulness", "--labels", "l.csv", folder=tmp_path
+    )
+    assert "has no metric 'ragas.faithfullness'" in refused(
+        "calibrate", "--against", "ragas.faithfullness", folder=tmp_path
+    )
