@@ -30,7 +30,10 @@ def lines(path):
 
 
 def test_scores_of_another_tool_are_a_run_that_is_compared_gated_and_exported(tmp_path):
-    better = [each | {"faithfulness": 1.0, "answer_relevancy": 0.9} for each in lines(RAGAS) * 10]
+    better = [
+        each | {"faithfulness": 1.0, "answer_relevancy": 0.9, "response": f"{each['response']} Gladly."}
+        for each in lines(RAGAS) * 10
+    ]
     many = [{**each, "user_input": f"{each['user_input']} {number}"} for number, each in enumerate(lines(RAGAS) * 10)]
     for name, rows in (("one.jsonl", many), ("two.jsonl", [{**b, "user_input": m["user_input"]} for b, m in
                                                             zip(better, many, strict=True)])):  # fmt: skip
