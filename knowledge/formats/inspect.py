@@ -108,8 +108,7 @@ def _question(sample: Item, line: int, path: Path, notes: Notes) -> Row:
         expected = _of_choices(expected, choices)
     if expected:
         row["expected_answers"] = expected
-    metadata = sample.get(_METADATA)
-    metadata = dict(metadata) if isinstance(metadata, dict) else {}
+    metadata = dict(_object(sample.get(_METADATA)))
     row |= {key: metadata.pop(key) for key in _OF_PROCTOR if key in metadata}
     if metadata:
         row[_METADATA] = metadata
@@ -139,6 +138,10 @@ def options(choices: Sequence[str]) -> str:
     'A) yes\nB) no'
     """
     return "\n".join(f"{_letter(place)}) {choice}" for place, choice in enumerate(choices))
+
+
+def _object(value: object) -> Item:
+    return value if isinstance(value, dict) else {}
 
 
 def _letter(place: int) -> str:
@@ -200,9 +203,10 @@ def _resolved(text: str, sample: Item) -> str:
 
 def _logged(header: Item, samples: Iterable[tuple[int, object]], path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     """The samples of a log with answers and scores; the header says which model answered."""
-    about = header.get("eval") if isinstance(header.get("eval"), dict) else {}
+    about = _object(header.get("eval"))
     packages = about.get("packages")
     notes.version = str(packages.get("inspect_ai") or "") if isinstance(packages, dict) else ""
+    notes.metrics |= dict.fromkeys(_rated(about.get("scorers")), RATE)
     bot = str(about.get("model") or "inspect")
     if bot in ("none", "none/none"):
         bot = str(about.get("solver") or about.get("task") or "inspect")
@@ -219,7 +223,7 @@ def _answered(sample: Item, bot: str, number: int, path: Path, notes: Notes) -> 
     row["bot"] = bot
     epoch = sample.get("epoch")
     row["repeat"] = epoch - 1 if isinstance(epoch, int) and epoch > 0 else 0
-    output = sample.get("output") if isinstance(sample.get("output"), dict) else {}
+    output = _object(sample.get("output"))
     error = sample.get("error")
     answer = output.get("completion")
     if answer is None and output.get("choices"):
@@ -291,16 +295,20 @@ def _scores(sample: Item, number: int, notes: Notes) -> dict[str, object]:
             if isinstance(score.get("explanation"), str) and score["explanation"]:
                 made["reason"] = _resolved(score["explanation"], sample)
             scores[name] = made
-            _note(name, is_rate or scorer.rpartition("/")[2] in _RATES, notes)
+            is_rate = is_rate or scorer.rpartition("/")[2] in _RATES
+            notes.metrics.setdefault(name, RATE if is_rate else Metric())
     return scores
 
 
-def _note(name: str, is_rate: bool, notes: Notes) -> None:
-    """What is known of a score: from 0 to 1 where it is a letter or the scorer a known one, else only that it is."""
-    if is_rate:
-        notes.metrics.setdefault(name, RATE)
-    else:
-        notes.metrics.setdefault(name, Metric())
+def _rated(scorers: object) -> Iterator[str]:
+    """The scorers of which Inspect reports an accuracy: their scores are from 0 to 1, and more is better."""
+    for scorer in scorers if isinstance(scorers, list) else []:
+        metrics = scorer.get("metrics") if isinstance(scorer, dict) else None
+        names = (
+            [str(each.get("name")) for each in metrics if isinstance(each, dict)] if isinstance(metrics, list) else []
+        )
+        if any(name.endswith("accuracy") for name in names):
+            yield str(scorer["name"])
 
 
 def as_value(value: object) -> tuple[float | None, bool]:
@@ -476,7 +484,7 @@ def _sample(row: Row, notes: Notes) -> Item:
     if isinstance(history, (list, tuple)) and history:
         sample["input"] = [*({"role": each["role"], "content": each["content"]} for each in history),
                            {"role": "user", "content": sample["input"]}]  # fmt: skip
-    metadata = dict(row[_METADATA]) if isinstance(row.get(_METADATA), dict) else {}
+    metadata = dict(_object(row.get(_METADATA)))
     metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
     if metadata:
         sample[_METADATA] = metadata

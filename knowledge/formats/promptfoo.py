@@ -16,8 +16,8 @@ from ..questions.rows import Row, decoded_whole
 from ..yaml_loading import YamlTooMuch, composed
 from .format import RATE, Format, Head, Metric, Notes
 from .promptfoo_assertions import as_assertion, as_promptfoo, assertion_of_cell, reference_of
-from .promptfoo_bots import Prompt, bots_of
-from .promptfoo_templates import Unrendered, names_in, rendered
+from .promptfoo_bots import bots_of
+from .promptfoo_templates import Prompt, Unrendered, names_in, rendered
 from .reading import records, whole_json
 
 Item = dict[str, Any]
@@ -261,7 +261,7 @@ class _Config:
             return prompt.text
 
     def _lose_rest(self, test: Item, line: int) -> None:
-        options = test.get("options") if isinstance(test.get("options"), dict) else {}
+        options = _object(test.get("options"))
         for key in ("transform", "postprocess", "transformVars", "prefix", "suffix", "rubricPrompt"):
             if options.get(key):
                 self.notes.lose(f"options.{key}", "answers are checked as the bot gives them", line)
@@ -519,7 +519,7 @@ def _results(results: list[Item], prompts: Sequence[Prompt], notes: Notes) -> It
 
 
 def _answered(result: Item, row: Row) -> Row:
-    response = result.get("response") if isinstance(result.get("response"), dict) else {}
+    response = _object(result.get("response"))
     output = response.get("output")
     row["answer"] = (
         None if output is None else output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
@@ -629,6 +629,10 @@ def _plain(node: Any, construct: Any, path: Path) -> Any:  # noqa: ANN401 - of a
             raise InputError(f"{place}: the tag {node.tag} is not read; leave it out.")
 
 
+def _object(value: object) -> Item:
+    return value if isinstance(value, dict) else {}
+
+
 def _without_lines(value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
     if isinstance(value, dict):
         return {key: _without_lines(each) for key, each in value.items() if key != _LINE}
@@ -688,13 +692,14 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
             "tests": list(tests),
         }
         yaml = YAML(typ="safe", pure=True)
-        yaml.default_flow_style, yaml.width, yaml.sort_base_mapping_type_on_output = False, 4096, False
+        yaml.default_flow_style, yaml.width = False, 4096
+        yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # keys in our order
         with path.open("w", encoding="utf-8", newline="\n") as stream:
             yaml.dump(config, stream)
 
 
 def _test_of(row: Row, notes: Notes) -> Item:
-    variables = row.get("vars") if isinstance(row.get("vars"), dict) else {}
+    variables = _object(row.get("vars"))
     test: Item = {"vars": {"question": _raw(str(row["question"])), **variables}}
     if isinstance(row.get("description"), str):
         test["description"] = row["description"]
@@ -716,7 +721,7 @@ def _test_of(row: Row, notes: Notes) -> Item:
     asserts += [each for each in map(_of_constraint, _constraints(row)) if each is not None]
     if asserts:
         test["assert"] = asserts
-    metadata = dict(row["metadata"]) if isinstance(row.get("metadata"), dict) else {}
+    metadata = dict(_object(row.get("metadata")))
     metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
     if metadata:
         test["metadata"] = metadata
