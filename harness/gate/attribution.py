@@ -24,17 +24,17 @@ from ...reports.gate.report import GateReport
 from ...reports.gate.verdicts import BotVerdict
 from ...reports.statistics.paired import Difference
 from ...reports.store.database import Store
-from ...reports.store.run import BETWEEN, ask_key
+from ...reports.store.run import BETWEEN
 from ...reports.store.run_results import OpenRun
 from ...reports.store.vector_cache import VectorCache
 from ...reports.summary import find_run
 from ...reports.table import Block, Column, Heading, Sentence, Span, Table, Words, quoted
 from ..run.engine import Watcher
 from ..run.local_models import open_embedder
-from ..run.queues import BotQueue
+from ..run.queues import BotQueue, with_turns_before
 from ..run.run import Evaluation, run_evaluation
 from ..run.run_config import RunConfig
-from ..run.suite_run import build_bots, missing_answers, suite_evaluation
+from ..run.suite_run import build_bots, conversation_items, missing_answers, suite_evaluation
 from ..suite.suite_file import LoadedSuite
 
 
@@ -414,10 +414,15 @@ class AttributionPlan:
         return tuple(new for new in sets if new or self.around is not None)
 
     def questions(self, store: Store, keys: Collection[str] | None = None) -> int:
-        """How many questions would be asked, of those with some keys or of all; cached answers are free."""
+        """How many questions would be asked, of those with some keys or of all; cached answers are free.
+
+        Turns that follow a bot's own answers count, as nobody knows yet what they will follow.
+        """
         repeats = self.options.repeat or self.loaded.suite.repeat
         questions = open_questions(self.loaded.base / self.loaded.suite.questions, self.options.limit)
-        asks = [ask_key(question) for question in questions if keys is None or question.id in keys]
+        items = conversation_items(questions, 1, self.loaded.suite.conversations)
+        wanted = with_turns_before(items, lambda item: keys is None or item.question.id in keys)
+        asks = [item.question_hash for item in wanted]
         return sum(missing_answers(store, self.bot, self.identity(new), asks, repeats) for new in self.between)
 
     def sentence(self, store: Store, keys: Collection[str] | None = None) -> str:
@@ -611,16 +616,13 @@ def _held(
 
 
 def asked_only(evaluation: Evaluation, keys: frozenset[str]) -> Evaluation:
-    """The run with these questions alone: what can't be compared in the end need not be asked."""
+    """The run with these questions alone, and the turns before them: what can't be compared need not be asked."""
 
     def bot_queues(run: OpenRun) -> list[BotQueue]:
         made = []
         for bot_queue in evaluation.bot_queues(run):
-            items = [
-                item._replace(position=place)
-                for place, item in enumerate(bot_queue.items())
-                if item.question.id in keys
-            ]
+            placed = (item._replace(position=place) for place, item in enumerate(bot_queue.items()))
+            items = list(with_turns_before(placed, lambda item: item.question.id in keys))
             made.append(dataclasses.replace(bot_queue, items=lambda items=items: items, total=len(items)))  # type: ignore[misc]
         return made
 

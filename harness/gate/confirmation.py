@@ -25,6 +25,7 @@ from ...reports.leaderboard import count
 from ...reports.store.database import Store
 from ...reports.store.run import CONFIRMED
 from ...reports.summary import find_run
+from ..run.queues import with_turns_before
 from ..run.run import Evaluation, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
@@ -220,14 +221,20 @@ def _values(table: ScoreTable, key: str, repeat: int, metrics: Sequence[str]) ->
 
 
 def _only(evaluation: Evaluation, repeats: Mapping[str, int], metrics: Sequence[str]) -> Evaluation:
-    """The run with these questions, each asked for one repeat, and scored by these metrics alone."""
+    """The run with these questions, each asked for one repeat, and scored by these metrics alone.
+
+    A turn is asked again with its conversation from the beginning, in that repeat: what fell at turn 3 because turn 1
+    came out otherwise by chance is noise, too.
+    """
 
     def items(bot_queue: BotQueue) -> list[Item]:
-        asked = enumerate(item for item in bot_queue.items() if item.repeat == 0)
+        first = [item for item in bot_queue.items() if item.repeat == 0]
+        placed = [item._replace(position=place) for place, item in enumerate(first)]
         return [
-            item._replace(repeat=repeats[item.question.id], position=place)
-            for place, item in asked if item.question.id in repeats
-        ]  # fmt: skip
+            item._replace(repeat=repeat)
+            for repeat in sorted(set(repeats.values()))
+            for item in with_turns_before(placed, lambda item, repeat=repeat: repeats.get(item.question.id) == repeat)  # type: ignore[misc]
+        ]
 
     def bot_queues(run: OpenRun) -> list[BotQueue]:
         made = [(bot_queue, items(bot_queue)) for bot_queue in evaluation.bot_queues(run)]

@@ -435,9 +435,12 @@ def shuffled(items: Iterable[Item], cluster: str, seed: int) -> list[list[Item]]
     The order comes from raw bits of PCG64 by the seed, and so is the same on every machine.
     """
     units: dict[tuple[bool, str], list[Item]] = {}
+    of_conversation: dict[str, tuple[bool, str]] = {}
     for position, item in enumerate(items):
-        unit = units.setdefault(cluster_of(case_of(item.question), cluster), [])
-        unit.append(item._replace(position=position))
+        name = cluster_of(case_of(item.question), cluster)
+        if item.question.conversation:  # whatever its turns are tagged, they are asked one after another
+            name = of_conversation.setdefault(item.question.conversation, name)
+        units.setdefault(name, []).append(item._replace(position=position))
     drawn = np.random.PCG64(seed).random_raw(len(units))
     listed = list(units.values())
     return [listed[place] for place in np.argsort(drawn, kind="stable")]

@@ -228,6 +228,21 @@ def _units(items: Iterable[Item]) -> Iterator[Unit]:
         yield Conversation(tuple(turns)) if len(turns) > 1 else turns[0]
 
 
+def with_turns_before(items: Iterable[Item], is_wanted: Callable[[Item], bool]) -> Iterator[Item]:
+    """The wanted items, and before each the turns that it follows: after others it would be another question.
+
+    A turn is asked again with its conversation from the beginning, so that what earlier answers change counts as well.
+    Where turns follow the expected answers each is asked by itself, with these.
+    """
+    for unit in _units(items):
+        if isinstance(unit, Item):
+            if is_wanted(unit):
+                yield unit
+        else:
+            last = max((place for place, item in enumerate(unit.items) if is_wanted(item)), default=-1)
+            yield from unit.items[: last + 1]
+
+
 def _leased(
     leases: Leases, bot_id: int, pairs: Sequence[tuple[Unit, Work]], theirs: list[Unit], *, again: bool
 ) -> Iterator[Work]:

@@ -327,7 +327,7 @@ def _bot_queue(
     settings = suite.bots[bot.name]
 
     def items() -> Iterable[Item]:
-        return _items(questions, repeats, suite.conversations)
+        return conversation_items(questions, repeats, suite.conversations)
 
     # Embedded models share one processor: more than one question at a time would only measure the queue.
     serial = latency_run or bot.identity.embedded
@@ -346,7 +346,7 @@ def _bot_queue(
     )
 
 
-def _items(questions: Iterable[Question], repeats: int, settings: ConversationSettings) -> Iterator[Item]:
+def conversation_items(questions: Iterable[Question], repeats: int, settings: ConversationSettings) -> Iterator[Item]:
     """What is asked, in order: the turns of a conversation one after another, each with the messages before it."""
     for _, turns in itertools.groupby(questions, lambda each: each.conversation or object()):
         asked = list(_with_history(marked_last(turns), settings))

@@ -9,6 +9,7 @@ from heapq import nsmallest
 from typing import Final, Literal
 
 from ... import InputError
+from ..questions.conversations import by_themselves
 from ..questions.question import ASSERTIONS, PERTURBS, Question
 from .characters import (
     delete_letters,
@@ -261,9 +262,11 @@ def perturbed(
 def some_questions(questions: Iterable[Question], most: int | None = None, seed: int = 0) -> list[Question]:
     """At most so many questions drawn by chance, in their order; variants are never among them.
 
-    A question that is added to the set takes the place of at most one.
+    A question that is added to the set takes the place of at most one. Turns of a conversation are questions by
+    themselves here, after the expected answers to the turns before them.
     """
-    sources = [(place, question) for place, question in enumerate(questions) if PERTURBS not in question.extra]
+    numbered = enumerate(by_themselves(questions))
+    sources = [(place, question) for place, question in numbered if PERTURBS not in question.extra]
     if most is not None and len(sources) > most:
         sources = sorted(nsmallest(most, sources, key=lambda source: _lot(seed, source[1].id)))
     return [question for _, question in sources]

@@ -1,9 +1,11 @@
 """Conversations in question files: rows that hold several turns, or messages, become a row for each turn."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ... import InputError
+from .question import Message, Question
 from .rows import ReadRow, Row, kind_of, made_id
 
 TURNS, MESSAGES, SIMULATE = "turns", "messages", "simulate"
@@ -75,6 +77,26 @@ def _asked_last(row: Row, line: int, path: Path) -> Row:
     rest = {key: value for key, value in row.items() if key != MESSAGES}
     expected = {"expected_answer": after[0].get("content")} if after and "expected_answer" not in row else {}
     return {**rest, "history": before, "question": question.get("content"), **expected}
+
+
+def by_themselves(questions: Iterable[Question]) -> Iterator[Question]:
+    """The questions, each turn of a conversation as one by itself that follows the expected answers before it.
+
+    What is asked of single turns (perturbed ones, say) must not rest on answers to others.
+    """
+    history: tuple[Message, ...] = ()
+    current = ""
+    for question in questions:
+        if not question.conversation:
+            yield question
+            continue
+        if question.conversation != current:
+            current, history = question.conversation, question.history
+        source = question.source_document or current
+        yield replace(question, conversation="", turn=None, history=history, source_document=source)
+        history += ({"role": "user", "content": question.text},)
+        if question.expected:
+            history += ({"role": "assistant", "content": question.expected[0]},)
 
 
 class TurnOrder:

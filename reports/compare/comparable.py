@@ -272,7 +272,13 @@ def cluster_codes(cases: Sequence[Case], cluster: str) -> tuple[Places, tuple[st
     See ``pair`` for ``cluster``.
     """
     codes: dict[tuple[bool, str], int] = {}
-    made = [codes.setdefault(cluster_of(case, cluster), len(codes)) for case in cases]
+    of_conversation: dict[str, tuple[bool, str]] = {}
+    made = []
+    for case in cases:
+        name = cluster_of(case, cluster)
+        if case.conversation:  # its turns depend on one another, whatever tags they have
+            name = of_conversation.setdefault(case.conversation, name)
+        made.append(codes.setdefault(name, len(codes)))
     return np.array(made, np.intp), tuple(name for _, name in codes)
 
 

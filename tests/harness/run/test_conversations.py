@@ -237,3 +237,77 @@ def test_a_written_question_file_reads_back_the_same(tmp_path):
         written = tmp_path / name
         written.write_bytes(b"".join(question_pieces(written, "--out")(questions, extra_keys(questions))))
         assert list(open_questions(written)) == questions, name
+
+
+GATED = """
+import json, pathlib
+STATE = pathlib.Path(__file__).with_name("count.txt")
+def answer(question, history):
+    count = int(STATE.read_text()) + 1 if STATE.exists() else 1
+    STATE.write_text(str(count))
+    with open("asked.jsonl", "a") as file:
+        file.write(json.dumps([question, history]) + "\\n")
+    return f"{WORD} {count} to {question}"
+"""
+
+
+def test_what_changed_is_asked_again_with_the_conversation_that_the_bot_really_had(tmp_path):
+    turns = [{"ask": f"turn {n}", "expected_answer": f"EXPECTED yes to turn {n}"} for n in range(1, 4)]
+    talks = [{"id": f"c{n}", "turns": turns} for n in range(4)]
+    suite = {"metrics": ["keyword_recall"], "gate": {"baseline": "base.json", "confirm": 2}, "concurrency": 1}
+    write_suite(tmp_path, "WORD = 'yes'\n" + GATED, talks, **suite)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    assert proctor("baseline", "--out", "base.json", folder=tmp_path).returncode == 0
+    asked(tmp_path)
+    write_suite(tmp_path, "WORD = 'no'\n" + GATED, talks, **suite)
+    done = proctor("gate", "suite.yaml", folder=tmp_path)
+    assert done.returncode in (1, 3), done.stdout
+    again = asked(tmp_path)[12:]
+    assert again, "nothing was asked again"
+    for question, history in again:
+        turn = int(question.split()[-1])
+        assert [each.split(" to ")[-1] for each in history] == [f"turn {n}" for n in range(1, turn) for _ in (1, 2)]
+        assert all("EXPECTED" not in each for each in history)
+    suites = sqlite3.connect(tmp_path / "proctor.db").execute("SELECT suite FROM runs").fetchall()
+    assert ("test (asked again)",) in suites
+    assert proctor("gate", "suite.yaml", folder=tmp_path).returncode == done.returncode
+    assert not asked(tmp_path), "the second gate finds all answers"
+
+
+def test_configurations_between_two_prompts_have_conversations_of_their_own(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("Helmets cost 40 euros.\n\nBells cost 5 euros.\n")
+    with OpenAIServer(lambda call: "said " + ("quick" if "quick" in call.prompt else "slow")) as server:
+        models = {"m": {"model": "openai:test-model", "base_url": server.url, "api_key_env": "MODEL_KEY"}}
+        turns = [{"ask": "Helmets, what price?", "expected_answer": "said slow"},
+                 {"ask": "And what do bells cost?", "expected_answer": "said slow"}]  # fmt: skip
+        talks = [{"id": f"c{n}", "turns": turns} for n in range(6)]
+
+        def write(prompt: str, top_k: int) -> None:
+            (tmp_path / "prompt.md").write_text(prompt + "\n{context}\n{question}")
+            rag = {"type": "rag", "model": "m", "history": "concatenate", "prompt": "prompt.md", "top_k": top_k}
+            write_suite(tmp_path, ASKED, talks, bots={"rag": rag}, models=models, knowledge="docs",
+                        metrics=["exact_match"], gate={"confirm": 0})  # fmt: skip
+
+        environment = {**os.environ, "MODEL_KEY": "k"}
+        write("Be slow.", 2)
+        assert proctor("run", "suite.yaml", folder=tmp_path, env=environment).returncode == 0
+        write("Be quick.", 1)
+        before = len(server.calls)
+        options = ("--baseline", "previous", "--attribute", "--json")
+        done = proctor("gate", "suite.yaml", *options, folder=tmp_path, env=environment)
+        found = json.loads(done.stdout)["attribution"]
+        assert found["bots"]["rag"]["configurations"] == 2, found
+        for call in server.calls[before:]:
+            sent = [each["content"] for each in call.body["messages"]]
+            if "bells" in sent[-1]:
+                word = "quick" if "quick" in sent[-1] else "slow"
+                assert sent[:2] == ["Helmets, what price?", f"said {word}"], "its own answer, not the expected one"
+
+
+def test_a_perturbed_turn_is_asked_by_itself_after_the_expected_answers(tmp_path):
+    write_suite(tmp_path, ASKED, [HELMETS], perturb={"kinds": ["identity"]})
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr + done.stdout
+    of_variants = [history for question, history in asked(tmp_path)[3:] if question == "How much is it?"]
+    assert of_variants == [["Do you sell helmets?", "Yes, in two sizes."]]
