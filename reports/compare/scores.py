@@ -291,7 +291,7 @@ def estimate(
 
 CASES: Final = """
 SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable,
-    history, conversation, turn, expected_tools, forbidden_tools, extra
+    history, conversation, turn, nuggets, expected_tools, forbidden_tools, extra
 FROM questions JOIN (
     SELECT question_id, MIN(position) AS place FROM run_rows WHERE run_id = ? GROUP BY question_id
 ) ON question_id = questions.id ORDER BY place, questions.id"""
@@ -382,7 +382,7 @@ def case_of(question: Question) -> Case:
 def _case(
     key: str, text: str, expected: str, constraints: str, evidence: str, tags: str, source_document: str,
     answerable: int | None, history: str | None, conversation: str | None, turn: int | None,
-    expected_tools: str | None, forbidden_tools: str | None, extra: str | None,
+    nuggets: str | None, expected_tools: str | None, forbidden_tools: str | None, extra: str | None,
 ) -> Case:  # fmt: skip
     # A quote has as many members as places; how many these are today, or whether any, is no matter of the question.
     groups = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
@@ -392,7 +392,8 @@ def _case(
     if ASSERTIONS in (extra or ""):
         marks.append(orjson.loads(extra or "{}").get(ASSERTIONS))
     tools = [orjson.loads(each) for each in (expected_tools, forbidden_tools) if each is not None]
-    marked_by = to_json([*marks, *([before] if before else []), *tools])
+    parts = orjson.loads(nuggets or "[]")
+    marked_by = to_json([*marks, *([before] if before else []), *tools, *([{"nuggets": parts}] if parts else [])])
     return Case(
         key=str(key),
         text=str(text),
