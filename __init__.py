@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .harness.api.run import Row as Row
     from .harness.api.run import Run as Run
     from .harness.api.verbs import aask as aask
+    from .harness.api.verbs import acompare as acompare
     from .harness.api.verbs import aevaluate as aevaluate
     from .harness.api.verbs import agate as agate
     from .harness.api.verbs import aknowledge as aknowledge
@@ -96,8 +97,8 @@ _HOMES = {
     **{
         name: f"harness.api.verbs:{name}"
         for name in (
-            "aask", "aevaluate", "agate", "aknowledge", "arun", "ascore", "ask", "compare", "evaluate", "gate", "run",
-            "score",
+            "aask", "acompare", "aevaluate", "agate", "aknowledge", "arun", "ascore", "ask", "compare", "evaluate",
+            "gate", "run", "score",
         )
     },
     **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Annotated, Final, Literal, TypeVar
 
 import numpy as np
@@ -401,9 +400,9 @@ def token_f1(answer: str, expected: str) -> Measured:
 
 
 def _multiset_f1(found: Sequence[str], wanted: Sequence[str]) -> Measured:
-    there, needed = Counter(found), Counter(wanted)
-    common = sum([min(count, there[word]) for word, count in needed.items() if word in there])
-    missing = [word for word, count in needed.items() if there[word] < count] if common < len(wanted) else []
+    there, needed = Counter(found).get, Counter(wanted)  # a Counter's own look-up of an absent word is slow
+    common = sum([min(count, there(word, 0)) for word, count in needed.items()])
+    missing = [word for word, count in needed.items() if there(word, 0) < count] if common < len(wanted) else []
     return _f1(common, len(found), len(wanted), [word[:_LONGEST_SHOWN] for word in missing[:MOST_MISSING]])
 
 
@@ -464,9 +463,9 @@ def _token_likeness(one: Sequence[str], other: Sequence[str]) -> float:
     return _multiset_f1(one, other).value if one and other else float(not one and not other)
 
 
-_CHARACTER_ORDERS: Final = 6
-_ORDER_BITS: Final = 60  # an n-gram is a number below 2 ** 60, and its order is in the bits above
-Ngrams = NDArray[np.int64]
+_ORDERS: Final = range(1, 7)
+_NUMBER_BITS: Final = 64  # one of them says whose the n-gram is
+Ngrams = NDArray[np.uint64]
 
 
 @metric(source="Popović 2015, chrF; Popović 2017, chrF++; values as sacrebleu, divided by 100 (no threshold)")
@@ -503,56 +502,60 @@ def chrf(
 
 def _shared_character_ngrams(answer: str, expected: str) -> Iterable[tuple[int, int, int]]:
     """For n = 1 to 6: shared n-grams as a multiset, those of the answer, those of the expected answer."""
-    both = _code_points(answer), _code_points(expected)
-    bits = max((int(codes.max()).bit_length() for codes in both if len(codes)), default=1)
-    if bits * _CHARACTER_ORDERS <= _ORDER_BITS:  # six characters fit into one number
-        ours, theirs = (_numbered(codes, bits) for codes in both)
-    else:
-        ours, theirs = _ranked(*both)
-    (kinds, counts), (other_kinds, other_counts) = _runs(np.sort(ours)), _runs(np.sort(theirs))
-    both_kinds = np.concatenate([kinds, other_kinds])
-    order_of = both_kinds.argsort(kind="stable")  # merges two sorted runs
-    merged = both_kinds[order_of]
-    shared = np.flatnonzero(merged[1:] == merged[:-1])
-    least = np.minimum(counts[order_of[shared]], other_counts[order_of[shared + 1] - len(kinds)])
-    common = np.bincount(merged[shared] >> _ORDER_BITS, least, minlength=_CHARACTER_ORDERS + 1)
-    for order in range(1, _CHARACTER_ORDERS + 1):
-        yield int(common[order]), len(answer) - order + 1, len(expected) - order + 1
+    lengths = [(max(len(answer) - n + 1, 0), max(len(expected) - n + 1, 0)) for n in _ORDERS]
+    codes = _numbered_characters(answer + expected)
+    bits = int(codes.max()).bit_length() if len(codes) else 1
+    if bits * len(_ORDERS) < _NUMBER_BITS:
+        common = _shared_numbers(codes, len(answer), bits, lengths)
+    else:  # too many different characters: six don't fit into one number
+        common = [
+            shared_ngrams(answer, expected, n) if all(both) else 0 for n, both in zip(_ORDERS, lengths, strict=True)
+        ]
+    return ((shared, *both) for shared, both in zip(common, lengths, strict=True))
 
 
-def _code_points(text: str) -> Ngrams:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+def _numbered_characters(text: str) -> Ngrams:
+    """The characters as numbers from 1: their codes, or their ranks among those of the text where codes are large."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64) + np.uint64(1)
+    if len(codes) and int(codes.max()).bit_length() * len(_ORDERS) >= _NUMBER_BITS:
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.uint64) + np.uint64(1)
+    return codes
 
 
-def _numbered(codes: Ngrams, bits: int) -> Ngrams:
-    """The n-grams of all orders, each a number made of its characters' codes and its order."""
-    ngrams, made = codes, [codes | (1 << _ORDER_BITS)]
-    for order in range(2, _CHARACTER_ORDERS + 1):
-        ngrams = (ngrams[:-1] << bits) | codes[order - 1 :]
-        made.append(ngrams | (order << _ORDER_BITS))
-    return np.concatenate(made)
+def _shared_numbers(codes: Ngrams, first: int, bits: int, lengths: Sequence[tuple[int, int]]) -> list[int]:
+    """The shared n-grams of each order, where an n-gram is the number that its characters make, and its text a bit.
 
-
-def _ranked(first: Ngrams, second: Ngrams) -> tuple[Ngrams, Ngrams]:
-    """The same where the codes are large: n-grams are replaced by their ranks before the next character is added."""
-    made: tuple[list[Ngrams], list[Ngrams]] = ([], [])
-    ngrams = (first, second)
-    for order in range(1, _CHARACTER_ORDERS + 1):
+    Args:
+        codes: the characters of both texts, each from 1 to 2 ** bits - 1, so that numbers of two orders differ.
+        first: length of the first text.
+        bits: of a character.
+        lengths: how many n-grams of each order the texts have.
+    """
+    sizes = [sum(column) for column in zip(*lengths, strict=True)]
+    every = np.empty(sum(sizes), dtype=np.uint64)  # all n-grams of the first text, then those of the second
+    place, other_place, ngrams = 0, sizes[0], codes
+    for order, (ours, theirs) in zip(_ORDERS, lengths, strict=True):
         if order > 1:
-            longer = [(ngrams[at][:-1] << 21) | codes[order - 1 :] for at, codes in enumerate((first, second))]
-            _, ranks = np.unique(np.concatenate(longer), return_inverse=True)
-            ngrams = (ranks[: len(longer[0])], ranks[len(longer[0]) :])
-        for at in (0, 1):
-            made[at].append(ngrams[at] | (order << _ORDER_BITS))
-    return np.concatenate(made[0]), np.concatenate(made[1])
-
-
-def _runs(ordered: Ngrams) -> tuple[Ngrams, NDArray[np.intp]]:
-    """The distinct numbers of a sorted array, and how often each is there."""
-    if not len(ordered):
-        return ordered, np.zeros(0, dtype=np.intp)
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+            ngrams = (ngrams[:-1] << np.uint64(bits)) | codes[order - 1 :]
+        every[place : place + ours] = ngrams[:ours]
+        every[other_place : other_place + theirs] = ngrams[first : first + theirs]
+        place, other_place = place + ours, other_place + theirs
+    every <<= 1
+    every[sizes[0] :] |= 1
+    every.sort()
+    numbers = every >> 1
+    begins = np.empty(len(every), dtype=np.bool_)
+    begins[:1] = True
+    np.not_equal(numbers[1:], numbers[:-1], out=begins[1:])
+    starts = begins.nonzero()[0]
+    if not len(starts):
+        return [0] * len(lengths)
+    of_second = np.add.reduceat(every & 1, starts).astype(np.int64)
+    ends = np.append(starts[1:], len(every))
+    shared = np.concatenate(([0], np.cumsum(np.minimum(of_second, ends - starts - of_second))))
+    edges = np.array([1 << (bits * order) for order in range(len(lengths) + 1)], dtype=np.uint64)
+    edges[0] = 0
+    return [int(each) for each in np.diff(shared[numbers[starts].searchsorted(edges)])]
 
 
 def _chrf_words(text: str) -> list[str]:
@@ -599,22 +602,34 @@ class _PorterStems:
 def _aligned(answer: Sequence[str], expected: Sequence[str]) -> list[tuple[int, int]]:
     """Pairs of places of the same word, then of the same stem, each from the end; as NLTK aligns without WordNet."""
     ours, theirs = [word.lower() for word in answer], [word.lower() for word in expected]
+    pairs, left, right = _matched(ours, theirs, range(len(ours)), range(len(theirs)))
+    if left and right:
+        stems, others = [stem(ours[place]) for place in left], [stem(theirs[place]) for place in right]
+        pairs += _matched(stems, others, left, right)[0]
+    pairs.sort()
+    return pairs
+
+
+def _matched(
+    ours: Sequence[str], theirs: Sequence[str], left: Sequence[int], right: Sequence[int]
+) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Pairs of places of equal words, the last of ours with the last of theirs, and the places that are left."""
+    open_places: dict[str, list[int]] = {}
+    for place, word in zip(right, theirs, strict=True):
+        if word in open_places:
+            open_places[word].append(place)
+        else:
+            open_places[word] = [place]
     pairs: list[tuple[int, int]] = []
-    left: Sequence[int] = range(len(ours))
-    right: Sequence[int] = range(len(theirs))
-    for as_read in (str, stem):
-        open_places: dict[str, list[int]] = {}
-        for place in right:
-            open_places.setdefault(as_read(theirs[place]), []).append(place)
-        unmatched: list[int] = []
-        for place in reversed(left):
-            places = open_places.get(as_read(ours[place]))
-            if places:
-                pairs.append((place, places.pop()))
-            else:
-                unmatched.append(place)
-        left, right = unmatched[::-1], sorted(place for places in open_places.values() for place in places)
-    return sorted(pairs)
+    unmatched: list[int] = []
+    find = open_places.get
+    for place, word in zip(reversed(left), reversed(ours), strict=True):
+        if places := find(word):
+            pairs.append((place, places.pop()))
+        else:
+            unmatched.append(place)
+    unmatched.reverse()
+    return pairs, unmatched, sorted([place for places in open_places.values() for place in places])
 
 
 def _meteor_of(pairs: Sequence[tuple[int, int]], answer_length: int, expected_length: int) -> float:
@@ -622,8 +637,12 @@ def _meteor_of(pairs: Sequence[tuple[int, int]], answer_length: int, expected_le
         return 0.0
     precision, recall = len(pairs) / answer_length, len(pairs) / expected_length
     mean = precision * recall / (0.9 * precision + 0.1 * recall)
-    follows = sum([(ours + 1, theirs + 1) == after for (ours, theirs), after in pairwise(pairs)])
-    return (1 - 0.5 * ((len(pairs) - follows) / len(pairs)) ** 3) * mean
+    chunks, ours_before, theirs_before = 0, -2, -2
+    for ours, theirs in pairs:
+        if ours != ours_before + 1 or theirs != theirs_before + 1:
+            chunks += 1
+        ours_before, theirs_before = ours, theirs
+    return (1 - 0.5 * (chunks / len(pairs)) ** 3) * mean
 
 
 @metric(source="Lavie and Agarwal 2007, METEOR; values as nltk meteor_score on the same words (no threshold)")
@@ -689,7 +708,9 @@ def list_match(answer: str, expected: str, *, separator: str = "") -> Measured:
     if not wanted:
         raise NotApplicable(Reason.EXPECTED_MISSING, items=0)
     measured = _multiset_f1(found, wanted)
-    unexpected = [item[:_LONGEST_SHOWN] for item in (Counter(found) - Counter(wanted))][:MOST_MISSING]
+    needed = Counter(wanted).get
+    beyond = [item for item, count in Counter(found).items() if count > needed(item, 0)]
+    unexpected = [item[:_LONGEST_SHOWN] for item in beyond[:MOST_MISSING]]
     return Measured(measured.value, {**measured.details, **({"unexpected": unexpected} if unexpected else {})})
 
 
@@ -719,11 +740,12 @@ def readability(answer_sentences: tuple[str, ...], *, formula: Literal["ari", "l
     the value varies much; look at means. Formulas count lengths and know nothing of meaning, and don't fit languages
     without blanks.
     """
-    words = [word for sentence in answer_sentences for word in sentence.split() if any(map(str.isalnum, word))]
-    if not words:
+    words = [word for sentence in answer_sentences for word in sentence.split()]
+    counted = [len(word) if word.isalnum() else sum(map(str.isalnum, word)) for word in words]
+    lengths = [length for length in counted if length]
+    if not lengths:
         raise NotApplicable(Reason.TOO_SHORT, words=0)
-    lengths = [sum(map(str.isalnum, word)) for word in words]
-    count, characters, sentences = len(words), sum(lengths), len(answer_sentences)
+    count, characters, sentences = len(lengths), sum(lengths), len(answer_sentences)
     if formula == "ari":
         value = 4.71 * characters / count + 0.5 * count / sentences - 21.43
     else:

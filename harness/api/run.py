@@ -31,6 +31,7 @@ from ...reports.text import printable, printable_lines
 from ..gate.gate import GateOptions, gate_cached
 from ..suite.mistakes import nearest
 from .results import Comparison, Gate, Records, compare_named
+from .running import soon
 
 if TYPE_CHECKING:
     from ...bots import ToolCall
@@ -232,6 +233,23 @@ class Run:
         return compare_named(
             operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed, (), preference, judge, judge_url
         )
+
+    async def acompare(
+        self, baseline: str, candidate: str, *, metrics: Sequence[str] = (), cluster: str = "source",
+        correct: Correction = "holm",
+        flips: int = 3, seed: int = 0, preference: bool = False,
+        judge: str = "", judge_url: str = "",
+    ) -> Comparison:  # fmt: skip
+        """``compare`` for async code: the caller's loop goes on while a judge is asked."""
+        operands = [self._side(operand) for operand in (baseline, candidate)]
+
+        def work(_: object) -> Comparison:
+            return compare_named(
+                operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed, (), preference, judge,
+                judge_url,
+            )  # fmt: skip
+
+        return await soon(work, progress=False)
 
     def gate(
         self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,

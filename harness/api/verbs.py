@@ -24,6 +24,7 @@ from ..run.recorded_run import recorded_evaluation
 from ..run.run import run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
+from ..suite.choices import named_rubrics, rubrics_added
 from ..suite.mistakes import PlacedYaml, mistakes
 from ..suite.settings import Suite
 from ..suite.suite_file import LoadedSuite, load_named
@@ -52,6 +53,7 @@ def _evaluate(
     bots: Mapping[str, object] | Sequence[object] | object,
     metrics: Sequence[MetricLike] | None = None,
     *,
+    rubrics: Files = (),
     knowledge: Files = (),
     judge: str | Mapping[str, object] | None = None,
     models: Mapping[str, Mapping[str, object]] | None = None,
@@ -76,6 +78,7 @@ def _evaluate(
         bots: by name: functions of the question, plain or async, LangChain Runnables, objects with ``reply``,
             ``proctor.Rag(...)`` and the like, or ``file.py:name``; or one bot, or a list of them.
         metrics: ids of metrics and evaluators, ``{id: {option: value}}``, or functions; left out, those that fit.
+        rubrics: Markdown files with criteria in plain words, each graded by the judge as ``rubric.FILE``.
         knowledge: documents for bots that bring none, and in which evidence is looked up.
         judge: who grades: ``openai:NAME``, a name of ``models``, ``embedded`` (left out), or the settings of a suite.
         models: chat models by name, each with ``model``, ``base_url``, ``temperature`` and the like.
@@ -111,6 +114,7 @@ def _evaluate(
     asked = questions_in(rows_of(questions, "questions"), limit)
     given = {each: given_bot(each, bot) for each, bot in _named_bots(bots).items()}
     entries, functions = _entries(metrics)
+    graded = named_rubrics(paths(rubrics))
     documents = [*paths(knowledge), *(path for own, _ in given.values() for path in own.knowledge)]
     chat = {**(models or {}), **{key: value for _, own in given.values() for key, value in own.items()}}
     values = {
@@ -119,7 +123,8 @@ def _evaluate(
         "questions": asked.path,
         "models": chat,
         "bots": {each: own.settings for each, (own, _) in given.items()},
-        "metrics": entries,
+        "metrics": rubrics_added(entries, graded),
+        "rubrics": graded,
         "thresholds": thresholds or {},
         "primary": primary,
         "repeat": repeat,
@@ -209,6 +214,7 @@ def _score(
     answers: object,
     metrics: Sequence[MetricLike] | None = None,
     *,
+    rubrics: Files = (),
     metric_files: Files = (),
     judge: str = "",
     judge_url: str = "",
@@ -224,6 +230,7 @@ def _score(
         answers: a path, a list of dicts (``question``, ``answer``, ``expected_answer``, ``contexts``, ``bot``,
             ``latency_ms``, ...), a DataFrame, or a Hugging Face ``Dataset``.
         metrics: ids of metrics and evaluators, or functions; left out, those that fit what is recorded.
+        rubrics: Markdown files with criteria in plain words, each graded by the judge as ``rubric.FILE``.
         metric_files: Python files with metrics.
         judge: who grades: ``openai:NAME``, ``langchain:file.py:name`` or ``embedded``.
         judge_url: where that judge is.
@@ -245,6 +252,7 @@ def _score(
     config = RunConfig(
         metrics=entries, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
         local_models=_roles(local_models), metric_files=paths(metric_files), functions=functions,
+        rubrics=paths(rubrics),
     )  # fmt: skip
     return Job(_work(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress)
 
@@ -252,12 +260,12 @@ def _score(
 score, ascore = twins(_score)
 
 
-def compare(
+def _compare(
     baseline: str | Run, candidate: str | Run, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
     cluster: str = "source",
     correct: Correction = "holm", flips: int = 3, seed: int = 0, preference: bool = False,
     judge: str = "", judge_url: str = "", db: Anywhere = DATABASE,
-) -> Comparison:  # fmt: skip
+) -> Job[Comparison]:  # fmt: skip
     """Whether ``candidate`` is better than ``baseline``, question by question; nothing is asked without ``preference``.
 
     Args:
@@ -283,9 +291,17 @@ def compare(
         print(proctor.compare("mine", "rag", metrics=["exact_match"]))
     """
     named = [side_of(operand) for operand in (baseline, candidate)]
-    return compare_named(
-        named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots), preference, judge, judge_url
-    )
+
+    def work(_: Watcher) -> Comparison:
+        return compare_named(
+            named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots), preference, judge,
+            judge_url,
+        )  # fmt: skip
+
+    return Job(work, False)
+
+
+compare, acompare = twins(_compare)
 
 
 def _gate(

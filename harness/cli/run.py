@@ -348,6 +348,13 @@ def score(
         list[Path] | None,
         typer.Option("--metric-file", metavar="FILE.py", help="A file with metrics of your own. Repeatable."),
     ] = None,
+    rubric: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE.md",
+            help="Criteria in plain words, by which the judge grades each answer (metric rubric.FILE). Repeatable.",
+        ),
+    ] = None,
     primary: Annotated[str, typer.Option(metavar="ID", help="The primary metric; by default one is chosen.")] = "",
     better: BetterOption = None,
     ranges: RangeOption = None,
@@ -363,6 +370,7 @@ def score(
     config = replace(
         config, metrics=several(metrics) or None, primary=primary, metric_files=tuple(metric_file or ()),
         options=tuple(option or ()), told=read_told(better or (), ranges or (), tool_version),
+        rubrics=tuple(rubric or ()),
     )  # fmt: skip
 
     def make(notify: Notify) -> Evaluation:

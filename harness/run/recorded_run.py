@@ -16,7 +16,16 @@ from ...metrics.plugins import with_installed
 from ...reports.store.run import RunHeader
 from ...reports.store.run_results import OpenRun
 from ...reports.store.vector_cache import VectorCache
-from ..suite.choices import check_constraints_of, check_spelling, choose_judge, choose_metrics, names_of
+from ..suite.choices import (
+    check_constraints_of,
+    check_spelling,
+    choose_judge,
+    choose_metrics,
+    named_rubrics,
+    names_of,
+    rubrics_added,
+    with_rubrics,
+)
 from ..suite.settings import JudgeSettings, LocalModelsSettings, overridden
 from .evidence import NEEDS, Places
 from .given_metrics import given_metrics, recorded_key
@@ -63,7 +72,8 @@ def recorded_evaluation(
     )
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
     choice = choose_metrics(
-        _catalog(options), options.metrics, {}, recorded.has, ids, is_judged=judged, primary=options.primary,
+        _catalog(options), rubrics_added(options.metrics, named_rubrics(options.rubrics)), {}, recorded.has, ids,
+        is_judged=judged, primary=options.primary,
         options=options.options,
     )  # fmt: skip
     if options.metrics is not None or not recorded.has.get("answer"):
@@ -123,6 +133,7 @@ def _catalog(options: RunConfig) -> Catalog:
     for file in options.metric_files:
         catalog = catalog.with_file(existing(file, "a file"))
     catalog = catalog.with_functions(options.functions) if options.functions else catalog
+    catalog = with_rubrics(catalog, named_rubrics(options.rubrics))
     return with_installed(catalog, names_of(options.metrics))
 
 

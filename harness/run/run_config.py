@@ -61,6 +61,7 @@ class RunConfig:
         only_planned: True when nothing of it will be asked.
         metrics: entries as in a suite, in place of those of the suite; None for those.
         metric_files: Python files with metrics beside those of the suite.
+        rubrics: files of rubrics that answers are graded by beside the metrics.
         primary: the metric by which the run is read, in place of the suite's.
         options: values for options of metrics, as ``METRIC.KEY=VALUE``; of recorded answers only.
         functions: metrics and artefacts that are handed over as functions.
@@ -80,6 +81,7 @@ class RunConfig:
     only_planned: bool = False
     metrics: Sequence[Entry] | None = None
     metric_files: tuple[Path, ...] = ()
+    rubrics: tuple[Path, ...] = ()
     primary: str = ""
     options: tuple[str, ...] = ()
     functions: tuple[Function, ...] = ()

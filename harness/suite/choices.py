@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from ... import InputError
 from ...bots import ChatModelSettings, parse_model
 from ...bots.chat.models import KINDS
-from ...knowledge import ASSERTIONS, unreadable
+from ...knowledge import ASSERTIONS, existing, unreadable
 from ...knowledge.questions.rows import decoded_whole
 from ...metrics.evaluators import missing_from, named, names, options_of, rubrics
 from ...metrics.plan import with_content
@@ -24,7 +24,7 @@ from ...reports.primary import check_primary
 from ...reports.problems import listed
 from ...reports.store.run import RunEvaluator
 from .mistakes import given
-from .settings import EMBEDDED, NO_JUDGE, JudgeSettings
+from .settings import EMBEDDED, NO_JUDGE, JudgeSettings, misnamed_prompt
 
 if TYPE_CHECKING:
     from ...knowledge import Question
@@ -408,6 +408,7 @@ WHY_MISSING: Final = {
     "contexts": "no bot returns contexts",
     "latency_ms": "no latency is known",
 }
+_NO_LANGUAGE_MODEL: Final = "the judge is not a language model; --judge openai:NAME gives one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,12 +464,13 @@ def choose_metrics(
         InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
     """
     provides = {**provides, "verdict": sum(provides.get(key, 0) for key in VERDICTS)}
-    own = {name: () for name, given in (("byop", own_prompts), ("rubric", bool(rubrics(catalog)))) if given}
-    judged: Mapping[str, Sequence[str]] = {**JUDGED, **own} if is_judged else {}
+    provides |= {"language_model": int(is_judged)}
+    own = {name: ("language_model",) for name, given in (("byop", own_prompts), ("rubric", rubrics(catalog))) if given}
     of_tools = {name: (need,) for name, need in OF_TOOLS.items() if provides.get(need)}
     of_turns = {name: needs for name, needs in CONVERSATIONAL.items() if all(map(provides.get, needs))}
     defaults: Mapping[str, Sequence[str]] = {
-        **DEFAULTS, **of_tools, **judged, **(of_turns if provides.get("conversation") else {})
+        **DEFAULTS, **of_tools, **(JUDGED if is_judged else {}), **own,
+        **(of_turns if provides.get("conversation") else {}),
     }  # fmt: skip
     left_out = _left_out(defaults, provides) if wanted is None else {}
     entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
@@ -534,7 +536,7 @@ def check_spelling(path: Path, misspelt: Mapping[str, str], provides: Mapping[st
 def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:
     """The defaults for which something is missing, each with the first such thing."""
     unmet = {name: next((need for need in needs if not provides.get(need)), "") for name, needs in defaults.items()}
-    return {name: WHY_MISSING[need] for name, need in unmet.items() if need}
+    return {name: WHY_MISSING.get(need, _NO_LANGUAGE_MODEL) for name, need in unmet.items() if need}
 
 
 def _sentence(left_out: Mapping[str, str]) -> str:
@@ -615,6 +617,34 @@ def with_own_prompts(catalog: Catalog, loaded: LoadedSuite) -> Catalog:
         except InputError as error:
             raise loaded.mistaken((("rubrics", name), str(error).rstrip("."))) from error
     return catalog.with_functions(functions)
+
+
+def named_rubrics(files: Iterable[Path]) -> dict[str, Path]:
+    """Rubrics by the names of their files without the ending. Raises InputError for a name that can't be one."""
+    named: dict[str, Path] = {}
+    for file in files:
+        if says := misnamed_prompt(file.stem):
+            raise InputError(f"The rubric {file} would be rubric.{file.stem}; {says}. Rename the file.")
+        if file.stem in named:
+            raise InputError(f"The rubrics {named[file.stem]} and {file} have the same name; rename one of them.")
+        named[file.stem] = file
+    return named
+
+
+def with_rubrics(catalog: Catalog, files: Mapping[str, Path]) -> Catalog:
+    """The catalog with the metrics of some rubrics, by their names. Raises InputError where one can't be read."""
+    from ...metrics.judge.rubrics import rubric_metrics
+
+    made = [rubric_metrics(name, _text(existing(file, "a rubric")), str(file)) for name, file in files.items()]
+    return catalog.with_functions([function for functions in made for function in functions])
+
+
+def rubrics_added(entries: Sequence[Entry] | None, names: Iterable[str]) -> Sequence[Entry] | None:
+    """The entries, and rubrics that none of them names; None, which stands for the defaults, has them anyway."""
+    if entries is None:
+        return None
+    known = names_of(entries)
+    return [*entries, *(f"rubric.{name}" for name in names if not {"rubric", f"rubric.{name}"} & set(known))]
 
 
 def _text(path: Path) -> str:

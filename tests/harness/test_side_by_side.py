@@ -1,10 +1,12 @@
 """Side by side: a judge behind a server compares the answers of two bots, and what is read of it."""
 
+import asyncio
 import contextlib
 import csv
 import io
 import json
 import sqlite3
+from collections import Counter
 
 import proctor
 import pytest
@@ -117,7 +119,79 @@ def test_python_names_the_judge_and_calls_are_stored_like_all_others(folder):
         assert all("better" in reply for _, _, reply in calls)
 
 
-def test_a_budget_draws_pairs_and_constraints_decide_some(folder):
+def test_async_code_has_the_same_comparison_and_its_loop_goes_on(folder):
+    ticks = []
+
+    async def tick():
+        while True:
+            ticks.append(1)
+            await asyncio.sleep(0.01)
+
+    async def both(url):
+        beside = asyncio.create_task(tick())
+        models = {"judge": "openai:test-model", "judge_url": url, "preference": True}
+        found = await proctor.acompare("faq", "rag", db=folder / "proctor.db", **models)
+        (run,) = proctor.open(folder / "proctor.db").runs()
+        again = await run.acompare("faq", "rag", **models)
+        beside.cancel()
+        return found, again
+
+    with pair_server() as server:
+        found, again = asyncio.run(both(server.url))
+        assert len(server.calls) == 40
+    assert len(ticks) > 2
+    for each in (found, again):
+        (comparison,) = each.compared.comparisons
+        assert (comparison.preference.won, comparison.preference.lost, comparison.preference.tied) == (12, 3, 9)
+
+
+def decided_by_constraints(folder):
+    """The same answers, of which only rag's meet the constraints on 12 questions, and only faq's on 3."""
+    lines = [json.loads(line) for line in (folder / "recorded.jsonl").read_text().splitlines()]
+    for line in lines:
+        number = int(line["id"][1:])
+        line["constraints"] = ["RIGHT"] if number < 15 else ["anything else"]
+    (folder / "recorded.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = RunConfig(metrics=["exact_match"])
+    run_into(recorded_evaluation(folder / "recorded.jsonl", options, {}), folder / "proctor.db")
+
+
+def test_constraints_that_one_answer_alone_meets_decide_without_a_call(folder):
+    decided_by_constraints(folder)
+    with pair_server() as server:
+        dry = side(folder, "--constraints-decide", "--dry-run", url=server.url)
+        assert (
+            "24 pairs: 19 settled without a call; 5 put to openai:test-model: at most 10 calls, 38 saved" in dry.stderr
+        )
+        done = side(folder, "--constraints-decide", "--json", url=server.url)
+        assert len(server.calls) == 10
+        found = json.loads(done.stdout)["comparisons"][0]["side_by_side"]
+        assert (found["wins"], found["losses"], found["ties"]) == (12, 3, 9), "as the judge would say"
+        settled = Counter(pair["settled"] for pair in found["pairs"])
+        assert settled == {"constraints": 15, "judge": 5, "equal": 4}
+        reasons = {pair["reason"] for pair in found["pairs"] if pair["settled"] == "constraints"}
+        assert reasons == {"only this answer meets the constraints"}
+        # Without the option the constraints decide nothing: the judge is asked for what they had decided.
+        side(folder, url=server.url)
+        assert len(server.calls) == 40
+
+
+def test_constraints_decide_pairs_of_a_tournament_and_of_the_metric_too(folder):
+    decided_by_constraints(folder)
+    with pair_server() as server:
+        judge = ("--judge", "openai:test-model", "--judge-url", server.url)
+        done = typed("compare", "latest", "--side-by-side", "--constraints-decide", *judge, folder=folder)
+        assert done.returncode == 0, done.stderr
+        assert len(server.calls) == 10
+        entries = ["exact_match", {"preference": {"against": "faq", "constraints_decide": True}}]
+        wanted = RunConfig(metrics=entries, judge="openai:test-model", judge_url=server.url)
+        evaluation = recorded_evaluation(folder / "recorded.jsonl", wanted, {"OPENAI_API_KEY": KEY})
+        outcome = run_into(evaluation, folder / "proctor.db")
+        assert len(server.calls) == 10, "the judge's verdicts are cached, and the constraints decide the others"
+    assert outcome.summary.bots[1].metrics["preference"].mean == pytest.approx((12 + 9 / 2) / 24)
+
+
+def test_a_budget_draws_pairs_and_predicts_the_others(folder):
     with pair_server() as server:
         done = side(folder, "--budget", "12", "--json", url=server.url)
         assert len(server.calls) == 12

@@ -87,6 +87,10 @@ BY_HAND: dict[str, tuple[str, ...]] = {
     "test_citations.py": (
         *("citation_recall", "citation_precision", "citation_validity", "uncited_claims", "quote_accuracy"),
     ),
+    "test_coverage.py": (
+        *("nugget_recall", "nugget_recall_strict", "vital_recall", "vital_recall_strict", "nugget_recall_weighted"),
+        *("graded_ndcg", "graded_precision"),
+    ),
     "test_outcomes.py": ("correct",),
     "../harness/test_side_by_side.py": ("preference",),
     "test_fairness_bias.py": ("fairness_bias",),

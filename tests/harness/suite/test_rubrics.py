@@ -2,8 +2,10 @@
 
 import json
 import math
+import os
 import sqlite3
 
+import proctor as face
 import pytest
 from openai_server import Answer, OpenAIServer, status
 from proctor import InputError
@@ -181,3 +183,57 @@ def test_probabilities_that_a_model_writes_itself_are_not_believed():
     assert read_probabilities(with_probabilities('{"score": 4}', unlikely, (0, 10)))[1] == {}
     split = [('{"score": ', {}), ("1", {"1": -0.1}), ("0", {"0": -0.1}), ("}", {})]
     assert read_probabilities(with_probabilities('{"score": 10}', split, (0, 10)))[1] == {}
+
+
+ANSWERS = [
+    {"question": f"What is {number}?", "answer": f"It is {number}.", "expected_answer": f"It is {number}."}
+    for number in range(2)
+]
+
+
+def test_recorded_answers_are_graded_by_a_rubric_without_a_suite(tmp_path):
+    (tmp_path / "tone.md").write_text(TONE)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in ANSWERS))
+    with OpenAIServer(lambda call: graded(4)) as server:
+        judge = ("--judge", "openai:test-model", "--judge-url", server.url)
+        given = {"folder": tmp_path, "env": {**os.environ, "OPENAI_API_KEY": "k"}}
+        done = proctor("score", "a.jsonl", "--rubric", "tone.md", "-m", "exact_match", *judge, "--json", **given)
+        assert done.returncode == 0, done.stderr
+        assert set(json.loads(done.stdout)["bots"]["recorded"]["metrics"]) == {"exact_match", "rubric.tone"}
+        assert [value for value, _ in details_of(tmp_path)] == [0.75, 0.75]
+        paid = len(rubric_calls(server))
+        alone = proctor("score", "a.jsonl", "--rubric", "tone.md", "-m", "rubric.tone", *judge, "--json", **given)
+        assert list(json.loads(alone.stdout)["bots"]["recorded"]["metrics"]) == ["rubric.tone"]
+        assert len(rubric_calls(server)) == paid == 2
+    beside = proctor("score", "a.jsonl", "--rubric", "tone.md", **given)
+    assert beside.returncode == 0
+    assert "rubric (the judge is not a language model; --judge openai:NAME gives one)" in " ".join(
+        beside.stderr.split()
+    )
+    missing = proctor("score", "a.jsonl", "--rubric", "tune.md", **given)
+    assert missing.returncode == 2
+    assert "tune.md" in missing.stderr
+    (tmp_path / "a b.md").write_text(TONE)
+    odd = proctor("score", "a.jsonl", "--rubric", "a b.md", **given)
+    assert "letters, digits, hyphens and underscores only. Rename the file" in " ".join(odd.stderr.split())
+
+
+def test_python_takes_rubrics_as_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    (tmp_path / "tone.md").write_text(TONE)
+    asked = [{"question": each["question"], "expected_answer": each["expected_answer"]} for each in ANSWERS]
+    with OpenAIServer(lambda call: graded(5)) as server:
+        judge = {"model": "small"}
+        models = {"small": {"model": "openai:test-model", "base_url": server.url}}
+        run = face.evaluate(
+            asked, {"mine": lambda question: "It is 0."}, ["exact_match"], rubrics=[tmp_path / "tone.md"], judge=judge,
+            models=models, db=tmp_path / "proctor.db", progress=False,
+        )  # fmt: skip
+        assert run.summary.bots[0].metrics["rubric.tone"].mean == 1.0
+        scored = face.score(
+            ANSWERS, ["exact_match"], rubrics=tmp_path / "tone.md", judge="openai:test-model", judge_url=server.url,
+            db=tmp_path / "proctor.db", progress=False,
+        )  # fmt: skip
+        assert scored.summary.bots[0].metrics["rubric.tone"].mean == 1.0
+    with pytest.raises(InputError, match="have the same name"):
+        face.score(ANSWERS, rubrics=["x/tone.md", "y/tone.md"], db=tmp_path / "proctor.db", progress=False)
