@@ -157,6 +157,10 @@ def _write_suite(
     if documents:
         written.append(f"documents/ ({len(documents):,})")
     suite = _suite(source.path, recorded, bool(documents), notes)
+    for name, text in notes.files.items():
+        (into / name).parent.mkdir(exist_ok=True)
+        (into / name).write_text(text, "utf-8")
+        written.append(name)
     if "my_bot.py" in str(suite["bots"]):
         (into / "my_bot.py").write_text(MY_BOT, "utf-8")
         written.append("my_bot.py")

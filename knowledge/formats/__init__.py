@@ -18,9 +18,10 @@ of your own declare it as an entry point of the group ``proctor.formats``::
   always a list, and writes a file (or folder) as the other tool wants it. It is left out where a tool has no file.
 
 ``notes`` also takes what a file says beside its rows: ``notes.suite`` (bots, metrics, thresholds in the words of a
-suite file), ``notes.version`` of the tool, and ``notes.metrics`` for scores whose direction the file gives.
-``Format.metrics`` has those that are always the same. ``read`` may use ``records`` (CSV, TSV, JSONL, JSON lists and
-YAML, also .gz) and ``whole_json`` of ``reading``, which turn broken and hostile files into sentences.
+suite file), ``notes.files`` (rubrics and prompts that these name), ``notes.version`` of the tool, and
+``notes.metrics`` for scores whose direction the file gives. ``Format.metrics`` has those that are always the same.
+``read`` may use ``records`` (CSV, TSV, JSONL, JSON lists and YAML, also .gz) and ``whole_json`` of ``reading``, which
+turn broken and hostile files into sentences.
 """
 
 from .format import Document, Format, Head, Metric, Notes

@@ -83,12 +83,14 @@ class Notes:
         version: of the tool that wrote the file; blank when it does not say.
         metrics: by score, what the file says of it; comes before what the format knows.
         suite: bots, metrics and thresholds of the file, in the words of a suite file.
+        files: texts that the suite names, by their paths in its folder: prompts and rubrics.
     """
 
     losses: dict[tuple[str, str], Loss] = field(default_factory=dict)
     version: str = ""
     metrics: dict[str, Metric] = field(default_factory=dict)
     suite: dict[str, object] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
     def lose(self, what: str, why: str, line: int = 0) -> None:
         """Note that something has no place on the other side.

@@ -105,7 +105,7 @@ class _Config:
         prompt = prompts[0] if varying else None
         made = [(line, self._row(test, line, name, prompt)) for line, test in tests]
         yield from made
-        self._suite([Prompt(_whole_question(name), prompt.label)] if prompt else prompts, name, fixed, len(tests))
+        self._suite([Prompt(_whole_question(name), prompt.label)] if prompt else prompts, name, fixed, made)
 
     def _tests(self) -> Iterator[tuple[int, Item]]:
         default = self._loaded(self.content.get("defaultTest") or {})
@@ -346,7 +346,9 @@ class _Config:
             self.rubrics[known] = text
         return known
 
-    def _suite(self, prompts: Sequence[Prompt], name: str, fixed: Mapping[str, str], count: int) -> None:
+    def _suite(self, prompts: Sequence[Prompt], name: str, fixed: Mapping[str, str], made: Sequence[tuple[int, Row]]
+    ) -> None:  # fmt: skip
+        count, has_assertions = len(made), any("assertions" in row for _, row in made)
         shared = {rubric: text for rubric, text in self.rubrics.items() if self.per_test[text] >= count}
         for times in self.per_test.values():
             if times < count:
@@ -359,9 +361,14 @@ class _Config:
         if bots:
             suite["bots"] = bots
         if shared:
-            suite["rubrics"] = shared
-        metrics = ["assertions", "assertions_score", *self.metrics, *(f"rubric.{rubric}" for rubric in shared)]
-        suite["metrics"] = metrics
+            suite["rubrics"] = {rubric: f"rubrics/{rubric}.md" for rubric in shared}
+            self.notes.files |= {f"rubrics/{rubric}.md": f"{text}\n" for rubric, text in shared.items()}
+        checked = ["assertions", "assertions_score"] if has_assertions else []
+        metrics = [*checked, *self.metrics, *(f"rubric.{rubric}" for rubric in shared)]
+        if metrics:
+            suite["metrics"] = metrics
+        if checked:
+            suite["primary"] = "assertions"  # promptfoo's own verdict
         thresholds = {key: value for key, value in self.thresholds.items() if key in metrics}
         if thresholds:
             suite["thresholds"] = thresholds
@@ -558,6 +565,10 @@ def _scores(result: Item, notes: Notes) -> dict[str, object]:
             "reason": " ".join(failed),
         }
         notes.metrics.setdefault(name, RATE)
+    for name, value in _object(result.get("namedScores") or graded.get("namedScores")).items():
+        if name.replace(":", "-") not in scores and isinstance(value, (int, float)):
+            scores[name.replace(":", "-")] = float(value)  # of an assert-set
+            notes.metrics.setdefault(name.replace(":", "-"), RATE)
     return scores
 
 

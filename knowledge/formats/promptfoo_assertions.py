@@ -284,12 +284,13 @@ def assertion_of_cell(cell: str) -> Item:
 
 _WORD: Final = "A-Za-z0-9_"
 _BLANKS: Final = r"\t\n\x0b\f\r \xa0" + "\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_EDGE: Final = f"(?:(?<=[{_WORD}])(?![{_WORD}])|(?<![{_WORD}])(?=[{_WORD}]))"
+_ASCII_EDGES: Final = "(?a)"  # then the edges of words, which are written as in JavaScript, are those of ASCII
 _OUTSIDE: Final = {
     "d": "[0-9]", "D": "[^0-9]", "w": f"[{_WORD}]", "W": f"[^{_WORD}]", "s": f"[{_BLANKS}]", "S": f"[^{_BLANKS}]",
-    "b": _EDGE, "B": f"(?!{_EDGE})", "/": "/", "-": "-",
+    "b": r"\b", "B": r"\B", "/": "/", "-": "-",
 }  # fmt: skip
 _INSIDE: Final = {"d": "0-9", "w": _WORD, "s": _BLANKS, "b": r"\x08", "/": "/", "-": r"\-"}
+_HAS_EDGE: Final = re.compile(r"\\[bB]")
 _SAME: Final = frozenset("ntrfv0123456789\\.^$*+?()[]{}|")
 _SPECIAL: Final = {"$": r"\Z", ".": "[^\\n\\r\u2028\u2029]"}
 
@@ -314,7 +315,7 @@ def python_pattern(pattern: str) -> str | None:
             is_in_set = False
         made.append(piece)
         place += length
-    written_out = "".join(made)
+    written_out = "".join([_ASCII_EDGES if _HAS_EDGE.search(pattern) else "", *made])
     try:
         re.compile(written_out)
     except (re.error, OverflowError, RecursionError):
@@ -403,7 +404,7 @@ def _written_regex(given: Mapping[str, Any]) -> Item | None:
 
 def javascript_pattern(pattern: str) -> str | None:
     """A Python regular expression as JavaScript writes it; None where it has flags or forms that are Python's own."""
-    made = pattern.replace(_EDGE, r"\b").replace(r"\Z", "$").replace("(?P<", "(?<")
+    made = pattern.removeprefix(_ASCII_EDGES).replace(r"\Z", "$").replace("(?P<", "(?<")
     made = (
         made.replace(_SPECIAL["."], ".")
         .replace("[0-9]", r"\d")

@@ -115,7 +115,8 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
         "assertions", "assertions_score", "answer_similarity", "answer_correctness", "rubric.promptfoo_1",
     ]  # fmt: skip
     assert suite["thresholds"] == {"answer_similarity": 0.8}
-    assert suite["rubrics"] == {"promptfoo_1": "The answer is polite and says nothing about other shops."}
+    assert suite["rubrics"] == {"promptfoo_1": "rubrics/promptfoo_1.md"}
+    assert notes.files == {"rubrics/promptfoo_1.md": "The answer is polite and says nothing about other shops.\n"}
     assert list(suite["bots"]) == [
         "openai:chat:gpt-5-mini / short", "openai:chat:gpt-5-mini / polite.txt", "local llama / short",
         "local llama / polite.txt", "our bot / short", "our bot / polite.txt",
@@ -145,10 +146,10 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
 
 def test_what_a_config_says_of_bots_and_thresholds_is_a_suite(tmp_path: Path) -> None:
     rows, notes = read(CONFIG)
-    suite: dict[str, Any] = {**notes.suite, "questions": str(CONFIG)}
-    (tmp_path / "rubric.md").write_text(suite["rubrics"]["promptfoo_1"])
-    suite["rubrics"] = {"promptfoo_1": "rubric.md"}
-    written(tmp_path, "suite.yaml", json.dumps(suite))
+    (tmp_path / "rubrics").mkdir()
+    for name, text in notes.files.items():
+        (tmp_path / name).write_text(text)
+    written(tmp_path, "suite.yaml", json.dumps({**notes.suite, "questions": str(CONFIG)}))
     done = program(
         "run", "suite.yaml", "--dry-run", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": "k", "BOT_KEY": "k"}
     )
@@ -207,6 +208,7 @@ def test_an_output_has_answers_and_the_scores_that_promptfoo_gave() -> None:
     assert price["scores"]["contains"] == {
         "value": 0.0, "passed": False, "reason": 'Expected output to contain "35 euros"',
     }  # fmt: skip
+    assert price["scores"]["Price"] == 0.5
     assert {row["repeat"] for row in rows} == {0}
     asked = next(row for row in read(GOLDEN / "echo_config.yaml")[0] if "cost" in row["question"])
     assert asked["question"] == price["question"]
