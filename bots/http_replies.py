@@ -1,7 +1,9 @@
 """HTTP replies: read up to a size limit, and never requested from an origin that nobody configured."""
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -16,6 +18,9 @@ MOST_MB: Final = 16.0  # of an unpacked reply, where the settings don't say
 PACKED: Final = "gzip, deflate"  # what is unpacked in pieces of a bounded size
 _MOST_REDIRECTS: Final = 10
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_NAMES: Final = tuple(f"{kind}_proxy" for kind in ("http", "https", "all", "no")) + tuple(
+    f"{kind}_PROXY" for kind in ("HTTP", "HTTPS", "ALL", "NO")
+)
 
 
 @contextlib.asynccontextmanager
@@ -112,8 +117,16 @@ def proxy_of(address: str) -> str | None:
     """The proxy that the environment names for an address; none for this machine, which a proxy can't reach."""
     parts = urlsplit(address)
     host = parts.hostname or ""
+    if host in _LOOPBACK:
+        return None
+    return _proxy(parts.scheme, host, tuple(os.environ.get(name) for name in _NAMES))
+
+
+@lru_cache(256)
+def _proxy(scheme: str, host: str, _environment: tuple[str | None, ...]) -> str | None:
+    """Looked up once for an origin, until one of the variables changes: it takes as long as the rest of a request."""
     proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or host in _LOOPBACK or proxy_bypass(host):
+    proxy = proxies.get(scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(host):
         return None
     return proxy if "://" in proxy else f"http://{proxy}"
