@@ -22,11 +22,10 @@ SESSIONS = [(page, block) for page in PAGES for block in blocks(page)]
 def test_sessions_print_what_is_shown(tmp_path):
     """Where this fails after a change that was meant: ``python tests/support/shown.py``."""
     shell, found = Shell(tmp_path), []
-    for page, block in SESSIONS:
-        typed = session(block)
-        outputs = shell.outputs(tuple(each.command for each in typed))
-        for each, output in zip(typed, outputs, strict=True):
-            found += [f"{page}: $ {each.command}: {what}" for what in differences(each.lines, output)]
+    for page in PAGES:
+        for block, outputs in zip(blocks(page), shell.printed(page), strict=True):
+            for each, output in zip(session(block), outputs, strict=True):
+                found += [f"{page}: $ {each.command}: {what}" for what in differences(each.lines, output)]
     assert not found
 
 

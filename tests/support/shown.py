@@ -1,15 +1,15 @@
 """Sessions that the documentation shows, in blocks of ``console``, run and compared.
 
-``python tests/support/shown.py`` rewrites them.
+``python tests/support/shown.py [PAGE ...]`` rewrites them.
 """
 
-import contextlib
 import difflib
 import functools
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,15 @@ PAGES = tuple(
     ROOT / name
     for name in (
         "README.md", "bots/README.md", "knowledge/README.md", "metrics/README.md", "reports/README.md",
-        "harness/README.md",
+        "harness/README.md", "harness/TUTORIAL.md", "harness/COMING_FROM.md",
     )
 )  # fmt: skip
+STORIES = (
+    "TUTORIAL.md",
+)  # pages whose blocks, files among them, follow one another in a folder that is empty at first
 ELISION = "..."
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)  # a language, and a file's name
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 # What a clock or the run's name says is different each time.
 _PASSING = (
@@ -63,6 +67,24 @@ class Shell:
         self._folder = folder
         self._sample = folder / "sample"
         self.outputs = functools.cache(self._outputs)
+
+    def printed(self, page: Path) -> Iterator[list[str]]:
+        """What each command of each session of a page prints."""
+        if page.name in STORIES:
+            yield from self._story(page)
+            return
+        for block in blocks(page):
+            yield self.outputs(tuple(each.command for each in session(block)))
+
+    def _story(self, page: Path) -> Iterator[list[str]]:
+        folder = self._folder / "library"
+        folder.mkdir()
+        for language, name, text in _FENCED.findall(page.read_text("utf-8")):
+            if name:
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_text(text, "utf-8")
+            elif language == "console":
+                yield [_output(each.command, folder) for each in session(text)]
 
     def _outputs(self, commands: tuple[str, ...]) -> list[str]:
         if commands == ("proctor run",):
@@ -146,11 +168,11 @@ def rewritten(typed: Typed, printed: str) -> Typed:
 def rewrite(page: Path, shell: Shell) -> list[str]:
     """Write a page with what its sessions print now; returns what still differs."""
     left: list[str] = []
+    printed = shell.printed(page)
 
     def fresh(found: re.Match[str]) -> str:
-        typed = session(found[0])
-        outputs = shell.outputs(tuple(each.command for each in typed))
-        made = [rewritten(each, output) for each, output in zip(typed, outputs, strict=True)]
+        outputs = next(printed)
+        made = [rewritten(each, output) for each, output in zip(session(found[0]), outputs, strict=True)]
         for each, output in zip(made, outputs, strict=True):
             left.extend(f"{page}: $ {each.command}: {difference}" for difference in differences(each.lines, output))
         return "".join(f"$ {each.command}\n" + "".join(f"{line}\n" for line in each.lines) for each in made)
@@ -160,8 +182,8 @@ def rewrite(page: Path, shell: Shell) -> list[str]:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
+    named = [page for page in PAGES if not sys.argv[1:] or page.relative_to(ROOT).as_posix() in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as scratch:
         running = Shell(Path(scratch))
-        print(
-            "\n".join(line for page in PAGES for line in rewrite(page, running)) or "All sessions print what is shown."
-        )
+        left = [line for page in named for line in rewrite(page, running)]
+    print("\n".join(left) or "All sessions print what is shown.")
