@@ -22,7 +22,8 @@ BOTS, KNOWLEDGE, METRICS, REPORTS, HARNESS = (
     ROOT / room / "README.md" for room in ("bots", "knowledge", "metrics", "reports", "harness")
 )
 CATALOG = ROOT / "metrics" / "METRICS.md"
-PAGES = (README, BOTS, KNOWLEDGE, METRICS, REPORTS, HARNESS, CATALOG)
+GUIDES = (ROOT / "harness" / "TUTORIAL.md", ROOT / "harness" / "COMING_FROM.md")
+PAGES = (README, BOTS, KNOWLEDGE, METRICS, REPORTS, HARNESS, CATALOG, *GUIDES)
 ANSWER = 'def answer(question):\n    return "It is " + question.split()[-1]\n'
 
 

@@ -25,9 +25,8 @@ PAGES = tuple(
         "harness/README.md", "harness/TUTORIAL.md", "harness/COMING_FROM.md",
     )
 )  # fmt: skip
-STORIES = (
-    "TUTORIAL.md",
-)  # pages whose blocks, files among them, follow one another in a folder that is empty at first
+# Pages whose blocks, files among them, follow one another in a folder that is empty at first, and what it is called.
+STORIES = {"TUTORIAL.md": "library", "COMING_FROM.md": "moving"}
 ELISION = "..."
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```)", re.DOTALL | re.MULTILINE)
 _FENCED = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)  # a language, and a file's name
@@ -77,7 +76,7 @@ class Shell:
             yield self.outputs(tuple(each.command for each in session(block)))
 
     def _story(self, page: Path) -> Iterator[list[str]]:
-        folder = self._folder / "library"
+        folder = self._folder / STORIES[page.name]
         folder.mkdir()
         for language, name, text in _FENCED.findall(page.read_text("utf-8")):
             if name:
@@ -101,6 +100,7 @@ class Shell:
 def _output(command: str, folder: Path) -> str:
     if command.startswith("proctor "):
         return proctor(*shlex.split(command)[1:], folder=folder).stdout
+    command = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", command)
     return subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True, text=True).stdout  # noqa: S602
 
 
