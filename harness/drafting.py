@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import random
 import re
 from collections import Counter
@@ -31,7 +32,7 @@ from ..knowledge import (
 from ..knowledge.questions.draft_rules import Draft, title_of
 from ..knowledge.questions.drafts import around, chosen, drafts_of, is_read, understood_alone
 from ..knowledge.questions.editing import raw_rows, with_questions, with_row
-from ..knowledge.questions.question import DRAFT, MOVED, REJECTED
+from ..knowledge.questions.question import DRAFT, MOVED, REJECTED, Nugget
 from ..knowledge.questions.rows import Row
 from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
@@ -351,9 +352,9 @@ def draft_questions(
     there = _there(loaded, options.out)
     made = Drafted(
         options.out, "offline", documents=len(knowledge.documents), warnings=knowledge.warnings,
-        into=_own_file(loaded, options.out),
+        into=own_file(loaded, options.out),
     )  # fmt: skip
-    judging = _judging(loaded, options, environ)
+    judging = judging_of(loaded, options, environ)
     if judging is None:
         made = replace(made, warnings=(*made.warnings, *_not_read(knowledge.documents)))
         if options.only_planned:
@@ -366,7 +367,7 @@ def draft_questions(
         drafts = made.written.drafts
     new = _new(loaded, drafts, there, options)
     questions = _as_questions(new, knowledge.documents, {question.id for question in there.questions})
-    _write(options.out, questions)
+    write_drafts(options.out, questions)
     return replace(made, questions=tuple(questions))
 
 
@@ -394,7 +395,8 @@ def _by_model(
         store.close()
 
 
-def _own_file(loaded: LoadedSuite, out: Path) -> Path | None:
+def own_file(loaded: LoadedSuite, out: Path) -> Path | None:
+    """The suite's file of questions, to which accepted drafts can be added; None where it can't be changed."""
     own = loaded.base / loaded.suite.questions
     is_sample = loaded.path.resolve() == sample_suite().resolve()
     if is_sample or own.suffix.lower() == ".gz" or own.resolve() == out.resolve():
@@ -422,7 +424,7 @@ def _tokens(calls: Sequence[DraftCall]) -> tuple[int, int]:
     return int(sent), sum(call.count * _REPLY for call in calls)
 
 
-def _judging(loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str, str]) -> Judging | None:
+def judging_of(loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str, str]) -> Judging | None:
     """The model that writes; None where there is none, so that rules do."""
     suite = loaded.suite
     choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
@@ -502,7 +504,8 @@ def _identity(draft: Draft) -> str:
     return f"draft-{hashlib.blake2b(named, digest_size=5).hexdigest()}"
 
 
-def _write(out: Path, questions: Sequence[Question]) -> None:
+def write_drafts(out: Path, questions: Sequence[Question]) -> None:
+    """Add drafts to their file, which is made where there is none."""
     if not questions:
         return
     if out.is_file() and out.stat().st_size:
@@ -518,6 +521,7 @@ _NAMES: Final = {
     PASSAGE: (PASSAGE,),
     "question": ("question", "text"),
     "answer": ("expected_answers", "expected_answer", "expected"),
+    "nuggets": ("nuggets", "nugget"),
 }
 _REMEMBERED: Final = 64_000_000  # bytes of files as they were, to go back to
 _OF_A_SUITE: Final = re.compile(r"(?:^|[{,]\s*)[\"']?bots[\"']?\s*:", re.MULTILINE)
@@ -616,6 +620,16 @@ class Review:
         self._begin()
         self._at += 1
 
+    def edit_nuggets(self, nuggets: Sequence[Nugget]) -> None:
+        """Give it other nuggets; it still waits.
+
+        Raises:
+            InputError: the file is a table without a column for them.
+        """
+        self._check()
+        self._change(self._begin(), {"nuggets": nuggets_written(nuggets)})
+        self.tally.edited += 1
+
     def edit(self, question: str = "", answer: str = "") -> None:
         """Give it other words; it still waits.
 
@@ -674,8 +688,12 @@ class Review:
             return
         is_there = into.is_file() and into.stat().st_size > 0
         others = list(open_questions(into, drafts=True)) if is_there else []
-        if any(other.id == draft.id and other.text == draft.text for other in others):
+        there = [place for place, one in enumerate(others) if one.id == draft.id and one.text == draft.text]
+        if there and (not draft.nuggets or others[there[0]].nuggets == draft.nuggets):
             return  # it was added when somebody stopped us between the two files
+        if there:  # nuggets that were drafted of a question that there is
+            self._add_nuggets(step, into, there[0], draft.nuggets)
+            return
         question = replace(draft, id=_free(draft.id, {other.id for other in others}), extra=_plain(draft.extra))
         if is_there:
             content = with_questions(into, [question])
@@ -685,12 +703,21 @@ class Review:
         _write_decision(into, content)
         step.after[into] = content
 
+    def _add_nuggets(self, step: _Step, into: Path, place: int, nuggets: Sequence[Nugget]) -> None:
+        line, row = raw_rows(into)[place]
+        before = into.read_bytes()
+        content = with_row(into, line, {_nuggets_key(into, row): _as_cell(into, nuggets_written(nuggets))})
+        _write_decision(into, content)
+        step.before[into], step.after[into] = before, content
+
     def _change(self, step: _Step, changes: Mapping[str, object]) -> None:
         line, row = raw_rows(self.path)[self._places[self._at]]
         named: dict[str, object] = {}
         for what, value in changes.items():
             key = _key(row, what)
-            if key is not None:
+            if what == "nuggets":
+                named[_nuggets_key(self.path, row)] = _as_cell(self.path, value)
+            elif key is not None:
                 named[key] = [value] if what == "answer" and isinstance(row[key], list) else value
             elif what == "answer" and self.path.suffix.lower() in (".csv", ".tsv", ".tab"):
                 raise InputError(f"{self.path} has no column expected_answer, so there is no place for an answer.")
@@ -724,13 +751,32 @@ def _questions_of(suite: Path) -> Path:
 
 
 def _shown(draft: Question) -> tuple[object, ...]:
-    return draft.id, draft.text, draft.expected, draft.extra.get(DRAFT)
+    return draft.id, draft.text, draft.expected, draft.nuggets, draft.extra.get(DRAFT)
 
 
 def _key(row: Row, what: str) -> str | None:
     plain = {key.strip().lower().replace(" ", "_").replace("-", "_"): key for key in row}
     present = [plain[name] for name in _NAMES[what] if name in plain]
     return next((key for key in present if row[key]), present[0] if present else None)
+
+
+_TABLES: Final = (".csv", ".tsv", ".tab")
+
+
+def nuggets_written(nuggets: Iterable[Nugget]) -> list[object]:
+    """Nuggets as a file of questions has them."""
+    return [one.text if one.vital else {"text": one.text, "vital": False} for one in nuggets]
+
+
+def _nuggets_key(path: Path, row: Row) -> str:
+    key = _key(row, "nuggets")
+    if key is None and path.suffix.lower() in _TABLES:
+        raise InputError(f"{path} has no column nuggets, so there is no place for them; add the column.")
+    return key or "nuggets"
+
+
+def _as_cell(path: Path, value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if path.suffix.lower() in _TABLES else value
 
 
 def _plain(extra: Mapping[str, object]) -> dict[str, object]:

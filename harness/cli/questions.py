@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
@@ -14,8 +14,9 @@ import typer
 
 from ... import InputError
 from ...knowledge import storable
+from ...knowledge.questions.question import Nugget
 from ...reports.text import printable
-from ..drafting import PASSAGE
+from ..drafting import PASSAGE, nuggets_written
 from .console import write_json
 from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say
 
@@ -50,9 +51,10 @@ def _as_object(made: Drafted) -> dict[str, object]:
             {
                 "id": each.id,
                 "question": each.text,
-                "expected_answer": each.expected[0],
+                "expected_answer": each.expected[0] if each.expected else None,
                 "document": each.source_document,
                 "tags": list(each.tags),
+                **({"nuggets": nuggets_written(each.nuggets)} if each.nuggets else {}),
             }
             for each in made.questions
         ],
@@ -103,6 +105,21 @@ def _drafted_lines(made: Drafted) -> Iterator[str]:
     yield printable(f"  proctor questions review {shlex.quote(str(made.out))}{into}")
 
 
+def show_nuggets(made: Drafted, stdout: TextIO) -> None:
+    """Print how many nuggets were drafted, and some of them."""
+    number, facts = len(made.questions), sum(len(each.nuggets) for each in made.questions)
+    lines = _filled("No question with evidence is without nuggets, or a draft of them." if not number else (
+        f"{facts:,} nuggets of {number:,} questions in {made.out}, drafted by {made.by}, such as:"
+    ))  # fmt: skip
+    for each in made.questions[:: max(1, number // _EXAMPLES)][:_EXAMPLES]:
+        lines += _filled(f"- {each.text}  [{each.nuggets[0].text}]", "  ")
+    if number:
+        into = f" --into {shlex.quote(str(made.into))}" if made.into else ""
+        lines += ["They count once you accept them:", f"  proctor questions review {shlex.quote(str(made.out))}{into}"]
+    stdout.write("".join(f"{printable(line)}\n" for line in lines))
+    stdout.flush()
+
+
 def screen(draft: Question, number: int, waiting: int) -> str:
     """A draft as a person sees it, in 80 columns."""
     lines = [f"{' Draft ' + str(number) + ' of ' + str(waiting) + ' ':-^{_WIDTH}}"]
@@ -114,6 +131,8 @@ def screen(draft: Question, number: int, waiting: int) -> str:
     passage = draft.extra.get(PASSAGE)
     shown = passage if isinstance(passage, str) and passage.strip() else _quotes(draft)
     lines += _field("Evidence", shown)
+    for number, each in enumerate(draft.nuggets):
+        lines += _field("" if number else "Nuggets", each.text if each.vital else f"(okay) {each.text}")
     if draft.tags:
         lines += _field("Made", ", ".join(draft.tags))
     return "\n".join(lines) + "\n"
@@ -161,7 +180,7 @@ def review_drafts(review: Review) -> None:
         if shown != review.number:
             typer.echo(screen(draft, review.number, review.waiting))
         shown = review.number
-        reply = _line(_KEYS)
+        reply = _line(_KEYS.replace("  [r]", "  edit [n]uggets  [r]") if draft.nuggets else _KEYS)
         if reply is None or reply.strip().lower() in ("q", "quit", "exit"):
             break
         try:
@@ -183,6 +202,8 @@ def _do(review: Review, reply: str) -> bool:
         return True
     if reply in ("e", "question", "w", "answer"):
         return _edit(review, of_question=reply in ("e", "question"))
+    if reply in ("n", "nuggets") and review.current is not None and review.current.nuggets:
+        return _edit_nuggets(review, review.current.nuggets)
     typer.echo(_HELP if reply in ("", "h", "help", "?") else f"There is no key {printable(reply)[:20]!r}. {_HELP}")
     return False
 
@@ -196,6 +217,19 @@ def _edit(review: Review, *, of_question: bool) -> bool:
     new = storable(new or "").strip()
     if new and new != old:
         review.edit(question=new if of_question else "", answer="" if of_question else new)
+    return True
+
+
+_OKAY: Final = "(okay)"  # before a nugget that is not vital
+
+
+def _edit_nuggets(review: Review, nuggets: Sequence[Nugget]) -> bool:
+    old = " | ".join(each.text if each.vital else f"{_OKAY} {each.text}" for each in nuggets)
+    new = storable(_line(f"Nuggets, with | between them and {_OKAY} before one that is not vital: ", old) or "")
+    pieces = [piece.strip() for piece in new.split("|") if piece.strip()]
+    if pieces and new.strip() != old:
+        bare = [(piece.removeprefix(_OKAY).strip(), not piece.startswith(_OKAY)) for piece in pieces]
+        review.edit_nuggets([Nugget(" ".join(text.split()), vital) for text, vital in bare if text])
     return True
 
 
@@ -253,6 +287,12 @@ def draft(
         Path, typer.Option("--out", metavar="FILE", help="The file for drafts: .jsonl, .json, .yaml, .csv or .tsv.")
     ] = Path("drafts.jsonl"),
     count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="At most N drafts in all.")] = 40,
+    nuggets: Annotated[
+        bool,
+        typer.Option(
+            "--nuggets", help="Draft nuggets, the facts a good answer holds, of the suite's questions with evidence."
+        ),
+    ] = False,
     per_document: Annotated[
         int | None, typer.Option("--per-document", min=1, metavar="N", help="At most N drafts per document.")
     ] = None,
@@ -279,6 +319,7 @@ def draft(
     Documents with few questions come first. Without a language model, rules draft them, in English.
     """
     from ..drafting import DraftOptions, draft_questions
+    from ..nugget_drafts import draft_nuggets
     from ..suite.suite_file import load_named
     from .console import own_stdout
 
@@ -286,13 +327,16 @@ def draft(
         options = DraftOptions(
             out, database, count, per_document, judge, judge_url, seed, fresh=fresh, only_planned=only_planned
         )
-        made = draft_questions(load_named(suite), options, os.environ, say)
+        made = (draft_nuggets if nuggets else draft_questions)(load_named(suite), options, os.environ, say)
         for warning in made.warnings:
             complain(warning)
         problem = made.written.problem if made.written else ""
         if problem:
             complain(problem)
-        show_drafted(made, stdout, as_json=as_json, only_planned=only_planned)
+        if nuggets and not as_json and not only_planned:
+            show_nuggets(made, stdout)
+        else:
+            show_drafted(made, stdout, as_json=as_json, only_planned=only_planned)
     raise typer.Exit(UNABLE if problem else DONE)
 
 

@@ -106,6 +106,13 @@ async def assigned_nuggets(
     return AssignedNuggets(wanted_nuggets, readable, judge.model_id)
 
 
+def _points(level: Level, *, strict: bool) -> float:
+    """What a nugget counts: its probability where the judge has one, else 1, a half or 0; ``strict`` counts 1 or 0."""
+    if strict:
+        return math.floor(POINTS[level.place])
+    return POINTS[level.place] if level.probability is None else level.probability
+
+
 def nugget_share(assigned: AssignedNuggets, okay: float, *, strict: bool) -> float:
     """Mean points of the nuggets, those that are okay weighted; ``strict`` gives no points for a part of one.
 
@@ -115,7 +122,7 @@ def nugget_share(assigned: AssignedNuggets, okay: float, *, strict: bool) -> flo
     weights = [1.0 if nugget.vital else okay for nugget in assigned.wanted.nuggets]
     if not any(weights):
         raise NotApplicable(Reason.NO_VITAL_NUGGETS)
-    points = [math.floor(POINTS[level.place]) if strict else POINTS[level.place] for level in assigned.levels]
+    points = [_points(level, strict=strict) for level in assigned.levels]
     return math.fsum(weight * one for weight, one in zip(weights, points, strict=True)) / math.fsum(weights)
 
 
@@ -127,8 +134,9 @@ The judge says of each whether the answer supports it (1 point), a part of it (Â
 
 Formula: {formula}. Of two vital nuggets, one supported and one in part, and an okay one that is missing: {example}.
 A blank answer, or one that says that it does not know, has 0. {limits}
-The embedded judge knows no parts: a nugget is supported where its probability that the answer says it is 0.5 or more,
-by the same formula as ``claim_recall_answer``; figures of it and of a language model can't be compared.
+The embedded judge knows no parts: it gives each nugget the probability that the answer says it, as for
+``claim_recall_answer``. These are its points, which follow people's marks better than 0 and 1 do; where only full
+support counts, it is 1 from a probability of 0.5 on. Figures of it and of a language model can't be compared.
 Saying everything gives 1: read it together with ``faithfulness`` or ``answer_length``."""
 _ALL: Final = "Answers to a question without nuggets and without an expected answer have no value."
 _VITAL: Final = f"{_ALL[:-1]}, nor have those to one without a vital nugget."

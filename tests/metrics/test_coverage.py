@@ -174,7 +174,9 @@ def test_the_embedded_judge_says_what_it_found_and_grades_no_relevance(embedded_
     listed = made["nugget_recall"].details["nuggets"]
     assert [one["support"] for one in listed] == ["support", "not_support"]
     assert listed[0]["probability"] > 0.5 > listed[1]["probability"]
-    assert made["nugget_recall_weighted"].value == pytest.approx(2 / 3)
+    likely, unlikely = (one["probability"] for one in listed)
+    assert made["nugget_recall_weighted"].value == pytest.approx((likely + unlikely / 2) / 1.5, abs=1e-4)
+    assert made["vital_recall_strict"].value == 1.0
     none = scored(COVERAGE, embedded_judge, nuggets=[("???", True)])["vital_recall"]
     assert (none.value, none.reason) == (None, "judge_cannot_grade")
     graded = scored(["graded_ndcg"], embedded_judge, contexts=["The fee is 5."])["graded_ndcg"]

@@ -427,3 +427,86 @@ def test_in_a_terminal_the_words_to_change_are_there_already(tmp_path):
             process.wait(timeout=30)
     assert process.returncode == 0
     assert drafts(path)[0].text == old.removesuffix("?") + " really?"
+
+
+NUGGETS = """# ours
+- id: fee
+  question: What does a capacity test take?
+  expected_answer: 3 hours
+  evidence:
+    - {document: prices.md, quote: "A basic service costs 69 euros. A capacity test takes 3 hours."}
+- id: bare
+  question: Who are you?
+- id: done
+  question: How long are vouchers valid?
+  nuggets: [Gift vouchers are valid for 5 years.]
+  evidence:
+    - {document: prices.md, quote: Gift vouchers are valid for 5 years.}
+"""
+
+
+def nuggets_of(path: Path) -> list[tuple[str, list[tuple[str, bool]]]]:
+    return [(each.id, [(one.text, one.vital) for one in each.nuggets]) for each in open_questions(path, drafts=True)]
+
+
+def test_nuggets_are_drafted_by_rule_and_join_their_question_once_accepted(tmp_path):
+    with_suite(tmp_path)
+    (tmp_path / "questions.yaml").write_text(NUGGETS)
+    done = run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "nuggets.jsonl")
+    assert "2 nuggets of 1 questions in nuggets.jsonl, drafted by offline" in " ".join(done.output.split())
+    drafted = [("A capacity test takes 3 hours.", True), ("A basic service costs 69 euros.", False)]
+    assert nuggets_of(tmp_path / "nuggets.jsonl") == [("fee", drafted)]
+    again = run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "nuggets.jsonl")
+    assert "No question with evidence is without nuggets" in again.output
+    typed = "n\nA capacity test takes 3 hours. | (okay) It is paid.\na\n"
+    done = run(tmp_path, "review", "nuggets.jsonl", "--into", "questions.yaml", typed=typed)
+    assert "Nuggets   A capacity test takes 3 hours.\n          (okay) A basic service costs 69 euros." in done.output
+    accepted = [("A capacity test takes 3 hours.", True), ("It is paid.", False)]
+    found = nuggets_of(tmp_path / "questions.yaml")
+    assert found == [("fee", accepted), ("bare", []), ("done", [("Gift vouchers are valid for 5 years.", True)])]
+    text = (tmp_path / "questions.yaml").read_text()
+    assert text.startswith("# ours\n- id: fee\n"), "the rest of the file stays as it was"
+    mark = next(iter(open_questions(tmp_path / "nuggets.jsonl", drafts=True))).extra[DRAFT]
+    assert mark == "moved"
+
+
+def test_a_model_drafts_nuggets_of_the_evidence_and_its_reply_is_read_strictly(tmp_path):
+    with_suite(tmp_path)
+    (tmp_path / "questions.yaml").write_text(NUGGETS)
+
+    def write(call: Call):
+        given = material(str(call.body["messages"][1]["content"]))
+        assert set(given) == {"question", "evidence", "expected"}
+        return {"nuggets": [{"text": "A capacity test takes three hours.", "vital": True},
+                            {"text": "", "vital": True}, {"text": "It is dear.", "vital": "perhaps"}]}  # fmt: skip
+
+    with OpenAIServer(write) as server:
+        model = ("--judge", "openai:test-model", "--judge-url", server.url)
+        planned = run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "n.yaml", *model, "--dry-run")
+        assert "1 call at most" in planned.output
+        assert not server.calls
+        run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "n.yaml", *model)
+        assert len(server.calls) == 1
+    assert nuggets_of(tmp_path / "n.yaml") == [("fee", [("A capacity test takes three hours.", True)])]
+
+
+def test_tables_without_a_column_and_questions_without_evidence_say_so(tmp_path):
+    with_suite(tmp_path, questions="questions.csv")
+    (tmp_path / "questions.csv").write_text(
+        "id,question,expected_answer,evidence_document,evidence_quote\n"
+        "fee,What does a capacity test take?,3 hours,prices.md,A capacity test takes 3 hours.\n"
+    )
+    run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "n.jsonl")
+    done = run(tmp_path, "review", "n.jsonl", "--into", "questions.csv", typed="a\n")
+    assert "has no column nuggets" in done.output
+    content = (tmp_path / "questions.csv").read_text()
+    (tmp_path / "questions.csv").write_text(
+        "\n".join(f"{line}," for line in content.splitlines()).replace("quote,", "quote,nuggets")
+    )
+    run(tmp_path, "review", "n.jsonl", "--into", "questions.csv", typed="a\n")
+    assert nuggets_of(tmp_path / "questions.csv") == [("fee", [("A capacity test takes 3 hours.", True)])]
+    (tmp_path / "questions.csv").write_text("id,question\na,Q?\n")
+    with pytest.raises(InputError, match="has evidence with a quote"):
+        run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "m.jsonl")
+    with pytest.raises(InputError, match="name another file for drafts"):
+        run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "questions.csv")
