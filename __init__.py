@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from .harness.api.bots import LangChain as LangChain
     from .harness.api.bots import Rag as Rag
     from .harness.api.bots import Recorded as Recorded
+    from .harness.api.exchange import ForeignFile as ForeignFile
+    from .harness.api.exchange import read as read
     from .harness.api.results import Comparison as Comparison
     from .harness.api.results import Gate as Gate
     from .harness.api.results import KnowledgeReport as KnowledgeReport
@@ -102,6 +104,7 @@ _HOMES = {
         )
     },
     **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
+    **{name: f"harness.api.exchange:{name}" for name in ("ForeignFile", "read")},
     **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
     **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "KnowledgeReport", "Records")},
     **{

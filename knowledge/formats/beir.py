@@ -26,7 +26,7 @@ def _detect(head: Head) -> str | None:
 
 
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
-    folder = path if path.is_dir() else path.parent
+    folder = _folder(path)
     wanted = _judgements(folder, notes)
     unjudged = 0
     for line, query in records(folder / _QUERIES):
@@ -43,6 +43,13 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         yield line, row | ({"metadata": query["metadata"]} if query.get("metadata") else {})
     if unjudged:
         notes.lose(f"{unjudged:,} queries without a judgement are", "nothing says what they should find")
+
+
+def _folder(path: Path) -> Path:
+    folder = path if path.is_dir() else path.parent
+    if not (folder / _QUERIES).is_file() or (path.is_file() and path.name not in (_QUERIES, _CORPUS)):
+        raise InputError(f"{path}: a folder with {_CORPUS}, {_QUERIES} and qrels/*.tsv was wanted.")
+    return folder
 
 
 def _judgements(folder: Path, notes: Notes) -> dict[str, tuple[str, list[str]]]:
@@ -67,7 +74,7 @@ def _judgements(folder: Path, notes: Notes) -> dict[str, tuple[str, list[str]]]:
 
 
 def _documents(path: Path, notes: Notes) -> Iterator[Document]:  # noqa: ARG001 - of every format
-    folder = path if path.is_dir() else path.parent
+    folder = _folder(path)
     for _, row in records(existing(folder / _CORPUS, "the corpus")):
         yield Document(str(row.get("_id")), str(row.get("text") or ""), str(row.get("title") or ""))
 

@@ -131,8 +131,8 @@ def _row(case: Row, line: int, notes: Notes) -> Row:
     if isinstance(seconds, int | float):
         row["latency_ms"] = seconds * 1000
     contexts = case.get("retrieval_context")
-    if isinstance(contexts, list):
-        row["contexts"] = [_context(each) for each in contexts]
+    if contexts is not None:
+        row["contexts"] = [_context(each) for each in contexts] if isinstance(contexts, list) else contexts
     for ours, theirs in (("tool_calls", "tools_called"), ("expected_tools", "expected_tools")):
         if calls := case.get(theirs):
             row[ours] = [_call(each) for each in calls] if isinstance(calls, list) else calls

@@ -78,8 +78,7 @@ class ForeignRows:
         notes = Notes()
         seen: set[int] = set()
         for line, row in self._read(notes):
-            if type(row) is not dict:
-                raise not_a_row(self.path, line, row)
+            self._check(row, line)
             if self.only_questions and _is_again(row, seen):
                 continue
             if self.bot and "bot" not in row:
@@ -87,9 +86,28 @@ class ForeignRows:
             yield line, _asked(row) if self.only_questions else row
         self.notes = notes
 
+    def _check(self, row: object, line: int) -> None:
+        if not isinstance(row, dict):
+            raise not_a_row(self.path, line, row)
+        if not any(row.get(key) not in (None, "") for key in ("question", "text", "answer", "turns", "messages")):
+            there = ", ".join(map(str, row)) or "none"
+            raise InputError(
+                f"{self.path}:{line}: this row asks nothing, as {self.format.title} would write it (keys: {there})."
+            )
+
     def _read(self, notes: Notes) -> Iterator[tuple[int, Row]]:
+        last = 0
         try:
-            yield from self.format.read(self.path, notes)
+            for last, row in self.format.read(self.path, notes):
+                yield last, row
+        except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            # A file may hold anything at any place; no reader looks at each before it takes it.
+            after = f" after line {last}" if last else ""
+            raise InputError(
+                f"{self.path} is not as {self.format.title} writes it{after}: {type(error).__name__}: {error}."
+            ) from error
         except RecursionError:
             raise InputError(f"{self.path} is nested too deeply.") from None
         except OSError as error:

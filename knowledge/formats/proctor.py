@@ -67,8 +67,19 @@ def _write_table(rows: Iterable[Row], file: Any, delimiter: str, notes: Notes) -
     for row in chain(first, waiting):
         for key in row.keys() - there.keys():
             notes.lose(f"`{key}` is", f"the first {_SAMPLE:,} rows have no such column; write .jsonl")
-        writer.writerow([_cell(row.get(name)) for name in names])
+        if "answer" in there and "answer" not in row:
+            notes.lose("that an answer is missing is", "an empty cell is an empty answer; write .jsonl")
+        writer.writerow([_tags(row, notes) if name == "tags" else _cell(row.get(name)) for name in names])
     text.detach()
+
+
+def _tags(row: Row, notes: Notes) -> str:
+    """Tags with | between them; one that stands after the last keeps commas from being read as separators."""
+    tags: Any = row.get("tags") or []
+    if any("|" in tag for tag in tags):
+        notes.lose("the bounds of a tag with | in it are", "a table separates tags by it; write .jsonl")
+    joined = "|".join(tags)
+    return f"{joined}|" if "," in joined and "|" not in joined else joined
 
 
 def _cell(value: object) -> object:

@@ -84,7 +84,7 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
 def _row(row: Row, line: int, notes: Notes) -> Row:
     made = {name: row[key] for key, name in _RENAMED.items() if row.get(key) not in (None, [])}
     contexts = row.get("retrieved_contexts", row.get("contexts"))
-    if isinstance(contexts, list):
+    if contexts is not None:
         made["contexts"] = _with_documents(contexts, row.get("retrieved_context_ids"))
     gold = row.get("reference_contexts")
     ids = row.get("reference_context_ids")
@@ -103,8 +103,8 @@ def _row(row: Row, line: int, notes: Notes) -> Row:
     return made | {key: value for key, value in rest.items() if key in _NO_SCORES or not _is_score(key, value)}
 
 
-def _with_documents(contexts: list[Any], ids: object) -> list[Any]:
-    if not isinstance(ids, list) or len(ids) != len(contexts):
+def _with_documents(contexts: Any, ids: object) -> object:  # noqa: ANN401 - whatever stands there
+    if not isinstance(contexts, list) or not isinstance(ids, list) or len(ids) != len(contexts):
         return contexts
     return [{"text": text, "document": str(name)} for text, name in zip(contexts, ids, strict=True)]
 

@@ -37,8 +37,8 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         row: Row = {"id": given.get("query_id"), "question": given.get("query")}
         row |= {"expected_answer": given.get("gt_answer"), "answer": given.get("response")}
         contexts: Any = given.get("retrieved_context")
-        if isinstance(contexts, list):
-            row["contexts"] = [_context(each) for each in contexts]
+        if contexts is not None:
+            row["contexts"] = [_context(each) for each in contexts] if isinstance(contexts, list) else contexts
         metrics: Any = given.get("metrics")
         if isinstance(metrics, dict) and metrics:
             row["scores"] = metrics
@@ -82,7 +82,10 @@ def _result(row: Row, notes: Notes) -> dict[str, Any]:
         "response": row.get("answer") or "",
         "retrieved_context": [{"doc_id": each.get("document") or "", "text": each["text"]} for each in pairs],
     }
-    scores: Any = {name: value for name, value in (row.get("scores") or {}).items() if name in METRICS}  # type: ignore[attr-defined]
+    given: Any = row.get("scores") or {}
+    scores = {name: value for name, value in given.items() if name in METRICS}
+    if len(scores) < len(given):
+        notes.lose("`scores` of other tools are", "RAGChecker has its own metrics")
     return made | ({"metrics": scores} if scores else {})
 
 

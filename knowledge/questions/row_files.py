@@ -344,8 +344,13 @@ def _value(node: "Node", path: Path) -> object:
             return node.value.lower() == "true"
         case "int" | "float" as kind:
             return _number(node.value, kind)
+        case tag if not isinstance(node.value, str) or tag.startswith(("!", "python/")):
+            shown = (node.tag or "").replace(_TAG, "!!")
+            raise InputError(
+                f"{path}:{node.start_mark.line + 1}: the tag {shown} is not read, and nothing is run; write the value."
+            )
         case _:
-            return str(node.value)
+            return node.value
 
 
 def _object(node: "Node", path: Path) -> Row:
