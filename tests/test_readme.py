@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from generated import TABLES, between_marks
+from picture import MOST_BYTES, PICTURE
 from proctor.harness.suite.choices import choose_metrics
 from proctor.harness.suite.mistakes import read_yaml
 from proctor.harness.suite.settings import LocalModelsSettings
@@ -52,6 +53,12 @@ def test_links_lead_somewhere(page):
         target = (page.parent / name).resolve() if name else page
         assert target.is_file(), name
         assert not place or place in places(target), f"{name}#{place}"
+
+
+def test_the_picture_is_small_and_there():
+    assert "](.github/page.png)" in README.read_text("utf-8")
+    assert PICTURE.read_bytes().startswith(b"\x89PNG")
+    assert PICTURE.stat().st_size <= MOST_BYTES
 
 
 def test_the_readme_is_short_and_leads_to_every_other_page():
@@ -128,7 +135,7 @@ def test_the_tests_in_the_readme_pass(tmp_path):
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     assert proctor("baseline", folder=tmp_path).returncode == 0
     done = pytest_session(*plugin_options(), folder=tmp_path)
-    assert "6 passed" in done.stdout
+    assert "6 passed" in done.stdout, done.stdout
 
 
 def test_the_metric_in_the_readme_works(tmp_path):

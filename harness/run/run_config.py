@@ -24,8 +24,8 @@ class Told:
         version: of the tool.
     """
 
-    better: Mapping[str, Better] = field(default_factory=dict)
-    ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    better: Mapping[str, Better] = field(default_factory=dict, hash=False)
+    ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict, hash=False)
     version: str = ""
 
 
