@@ -66,7 +66,7 @@ def _turn(turn: object, number: int, line: int, path: Path) -> Row:
 
 
 def _asked_last(row: Row, line: int, path: Path) -> Row:
-    """The row of a chat: its last message of the user is the question, and an answer to that the expected one."""
+    """The row of a chat: its last message of the user is the question, what follows the expected calls and answer."""
     messages = row[MESSAGES]
     if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
         raise InputError(f"{path}:{line}: `{MESSAGES}` must be a list of messages with a role and a content.")
@@ -75,8 +75,17 @@ def _asked_last(row: Row, line: int, path: Path) -> Row:
         raise InputError(f"{path}:{line}: `{MESSAGES}` holds no message of the role user, so nothing is asked.")
     before, (question, *after) = messages[: users[-1]], messages[users[-1] :]
     rest = {key: value for key, value in row.items() if key != MESSAGES}
-    expected = {"expected_answer": after[0].get("content")} if after and "expected_answer" not in row else {}
-    return {**rest, "history": before, "question": question.get("content"), **expected}
+    return {**_expected(after), **rest, "history": before, "question": question.get("content")}
+
+
+def _expected(after: list[dict[str, object]]) -> Row:
+    """What the messages after the question say of the right answer to it: the last text, and the tools called."""
+    found: Row = {}
+    said = [content for each in after if each.get("role") != "tool" and (content := each.get("content"))]
+    if said:
+        found["expected_answer"] = said[-1]
+    calls = [call for each in after if isinstance(called := each.get("tool_calls"), list) for call in called]
+    return found | ({"expected_tools": calls} if calls else {})
 
 
 def by_themselves(questions: Iterable[Question]) -> Iterator[Question]:

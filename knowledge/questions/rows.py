@@ -246,17 +246,34 @@ def as_history(value: object) -> tuple[Message, ...]:
     """The messages before a question, oldest first.
 
     Each is an object with who wrote it (``role``, ``speaker``, ``from``) and what (``content``, ``text``, ``value``),
-    or a text; texts alternate, the user first. Instructions (``system``) are left out: they are the bot's own.
+    or a text; texts alternate, the user first. Instructions (``system``), calls of tools and their results are left
+    out: they are the bot's own.
     """
     if not isinstance(value, list):
         raise WrongValue(f"must be a list of messages, each with a role and a content, not {kind_of(value)}")
     if len(value) > _MOST_MESSAGES:
         raise WrongValue(f"holds {len(value):,} messages; at most {_MOST_MESSAGES:,} are read")
+    _refuse_results_without_calls(value)
     messages = [_message(each, number) for number, each in enumerate(value)]
     found = tuple(each for each in messages if each is not None)
     if found and found[-1]["role"] == "user":
         raise WrongValue("must end with a message of the assistant: the user's last message is the question")
     return found
+
+
+_OF_TOOLS: Final = ("tool", "function")  # roles of the results of tools
+
+
+def _refuse_results_without_calls(messages: list[object]) -> None:
+    """Raises WrongValue where a tool answers that nobody called."""
+    called: set[object] = set()
+    for number, each in enumerate(messages, 1):
+        if not isinstance(each, dict):
+            continue
+        calls = each.get("tool_calls")
+        called |= {call.get("id") for call in calls if isinstance(call, dict)} if isinstance(calls, list) else set()
+        if each.get("role") == "tool" and each.get("tool_call_id") not in called:
+            raise WrongValue(f"has in message {number} the result of a tool that no message before it calls")
 
 
 def cell_as_history(value: object) -> tuple[Message, ...]:
@@ -277,7 +294,8 @@ def _message(given: object, place: int) -> Message | None:
         raise WrongValue(f"must hold objects with a role and a content; number {place + 1} is {kind_of(given)}")
     speaker = next((given[key] for key in _SPEAKER if key in given), None)
     content = next((given[key] for key in _SPOKEN if key in given), None)
-    if speaker in ("system", "developer"):
+    is_call = bool(given.get("tool_calls") or given.get("function_call")) and not content
+    if speaker in ("system", "developer", *_OF_TOOLS) or is_call:
         return None
     role = _ROLES.get(str(speaker).strip().lower())
     if role is None:

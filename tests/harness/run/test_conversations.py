@@ -166,7 +166,8 @@ def test_conversations_in_a_table_have_a_column_for_conversation_and_turn(tmp_pa
         ("- {question: a, conversation: c, turn: 1}\n- {question: b, conversation: d, turn: 1}\n"
          "- {question: e, conversation: c, turn: 2}\n", "another conversation began before this turn of 'c'"),
         ("- {question: a, conversation: c}\n", "has no number (`turn`)"),
-        ("- question: a\n  history: [{role: tool, content: x}]\n", "has the role 'tool' in message 1"),
+        ("- question: a\n  history: [{role: tool, content: x}]\n", "in message 1 the result of a tool that no message"),
+        ("- question: a\n  history: [{role: usr, content: x}]\n", "has the role 'usr' in message 1"),
         ("- question: a\n  history: [{role: user, content: x}]\n", "must end with a message of the assistant"),
         ("- messages: [{role: assistant, content: x}]\n", "holds no message of the role user"),
         ("- {id: x, simulate: {persona: angry}}\n", "simulated users (`simulate`) are not supported yet"),

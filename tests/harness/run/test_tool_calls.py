@@ -197,6 +197,8 @@ def test_options_of_a_suite(tmp_path):
         ("{question: a, expected_tools: [{name: f, schema: {type: objekt}}]}", "schema of `f` that is no JSON schema"),
         ("{question: a, expected_tools: 3}", "must hold names or objects"),
         ("{question: a, expected_tools: [f], forbidden_tools: f}", "the tool `f` is both expected and forbidden"),
+        ("{messages: [{role: user, content: a}, {role: tool, tool_call_id: x, content: r}, {role: user, content: b}]}",
+         "has in message 2 the result of a tool that no message before it calls"),
         ("{turns: [{ask: a}, {ask: b}], expected_tools: [f]}", "write `expected_tools` at the turn"),
         ("{turns: [{ask: a}, {ask: b, expected_tools: [{nam: f}]}]}", "did you mean `name`?"),
     ],
@@ -255,6 +257,26 @@ def test_calls_of_other_tools_files_are_read_as_expected_ones(tmp_path):
         "".join(json.dumps({"question": f"q{n}", "expected_tools": each}) + "\n" for n, each in enumerate(lines))
     )
     assert [each.expected_tools for each in open_questions(source)] == [({"name": "f", "arguments": {"a": 1}},)] * 3
+
+
+def test_a_chat_with_calls_is_a_question_with_expected_ones(tmp_path):
+    from proctor.knowledge import open_questions
+
+    def calls(id: str, name: str) -> dict:
+        called = {"id": id, "type": "function", "function": {"name": name, "arguments": '{"order": "1182"}'}}
+        return {"role": "assistant", "content": None, "tool_calls": [called]}
+
+    chat = [
+        {"role": "user", "content": "Order 1182?"}, calls("a", "look_up"),
+        {"role": "tool", "tool_call_id": "a", "content": "found"}, {"role": "assistant", "content": "I have it."},
+        {"role": "user", "content": "Where is it?"}, calls("b", "order_status"),
+        {"role": "tool", "tool_call_id": "b", "content": "packed"}, {"role": "assistant", "content": "Packed."},
+    ]  # fmt: skip
+    (tmp_path / "questions.jsonl").write_text(json.dumps({"messages": chat}) + "\n")
+    [question] = open_questions(tmp_path / "questions.jsonl")
+    assert (question.text, question.expected) == ("Where is it?", ("Packed.",))
+    assert question.expected_tools == ({"name": "order_status", "arguments": {"order": "1182"}},)
+    assert [each["content"] for each in question.history] == ["Order 1182?", "I have it."]
 
 
 def test_a_database_of_before_gets_the_columns(tmp_path):
