@@ -68,6 +68,7 @@ def _evaluate(
     primary: str = "",
     local_models: Mapping[str, object] | None = None,
     seed: int = 0,
+    simulated_user: str = "",
     progress: bool = True,
 ) -> Job[Run]:
     """Ask bots some questions and score what they say; what the database has already is not asked again.
@@ -93,6 +94,7 @@ def _evaluate(
         primary: the metric by which the run is read; left out, the one that says best whether an answer is right.
         local_models: models that run on this machine, by role.
         seed: of everything that is drawn by chance.
+        simulated_user: the language model that plays the users of questions with ``simulate``.
         progress: show how far the run is: bars in a terminal, a line in a notebook.
 
     Returns:
@@ -130,6 +132,7 @@ def _evaluate(
         "repeat": repeat,
         "concurrency": concurrency,
         "seed": seed,
+        "simulated_user": simulated_user,
         **({} if judge is None else {"judge": judge}),
         **({} if local_models is None else {"local_models": local_models}),
     }

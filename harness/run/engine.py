@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Protocol
 
 from ... import InputError
 from ...bots import hears_history, keeps_memory, new_session
+from ...knowledge import Message
+from ...knowledge.questions.conversations import Simulation
 from ...metrics.declaration import exception_line
 from ...reports.store.leases import Leases
 from ...reports.store.run import Row
@@ -22,6 +25,8 @@ from .queues import (
     PAUSE,
     BotQueue,
     Conversation,
+    Ending,
+    Item,
     Stopper,
     Todo,
     Waiting,
@@ -37,6 +42,7 @@ from .queues import (
     todo,
 )
 from .scoring import Scorer
+from .simulated_users import SimulatedUsers, turn_of
 
 BLOCK = 32  # questions that a serial bot queue asks before it scores them
 JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of a block its calls in flight grow few
@@ -76,6 +82,7 @@ class Engine:
     stopper: Stopper | None = None
     queues_at_once: int | None = None
     leases: Leases | None = None
+    users: SimulatedUsers | None = None
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """Run the serial bot queues one after another, then the others side by side, ``queues_at_once`` of them.
@@ -178,6 +185,9 @@ class Engine:
         match work:
             case None:
                 yield None
+            case Conversation(simulation=Simulation() as simulation):
+                async for each in self._simulated(bot_queue, work, simulation):
+                    yield each
             case Conversation():
                 async for each in self._turns(bot_queue, work):
                     yield each
@@ -224,6 +234,64 @@ class Engine:
             return ""
         await self._get_ready(bot_queue)
         return new_session() if keeps_memory(bot_queue.bot) else ""
+
+    async def _simulated(
+        self, bot_queue: BotQueue, conversation: Conversation, simulation: Simulation
+    ) -> AsyncIterator[Todo | None]:
+        """Have a simulated user talk to the bot until one of them stops."""
+        (item,) = conversation.items
+        users = self.users or SimulatedUsers()
+        session = await self._session_with(bot_queue, item, users, simulation)
+        history: list[Message] = []
+        turns, reason = 0, "failed"
+        while not bot_queue.stopped:
+            try:
+                said = await users.next(simulation, history, item.repeat)
+            except InputError as error:
+                bot_queue.problem = bot_queue.problem or self.redact(str(error))
+                return
+            if said.ended:
+                reason = said.ended
+                break
+            turns += 1
+            bot_queue.total += turns > 1
+            asked = item._replace(
+                question=turn_of(item.question, said, turns, history, simulation),
+                position=(item.position or 0) + turns - 1,
+            )
+            row, work = next_turn(bot_queue, self.run_results, self.run, self.own_only, asked, history)
+            if session:
+                work = asked_anew(row, session)
+            if work is not None and not await self._answer(bot_queue, row):
+                return
+            yield work
+            answer = self._answer_of(row)
+            if answer is None:  # a user whose message got no answer has nothing to go on with
+                break
+            history += exchange(asked.question, answer)
+        else:
+            return
+        bot_queue.endings[item.question.conversation, item.repeat] = Ending(turns, reason)
+        if self.leases is not None:
+            self.writer.done(conversation_key(bot_queue.bot_id, conversation))
+
+    async def _session_with(
+        self, bot_queue: BotQueue, item: Item, users: SimulatedUsers, simulation: Simulation
+    ) -> str:
+        """As ``_session``, for a conversation whose turns are known from what is cached alone."""
+        if bot_queue.stopped or (bot_queue.prepared and not keeps_memory(bot_queue.bot)):
+            return ""
+        history: list[Message] = []
+        with contextlib.suppress(InputError):  # where the user can't go on, its turn says why
+            while not (said := await users.next(simulation, history, item.repeat)).ended:
+                number = len(history) // 2 + 1
+                asked = item._replace(question=turn_of(item.question, said, number, history, simulation))
+                row, _ = next_turn(bot_queue, self.run_results, self.run, self.own_only, asked, history)
+                if (answer := self._answer_of(row)) is None:
+                    await self._get_ready(bot_queue)
+                    return new_session() if keeps_memory(bot_queue.bot) else ""
+                history += exchange(asked.question, answer)
+        return ""
 
     def _answer_of(self, row: Row) -> str | None:
         if row.reply is None and row.reply_id is not None:

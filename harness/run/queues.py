@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from ...bots import Bot, Reply, keeps_memory
 from ...knowledge import Message, Question
+from ...knowledge.questions.conversations import Simulation, simulation_of
 from ...metrics import Score
 from ...reports.store.encoding import question_fingerprint
 from ...reports.store.leases import Lease, LeaseKey, Leases
@@ -45,9 +46,13 @@ class Item(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """The turns of one conversation in one repeat, each of which is asked with the answers before it."""
+    """The turns of one conversation in one repeat, each of which is asked with the answers before it.
+
+    Of one with a simulated user there is one item, from which its turns are made.
+    """
 
     items: tuple[Item, ...]
+    simulation: Simulation | None = None
 
     @property
     def key(self) -> bytes:
@@ -167,6 +172,11 @@ def todo_by_row(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_
         if not isinstance(work, Conversation):
             yield work
             continue
+        if work.simulation is not None:  # nobody knows what it will ask: at most so many turns
+            first = work.items[0]
+            for _ in range(work.simulation.max_turns):
+                yield next_turn(bot_queue, run_results, run, own_only, first, first.history)[1]
+            continue
         history, is_known = [*work.items[0].question.history], True
         for item in work.items:
             row, left = next_turn(bot_queue, run_results, run, own_only, item, history if is_known else item.history)
@@ -208,8 +218,11 @@ def shared_todo(
 
 def _placed(bot_queue: BotQueue) -> Iterator[Item]:
     """The items of a bot queue, each with its position."""
-    for place, item in enumerate(bot_queue.items()):
+    place = 0
+    for item in bot_queue.items():
         yield item if item.position is not None else item._replace(position=place)
+        simulation = simulation_of(item.question)
+        place += simulation.max_turns if simulation else 1
 
 
 def _units(items: Iterable[Item]) -> Iterator[Unit]:
@@ -223,7 +236,10 @@ def _units(items: Iterable[Item]) -> Iterator[Unit]:
         if turns and not goes_on:
             yield Conversation(tuple(turns)) if len(turns) > 1 else turns[0]
             turns = []
-        turns.append(item)
+        if (simulation := simulation_of(item.question)) is not None:
+            yield Conversation((item,), simulation)
+        else:
+            turns.append(item)
     if turns:
         yield Conversation(tuple(turns)) if len(turns) > 1 else turns[0]
 
@@ -329,7 +345,7 @@ def cached_items(
         cached = _cached(bot_queue, run_results, run, single, own_only) if single else {}
         found = [(single[place], each.reply_id, each.question_id) for place, each in cached.items()]
         for unit in chunk:
-            if isinstance(unit, Conversation):
+            if isinstance(unit, Conversation) and unit.simulation is None:
                 found += _cached_turns(bot_queue, run_results, run, own_only, unit)
         yield found
 

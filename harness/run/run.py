@@ -49,6 +49,7 @@ from .judging import Judging, asked_calls
 from .local_models import RunModels
 from .queues import BotQueue, Stopper, cached_scores, close, unheard
 from .scoring import RowFacts, Scorer
+from .simulated_users import SimulatedUsers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,6 +230,7 @@ class Evaluation:
     against: str = ""
     given: frozenset[str] = frozenset()
     given_rows: Callable[[], Iterable[GivenRow]] = tuple
+    users: SimulatedUsers = field(default_factory=SimulatedUsers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,6 +445,7 @@ class _Sitting:
             ) in self.bot_queues:  # one that nobody was asked of, too: it may share connections with another
                 await close(bot_queue)
             await evaluation.judging.close()
+            await evaluation.users.close()
             await evaluation.models.close()
             await asyncio.to_thread(evaluation.embedder.close)
 
@@ -471,6 +474,7 @@ class _Sitting:
         self.bot_queues += evaluation.bot_queues(run)
         evaluation.vector_cache.bind(store.path, writer)
         evaluation.judging.bind(store.path, writer, fresh=evaluation.header.fresh)
+        evaluation.users.bind(store.path, writer, fresh=evaluation.header.fresh)
         own_only, stopper = self._own_only, evaluation.stopper
         if stopper is not None:
             stopper.begin(self.bot_queues, lambda bot_queue: cached_scores(bot_queue, self._run_results, run, own_only))
@@ -512,6 +516,7 @@ class _Sitting:
             stopper,
             evaluation.queues_at_once,
             leases,
+            evaluation.users,
         )
 
     def end(self) -> None:

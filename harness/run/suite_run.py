@@ -15,9 +15,10 @@ from ... import InputError
 from ...bots import Endpoints, RagSettings, redacted
 from ...knowledge import Message, Question, Questions, cache_folder, open_questions
 from ...knowledge.models.reranker import ROLE
+from ...knowledge.questions.conversations import simulation_of
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
-from ...reports.store.encoding import question_fingerprint
+from ...reports.store.encoding import question_fingerprint, to_json
 from ...reports.store.run import RunHeader, ask_key, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.vector_cache import VectorCache
@@ -28,6 +29,7 @@ from ..suite.choices import (
     check_spelling,
     choose_judge,
     choose_metrics,
+    choose_user,
     names_of,
     unknown_names,
     with_files,
@@ -41,6 +43,7 @@ from .local_models import RunModels, open_embedder, open_rerankers
 from .queues import BotQueue, Item, exchange
 from .run import Evaluation, documents_read, manifest, reference_bot, reply_estimates, run_metrics
 from .run_config import GivenBot, RunConfig
+from .simulated_users import SimulatedUsers, open_users
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
@@ -110,6 +113,7 @@ def suite_evaluation(
     if against and scored.judging.is_language_model:
         kind = same_family(scored.judging.name, {bot.name: bot.identity.model for bot in bots})
         alone = (*alone, *filter(None, [kind]))
+    users = _users(loaded, questions, scored, environ, concurrency)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
     warnings = (*scored.warnings, *alone, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
@@ -117,8 +121,8 @@ def suite_evaluation(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
-        manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge), warnings),
-        questions=questions.fingerprint + gold.fingerprint + _policy(questions, suite),
+        manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge, users), warnings),
+        questions=questions.fingerprint + gold.fingerprint + _policy(questions, suite, users),
         repeats=repeats,
         fresh=options.fresh,
         alone=options.latency_run,
@@ -134,7 +138,7 @@ def suite_evaluation(
     return Evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
-        scored.models, reply_estimates(suite.bots, suite.models, knowledge), against=against,
+        scored.models, reply_estimates(suite.bots, suite.models, knowledge), against=against, users=users,
     )  # fmt: skip
 
 
@@ -388,14 +392,33 @@ def _with_history(
         history += before if question.expected else before[:1]
 
 
-def _policy(questions: Questions, suite: Suite) -> str:
+def _policy(questions: Questions, suite: Suite, users: SimulatedUsers) -> str:
     """What makes a run over conversations another one; nothing where each question stands by itself."""
-    return suite.conversations.history if questions.has_conversations else ""
+    policy = suite.conversations.history if questions.has_conversations else ""
+    return f"{policy}\0{users.seed}\0{to_json(users.described)}" if questions.has_simulated else policy
+
+
+def _users(
+    loaded: LoadedSuite, questions: Questions, scored: _Scored, environ: Mapping[str, str], concurrency: int
+) -> SimulatedUsers:
+    """Who plays the simulated users. Raises InputError where a simulation has no script and the suite no model."""
+    suite = loaded.suite
+    model = choose_user(suite.simulated_user, suite.models) if questions.has_simulated else None
+    if questions.has_simulated and model is None:
+        for question in questions:
+            simulation = simulation_of(question)
+            if simulation is not None and not simulation.script:
+                raise InputError(
+                    f"{questions.path}:{question.line}: nobody plays the simulated user of"
+                    f" {question.conversation!r}. Name a language model in the suite, such as `simulated_user:"
+                    " openai:NAME`, or have rules play it: `script: true` under `simulate`."
+                )
+    return open_users(model, scored.embedder, loaded.base, environ, scored.endpoints, concurrency, suite.seed)
 
 
 def _effective(
     loaded: LoadedSuite, options: RunConfig, scored: _Scored, repeats: int, concurrency: int,
-    knowledge: _lru_cache_wrapper[Knowledge],
+    knowledge: _lru_cache_wrapper[Knowledge], users: SimulatedUsers,
 ) -> dict[str, object]:  # fmt: skip
     return {
         "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),
@@ -409,6 +432,7 @@ def _effective(
         "latency_run": options.latency_run,
         "seed": loaded.suite.seed,
         **({"conversations": loaded.suite.conversations.model_dump()} if scored.questions.has_conversations else {}),
+        **({"simulated_users": users.described} if scored.questions.has_simulated else {}),
         "embedder": scored.embedder.model_id,
         **scored.described,
         **documents_read(knowledge),

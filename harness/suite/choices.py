@@ -686,6 +686,31 @@ def choose_judge(
     return JudgeChoice(settings, {name: _at(model, url) for name, model in chosen.items()} if url else chosen)
 
 
+def choose_user(spec: str, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings | None:
+    """The model that plays simulated users; None where the suite names none.
+
+    Raises:
+        InputError: there is no such model, or it is no language model.
+    """
+    if not spec.strip():
+        return None
+    settings = models.get(spec)
+    if settings is None:
+        near = difflib.get_close_matches(spec, models, n=1)
+        if near and ":" not in spec:
+            raise InputError(f"simulated_user: there is no model {spec!r}; did you mean {near[0]!r}?")
+        try:
+            settings = parse_model(spec)
+        except InputError as wrong:
+            raise InputError(f"simulated_user: {wrong}") from wrong
+    if settings.kind == "extractive":
+        raise InputError(
+            "simulated_user: the extractive model writes nothing of its own; give a language model such as"
+            " openai:NAME, or write `script: true` at the simulations."
+        )
+    return settings
+
+
 def _named(suite: JudgeSettings, spec: str) -> JudgeSettings:
     given = suite.model_dump(include={"check"} if suite.check else set())
     if spec == EMBEDDED:

@@ -727,6 +727,11 @@ class Suite(BaseModel):
     conversations: ConversationSettings = Field(
         ConversationSettings(), description="How bots are asked questions of several turns."
     )
+    simulated_user: str = Field(
+        "",
+        description="The language model that plays the users of questions with `simulate`: a name under `models`, "
+        "`openai:NAME` or `langchain:file.py:name`. Those with `script: true` need none.",
+    )
     models: dict[str, ChatModelSettings] = Field(
         default_factory=dict, description="Chat models by the name under which bots use them."
     )

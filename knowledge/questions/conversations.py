@@ -1,12 +1,13 @@
 """Conversations in question files: rows that hold several turns, or messages, become a row for each turn."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ... import InputError
-from .question import Message, Question
-from .rows import ReadRow, Row, kind_of, made_id
+from .question import Constraint, Message, Question
+from .rows import ReadRow, Row, WrongValue, as_constraints, as_flag, as_text, kind_of, made_id
 
 TURNS, MESSAGES, SIMULATE = "turns", "messages", "simulate"
 # What a conversation has and its turns have not: it goes with the last one.
@@ -28,10 +29,8 @@ def unfolded(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[tuple[int,
             yield from ((line, turn) for turn in _turns(row, line, path))
         elif MESSAGES in row and "question" not in row:
             yield line, _asked_last(row, line, path)
-        elif SIMULATE in row:
-            raise InputError(
-                f"{path}:{line}: simulated users (`{SIMULATE}`) are not supported yet; write the user's `{TURNS}`."
-            )
+        elif row.get(SIMULATE) is not None and "question" not in row:
+            yield line, _simulated(row, line, path)
         else:
             yield line, row
 
@@ -91,11 +90,14 @@ def _expected(after: list[dict[str, object]]) -> Row:
 def by_themselves(questions: Iterable[Question]) -> Iterator[Question]:
     """The questions, each turn of a conversation as one by itself that follows the expected answers before it.
 
-    What is asked of single turns (perturbed ones, say) must not rest on answers to others.
+    What is asked of single turns (perturbed ones, say) must not rest on answers to others. Conversations with a
+    simulated user have no turns yet, and are left out.
     """
     history: tuple[Message, ...] = ()
     current = ""
     for question in questions:
+        if SIMULATE in question.extra:
+            continue
         if not question.conversation:
             yield question
             continue
@@ -106,6 +108,87 @@ def by_themselves(questions: Iterable[Question]) -> Iterator[Question]:
         history += ({"role": "user", "content": question.text},)
         if question.expected:
             history += ({"role": "assistant", "content": question.expected[0]},)
+
+
+MOST_SIMULATED = 50
+_SIMULATION = ("persona", "goal", "goal_constraints", "facts", "max_turns", "opening", "script")
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """A user who is simulated: who it is, what it wants and knows, and how long it may talk.
+
+    Attributes:
+        goal: what it wants.
+        persona: how it is and writes.
+        goal_constraints: what the bot's answers must contain together for the goal to be reached.
+        facts: by name, what it knows and tells when it is asked; it must invent no others.
+        max_turns: after so many it stops.
+        opening: its first message; blank for one of its own.
+        script: whether rules play it, and no language model.
+    """
+
+    goal: str
+    persona: str = ""
+    goal_constraints: tuple[Constraint, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    max_turns: int = 8
+    opening: str = ""
+    script: bool = False
+
+    @property
+    def first(self) -> str:
+        """What a scripted user writes first."""
+        return self.opening or f"I would like to {self.goal.rstrip('.')}."
+
+
+def simulation_of(question: Question) -> Simulation | None:
+    """The simulated user that is to write a conversation; None where the questions are written."""
+    given = question.extra.get(SIMULATE)
+    return _simulation(given) if isinstance(given, dict) else None
+
+
+def _simulation(given: Mapping[str, object]) -> Simulation:
+    """Read a mapping. Raises WrongValue."""
+    for key in given:
+        if key not in _SIMULATION:
+            near = difflib.get_close_matches(str(key), _SIMULATION, n=1)
+            hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(_SIMULATION)}"
+            raise WrongValue(f"has the key `{key}`, which is not known{hint}")
+    goal, facts, most = given.get("goal"), given.get("facts") or {}, given.get("max_turns", 8)
+    if not isinstance(goal, str) or not goal.strip():
+        raise WrongValue("has no `goal`: what the user wants, in words")
+    if not isinstance(facts, dict):
+        raise WrongValue(f"has `facts` that are {kind_of(facts)}; names with values are wanted")
+    if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= MOST_SIMULATED:
+        raise WrongValue(f"has `max_turns` {most!r}; a whole number from 1 to {MOST_SIMULATED} is wanted")
+    return Simulation(
+        goal.strip(),
+        as_text(given.get("persona") or "").strip(),
+        as_constraints(given.get("goal_constraints") or []),
+        {as_text(name): as_text(value) for name, value in facts.items()},
+        most,
+        as_text(given.get("opening") or "").strip(),
+        as_flag(given.get("script", False)) or False,
+    )
+
+
+def _simulated(row: Row, line: int, path: Path) -> Row:
+    """The row of a conversation that is yet to be had; its question is how the user may begin."""
+    given = row[SIMULATE]
+    if not isinstance(given, dict):
+        raise InputError(
+            f"{path}:{line}: `{SIMULATE}` must be a mapping with a goal, and perhaps persona, facts and max_turns, not"
+            f" {kind_of(given)}."
+        )
+    try:
+        simulation = _simulation(given)
+    except WrongValue as wrong:
+        raise InputError(f"{path}:{line}: `{SIMULATE}` {wrong}.") from wrong
+    own_id = row.get("id") or made_id(simulation.first)
+    shared = {key: value for key, value in row.items() if key != "id"}
+    told = {key: given[key] for key in ("goal", "goal_constraints", "facts") if key in given}
+    return {**told, **shared, "conversation": own_id, "turn": 1, "id": f"{own_id}/1", "question": simulation.first}
 
 
 class TurnOrder:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ... import InputError
-from .conversations import OF_CONVERSATION, TurnOrder, unfolded
+from .conversations import OF_CONVERSATION, SIMULATE, TurnOrder, unfolded
 from .question import ASSERTIONS, DRAFT, PERTURBS, Evidence, Question
 from .row_files import OWN_KINDS, RowSource
 from .rows import (
@@ -160,7 +160,7 @@ class Rows:
             texts.append(hash((taken.text, line) if _may_repeat(taken) else taken.text))
             if taken.text:
                 with_text += 1
-            for name in (*taken.values, *GOALS.intersection(taken.extra)):
+            for name in (*taken.values, *_COUNTED.intersection(taken.extra)):
                 provides[name] = provides.get(name, 0) + 1
             _add_scores(scores, taken)
             if len(texts) == self.limit:
@@ -280,10 +280,11 @@ QUESTION_FIELDS = (
 )
 # Only in files of questions: a recorded answer may well be called a draft.
 _DRAFT_FIELD = Field((DRAFT,), DRAFT, as_draft)
-GOALS = frozenset({"goal"})  # counted among what rows provide, though it is no field
+_COUNTED = frozenset({"goal", SIMULATE})  # counted among what rows provide, though they are no fields
 _MARKS = (PERTURBS, DRAFT, ASSERTIONS)  # keys of ours that stay among those that mean nothing
 PASSIVE_KEYS = (
-    "answer", "answer_b", "contexts", "label", "source", "split", "tool_calls", *OF_CONVERSATION, "underspecified"
+    "answer", "answer_b", "contexts", "label", "source", "split", "tool_calls", *OF_CONVERSATION, "underspecified",
+    SIMULATE,
 )  # fmt: skip
 
 
@@ -305,6 +306,7 @@ class QuestionSet:
         has_expected_tools: for how many it is said which tools should be called.
         has_forbidden_tools: how many name tools that must not be called.
         has_goals: how many say what the user of their conversation wants.
+        has_simulated: how many are conversations that a simulated user is to have.
         misspelt: by what it should fill (such as ``expected``), a key of the file that is not known.
     """
 
@@ -321,6 +323,7 @@ class QuestionSet:
     has_expected_tools: int
     has_forbidden_tools: int
     has_goals: int
+    has_simulated: int
     _rows: Rows
     _repeated_ids: frozenset[int]
     misspelt: Mapping[str, str] = field(default_factory=dict)
@@ -385,6 +388,7 @@ def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = Fa
         has_expected_tools=summary.provides.get("expected_tools", 0),
         has_forbidden_tools=summary.provides.get("forbidden_tools", 0),
         has_goals=summary.provides.get("goal", 0),
+        has_simulated=summary.provides.get(SIMULATE, 0),
         _rows=rows,
         _repeated_ids=summary.repeated_ids,
         misspelt=summary.misspelt,
@@ -726,6 +730,11 @@ class Questions(Protocol):
         ...
 
     @property
+    def has_simulated(self) -> int:
+        """How many are conversations that a simulated user is to have."""
+        ...
+
+    @property
     def misspelt(self) -> Mapping[str, str]:
         """By what it should fill (such as ``expected``), a key that is not known."""
         ...
@@ -757,6 +766,7 @@ class QuestionList:
         self.has_expected_tools = sum(question.expected_tools is not None for question in questions)
         self.has_forbidden_tools = sum(bool(question.forbidden_tools) for question in questions)
         self.has_goals = sum("goal" in question.extra for question in questions)
+        self.has_simulated = sum(SIMULATE in question.extra for question in questions)
         self.has_answerable = sum(question.answerable is not None for question in questions)
         self.fingerprint = _fingerprint(self._questions)
         self.misspelt: Mapping[str, str] = {}

@@ -170,7 +170,10 @@ def test_conversations_in_a_table_have_a_column_for_conversation_and_turn(tmp_pa
         ("- question: a\n  history: [{role: usr, content: x}]\n", "has the role 'usr' in message 1"),
         ("- question: a\n  history: [{role: user, content: x}]\n", "must end with a message of the assistant"),
         ("- messages: [{role: assistant, content: x}]\n", "holds no message of the role user"),
-        ("- {id: x, simulate: {persona: angry}}\n", "simulated users (`simulate`) are not supported yet"),
+        ("- {id: x, simulate: {persona: angry}}\n", "`simulate` has no `goal`"),
+        ("- {simulate: angry}\n", "`simulate` must be a mapping with a goal"),
+        ("- {simulate: {gaol: x}}\n", "did you mean `goal`?"),
+        ("- {simulate: {goal: x, max_turns: 500}}\n", "a whole number from 1 to 50 is wanted"),
     ],
 )  # fmt: skip
 def test_a_conversation_that_cant_be_read_gets_a_sentence_with_its_line(tmp_path, questions, sentence):
