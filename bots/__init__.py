@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .langchain import LangChainBot as LangChainBot
     from .plugins import installed_bot as installed_bot
     from .plugins import installed_kind as installed_kind
+    from .prompting import earlier_answers as earlier_answers
     from .rag import Finder as Finder
     from .rag import Retrieval as Retrieval
     from .rag import SearchFinder as SearchFinder
@@ -87,6 +88,7 @@ _NAMES = {
     ".faq": ("FaqEntry", "FreshEmbedder", "read_faq"),
     ".langchain": ("LangChainBot",),
     ".plugins": ("installed_bot", "installed_kind"),
+    ".prompting": ("earlier_answers",),
     ".rag": ("Finder", "Retrieval", "SearchFinder"),
     ".redaction": (
         "HIDDEN",

@@ -76,6 +76,8 @@ class Reply:
         tool_calls: the tools that it called, in their order; None when the bot does not report tools, empty when it
             called none. The search of a RAG bot is one.
         trace: anything else worth keeping; must be JSON-able.
+        request_hash: of the request that was put to a chat model: where an equal one was answered before, that answer
+            counts. Blank where the bot does not render its requests itself.
     """
 
     answer: str | None
@@ -87,6 +89,7 @@ class Reply:
     attempts_ms: tuple[float, ...] = ()
     tool_calls: tuple[ToolCall, ...] | None = None
     trace: Mapping[str, object] = field(default_factory=dict)
+    request_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """Prompts: templates loaded from Markdown, filled in one literal pass, and asked of a chat model."""
 
 import difflib
+import hashlib
+import json
 import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import InputError
@@ -12,7 +16,7 @@ from ..knowledge import existing, unreadable
 from .bot import Context, Reply
 from .chat.model import ChatModel, ChatRequest
 from .history import Asked
-from .tool_calls import with_tool_calls
+from .tool_calls import SEARCH, with_tool_calls
 
 PLACEHOLDERS = ("context", "question")
 _FILLED = re.compile(r"\{(context|question)\}")
@@ -113,6 +117,30 @@ def render_contexts(contexts: Sequence[Context], titles: Mapping[str, str]) -> s
     return "\n\n".join(rendered) or NOTHING_FOUND
 
 
+_EARLIER: ContextVar[Callable[[str], Reply | None] | None] = ContextVar("proctor_earlier_answers", default=None)
+
+
+@contextmanager
+def earlier_answers(find: Callable[[str], Reply | None] | None) -> Iterator[None]:
+    """Inside, a request that was answered before is not made again.
+
+    Args:
+        find: gives the answer to the request of a hash, None where there is none; None itself asks for everything.
+    """
+    token = _EARLIER.set(find)
+    try:
+        yield
+    finally:
+        _EARLIER.reset(token)
+
+
+def request_hash(model: ChatModel, request: ChatRequest) -> str:
+    """Hash over all that the answer depends on: the model with its settings, the prompt and the messages before it."""
+    content = [model.name, dict(model.settings), request.prompt, request.question, list(request.history)]
+    written = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
+
+
 async def answer_from(
     model: ChatModel,
     template: Template,
@@ -123,19 +151,23 @@ async def answer_from(
 ) -> Reply:
     """Ask the model with these contexts, rendered already, in its prompt.
 
-    The trace gains the milliseconds of generation and what the model says of it. Raises what
-    ``ChatModel.complete`` raises.
+    The trace gains the milliseconds of generation and what the model says of it. Where an equal request was answered
+    before (see ``earlier_answers``) that answer is taken, with the contexts of now. Raises what ``ChatModel.complete``
+    raises.
     """
-    started = time.perf_counter()
-    completion = await model.complete(
-        ChatRequest(
-            prompt=template.fill(rendered, asked.shown),
-            instructions=template.text,
-            question=asked.question,
-            contexts=contexts,
-            history=asked.messages,
-        )
+    request = ChatRequest(
+        prompt=template.fill(rendered, asked.shown),
+        instructions=template.text,
+        question=asked.question,
+        contexts=contexts,
+        history=asked.messages,
     )
+    hashed, find = request_hash(model, request), _EARLIER.get()
+    if find is not None and (earlier := find(hashed)) is not None:
+        calls = tuple(call for call in earlier.tool_calls or () if call.name != SEARCH) or None
+        return replace(earlier, contexts=contexts, tool_calls=calls, request_hash=hashed)
+    started = time.perf_counter()
+    completion = await model.complete(request)
     generate_ms = (time.perf_counter() - started) * 1000 - completion.queue_ms
     reply = Reply(
         answer=completion.text,
@@ -146,5 +178,6 @@ async def answer_from(
         queue_ms=completion.queue_ms,
         attempts_ms=completion.attempts_ms,
         trace={**trace, "generate_ms": generate_ms, **completion.trace},
+        request_hash=hashed,
     )
     return asked.counted(with_tool_calls(reply, completion.tool_calls))

@@ -15,6 +15,7 @@ from ...bots import (
     Reply,
     ToolCall,
     deadline,
+    earlier_answers,
     hears_history,
     keeps_memory,
     new_session,
@@ -34,24 +35,30 @@ from .queues import BotQueue
 UNREACHABLE_LIMIT = 20  # questions in a row that could not reach the bot before its bot queue is stopped
 
 
-async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bool:
+SameRequest = Callable[[int, str, int], tuple[Reply, float | None] | None]  # see ``RunResults.same_request``
+
+
+async def ask(
+    bot_queue: BotQueue, row: Row, redact: Callable[[str], str], same_request: SameRequest | None = None
+) -> bool:
     """Put the row's question to the bot queue's bot and fill in the row.
 
     Latency is the bot's own: by a monotonic clock, without the time that our own limits made it wait. A set-up that
     can't answer anything stops the bot queue: then this returns False, and the row is to be left out.
+
+    Args:
+        bot_queue: whose bot is asked.
+        row: what is asked, and what is filled in.
+        redact: takes secrets out of a text.
+        same_request: finds the answer to an equal request of an earlier version of the bot: where documents changed
+            that did not change the prompt, nothing is asked, and the row has the latency of that answer.
     """
     bot_queue.in_flight += 1
     row.in_flight, row.asked_at = bot_queue.in_flight, now()
     start = time.perf_counter()
+    is_new = True
     try:
-        check_history(bot_queue.bot, row)
-        if keeps_memory(bot_queue.bot):
-            row.session = row.session or new_session()
-        reply, took_ms = await _answer(bot_queue, row.question.text, row.history, row.session)
-        if row.session:
-            reply = replace(reply, trace={**reply.trace, "session": row.session})
-        row.latency_ms = _latency(bot_queue, reply, took_ms)
-        row.reply = _marked(_without_secrets(clean_reply(reply), redact), row.question.text)
+        is_new = await _fill(bot_queue, row, redact, same_request)
     except BotMisconfigured as error:
         bot_queue.problem = bot_queue.problem or redact(without_url_secrets(exception_text(error)))
         return False
@@ -70,9 +77,34 @@ async def ask(bot_queue: BotQueue, row: Row, redact: Callable[[str], str]) -> bo
         bot_queue.unreachable = 0
     finally:
         bot_queue.in_flight -= 1
-    bot_queue.asked += 1
+    bot_queue.asked += is_new
+    bot_queue.cached += not is_new
     bot_queue.failed += row.status is not RowStatus.ANSWERED
     return True
+
+
+async def _fill(
+    bot_queue: BotQueue, row: Row, redact: Callable[[str], str], same_request: SameRequest | None
+) -> bool:  # fmt: skip
+    """Give the row its reply; False where an equal request had been answered before."""
+    earlier: list[float | None] = []
+
+    def find(request_hash: str) -> Reply | None:
+        found = same_request(row.bot_id, request_hash, row.repeat) if same_request else None
+        if found is None:
+            return None
+        earlier.append(found[1])
+        return found[0]
+
+    check_history(bot_queue.bot, row)
+    if keeps_memory(bot_queue.bot):
+        row.session = row.session or new_session()
+    reply, took_ms = await _answer(bot_queue, row.question.text, row.history, row.session, find)
+    if row.session:
+        reply = replace(reply, trace={**reply.trace, "session": row.session})
+    row.latency_ms = earlier[-1] if earlier else _latency(bot_queue, reply, took_ms)
+    row.reply = _marked(_without_secrets(clean_reply(reply), redact), row.question.text)
+    return not earlier
 
 
 def check_history(bot: Bot, row: Row) -> None:
@@ -90,14 +122,17 @@ def check_history(bot: Bot, row: Row) -> None:
         )
 
 
-async def _answer(bot_queue: BotQueue, question: str, history: Sequence[Message], session: str) -> tuple[Reply, float]:
+async def _answer(
+    bot_queue: BotQueue, question: str, history: Sequence[Message], session: str, find: Callable[[str], Reply | None]
+) -> tuple[Reply, float]:
     """The reply, with the milliseconds that it took."""
     ended: list[tuple[Reply, float] | Exception] = []
 
     async def timed() -> None:
         start = time.perf_counter()
         try:
-            reply = await reply_of(bot_queue.bot, question, history, session)
+            with earlier_answers(find):
+                reply = await reply_of(bot_queue.bot, question, history, session)
             ended.append((reply, (time.perf_counter() - start) * 1000))
         except Exception as error:
             ended.append(error)

@@ -324,7 +324,8 @@ class Engine:
         await self._get_ready(bot_queue)
         if row.history and not (hears_history(bot_queue.bot) or keeps_memory(bot_queue.bot)):
             bot_queue.is_deaf = True
-        if bot_queue.stopped or not await ask(bot_queue, row, self.redact):
+        same_request = None if self.own_only else self.run_results.same_request
+        if bot_queue.stopped or not await ask(bot_queue, row, self.redact, same_request):
             return False
         bot_queue.histories_cut += bool(row.reply and row.reply.trace.get("history_messages_cut"))
         return True

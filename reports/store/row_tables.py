@@ -18,7 +18,7 @@ QUESTION_COLUMNS = (
 )
 REPLY_COLUMNS = (
     "id, bot_id, question_hash, repeat, status, answer, error, history, abstained, retrieved, latency_ms, queue_ms,"
-    " attempts_ms, in_flight, tokens_in, tokens_out, cost, reasoning, tool_calls, trace, asked_at"
+    " attempts_ms, in_flight, tokens_in, tokens_out, cost, reasoning, tool_calls, trace, request_hash, asked_at"
 )
 NOTHING = Reply(None)
 
@@ -47,6 +47,7 @@ def reply_columns(row: Row) -> tuple[object, ...]:
         reply.reasoning,
         tool_calls_column(reply.tool_calls),
         to_json(reply.trace) if reply.trace else None,
+        reply.request_hash or None,
         row.asked_at,
     )
 

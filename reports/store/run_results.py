@@ -258,6 +258,16 @@ class RunResults:
             )
         return links
 
+    def same_request(self, bot_id: int, request_hash: str, repeat: int) -> tuple[Reply, float | None] | None:
+        """The newest answer of an earlier version of this bot to an equal request, and its latency in ms."""
+        lines = self._store.query(
+            "SELECT replies.id, latency_ms FROM replies JOIN bots ON bots.id = bot_id"
+            " WHERE request_hash = ? AND repeat = ? AND status = 'answered' AND bot_id != ?"
+            " AND bots.name = (SELECT name FROM bots WHERE id = ?) ORDER BY replies.id DESC LIMIT 1",
+            [request_hash, repeat, bot_id, bot_id],
+        )
+        return (self.load_reply(lines[0][0]), lines[0][1]) if lines else None
+
     def load_reply(self, reply_id: int) -> Reply:
         """A cached reply with its contexts, as it was given."""
         line = self._store.query(

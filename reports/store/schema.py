@@ -37,7 +37,7 @@ _ADDED: Final = {
         "history": "TEXT NOT NULL DEFAULT '[]'", "conversation": "TEXT NOT NULL DEFAULT ''", "turn": "INTEGER",
         "nuggets": "TEXT NOT NULL DEFAULT '[]'", "expected_tools": "TEXT", "forbidden_tools": "TEXT",
     },
-    "replies": {"history": "TEXT", "tool_calls": "TEXT"},
+    "replies": {"history": "TEXT", "tool_calls": "TEXT", "request_hash": "TEXT"},
 }  # fmt: skip
 
 

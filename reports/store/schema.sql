@@ -87,9 +87,11 @@ CREATE TABLE replies (
     reasoning TEXT, -- the model's reasoning trace
     tool_calls TEXT, -- JSON list of the tools that it called: `name`, `arguments` (null where they can't be read), and where known `result`, `id` and `error`; null when the bot does not report tools
     trace TEXT, -- JSON object: whatever else the bot reported
+    request_hash TEXT, -- hash of the request that was put to a chat model, by which an equal one is not made again; null where the bot renders none
     asked_at TEXT NOT NULL -- when
 );
 CREATE INDEX replies_question ON replies (bot_id, question_hash, repeat);
+CREATE INDEX replies_request ON replies (request_hash) WHERE request_hash IS NOT NULL;
 
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, -- integer key

@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from collections import Counter
 
 import pytest
 from openai_server import BROKEN_JSON, DROP, HANG, Answer, OpenAIServer, status, throttle
@@ -169,3 +170,27 @@ def test_64_requests_are_in_flight_at_once(tmp_path):
     assert endpoint.peak_in_flight == 64
     assert made["bots"]["llm"]["failed"] == 0
     assert {row[0] for row in replies(tmp_path)} == {"answered"}
+
+
+def test_a_changed_document_asks_again_only_where_the_prompt_changed(tmp_path):
+    shops = {"bikes": "The bike shop sells bikes for 300 euros.", "bread": "The bakery sells bread for 3 euros."}
+    questions = [
+        {"id": name, "question": text.replace("The", "What does the").replace("sells", "sell")}
+        for name, text in shops.items()
+    ]
+    bot = {"type": "rag", "top_k": 1, "retriever": "bm25"}
+    with OpenAIServer() as endpoint:
+        endpoint_suite(tmp_path, endpoint, questions, bot=bot, metrics=["answer_length"])
+        (tmp_path / "documents" / "shop.md").unlink()
+        for name, text in shops.items():
+            (tmp_path / "documents" / f"{name}.md").write_text(text)
+        assert run(tmp_path)["asked"] == len(endpoint.calls) == 2
+        (tmp_path / "documents" / "bread.md").write_text("News of today. " + shops["bread"])
+        made = run(tmp_path)
+        assert (made["asked"], made["cached"], len(endpoint.calls)) == (1, 1, 3)
+        assert "News of today" in str(endpoint.calls[-1].body["messages"])
+        taken = Counter(replies(tmp_path, "question_hash, answer, latency_ms"))
+        assert sorted(taken.values()) == [1, 1, 2], "one answer stands twice, with the time that it once took"
+        assert run(tmp_path)["asked"] == 0
+        assert run(tmp_path, "--fresh")["asked"] == 2
+        assert len(endpoint.calls) == 5
