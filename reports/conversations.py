@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = """
 SELECT run_rows.bot_id, conversation, run_rows.repeat, turn, CASE source_document WHEN '' THEN conversation
-    ELSE source_document END, questions.key, replies.status = 'answered', value
+    ELSE source_document END, questions.key, replies.status = 'answered', value, scores.status
 FROM run_rows JOIN questions ON questions.id = run_rows.question_id JOIN replies ON replies.id = run_rows.reply_id
 LEFT JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = ?
@@ -34,12 +34,21 @@ _BANDS: Final = (10, 20, 50, 100)
 
 
 class Turn(NamedTuple):
-    """One turn of a conversation: its number, the key of its question, its value, and whether it is right, if known."""
+    """One turn of a conversation.
+
+    Attributes:
+        number: from 1.
+        key: of its question.
+        value: of the metric, where it has one.
+        right: whether it is right; None where nobody can grade it (no expected answer, say), or grading it failed.
+        is_open: grading it failed, so that it may be right or wrong.
+    """
 
     number: int
     key: str
     value: float | None
     right: bool | None
+    is_open: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +68,11 @@ class Talk:
 
     @property
     def all_right(self) -> bool | None:
-        """Whether every turn is right; None where that is not known of some turn and none is wrong."""
+        """Whether every turn that can be graded is right; None where none can, or grading one failed."""
         if self.first_wrong is not None:
             return False
-        return True if all(turn.right for turn in self.turns) else None
+        known = [turn for turn in self.turns if turn.right is not None]
+        return True if known and not any(turn.is_open for turn in self.turns) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +166,14 @@ def talks(store: Store, run_id: int, column: MetricColumn, metric_id: int, bots:
     for (bot_id, name, repeat), own in itertools.groupby(lines, key=operator.itemgetter(0, 1, 2)):
         found = list(own)
         turns = tuple(
-            Turn(turn or 0, key, value, is_right(value, column) if answered else False)
-            for _, _, _, turn, _, key, answered, value in found
+            Turn(
+                turn or 0,
+                key,
+                value,
+                is_right(value, column) if answered else False,
+                bool(answered) and value is None and status not in (None, "not_applicable"),
+            )
+            for _, _, _, turn, _, key, answered, value, status in found
         )
         if bot_id in bots:
             yield Talk(bots[bot_id], str(name), int(repeat), str(found[0][4]), turns)

@@ -125,7 +125,7 @@ def check_primary(name: str, known: Mapping[str, Gradable]) -> str:
         raise InputError(
             f"primary names {name!r}, which is not among the metrics of the run.{hint} They are {', '.join(known)}."
         )
-    if known[name].level != "row":
+    if known[name].level == "run":
         raise InputError(f"primary names {name!r}, a figure of the whole run; one that each answer has is wanted.")
     if known[name].better == "neither":
         raise InputError(f"primary names {name!r}, which has no direction: neither high nor low is better.")

@@ -66,6 +66,11 @@ class MetricColumn:
     threshold_is_default: bool = False
 
     @property
+    def is_of_rows(self) -> bool:
+        """Whether its values stand on rows: one on each, or one for each conversation on the row of its last turn."""
+        return self.level != "run"
+
+    @property
     def of_suite(self) -> MetricColumn:
         """The metric with what the suite wants of it: without a threshold where that is a default nobody set."""
         return replace(self, threshold=None) if self.threshold_is_default else self

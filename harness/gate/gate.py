@@ -625,7 +625,7 @@ def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, .
 
 def _check_margins(loaded: LoadedSuite, evaluation: Evaluation, given: GateOptions) -> None:
     """What is gated is measured by the run, and one end of it is better."""
-    metrics = {metric.name: metric for metric in evaluation.header.metrics if metric.level == "row"}
+    metrics = {metric.name: metric for metric in evaluation.header.metrics if metric.level != "run"}
     wrong = {name: says for name in loaded.suite.gate.margins if (says := _no_margin(name, metrics))}
     named = loaded.suite.gate.metrics
     unknown = [(("gate", "metrics"), says) for name in named if name != ALL and (says := _no_margin(name, metrics))]

@@ -140,6 +140,7 @@ def _column(line: Mapping[str, Any]) -> MetricColumn:
     return MetricColumn(
         name=str(line["name"]), version=str(line["version"]), better=line["better"], low=_number(line["low"]),
         high=_number(line["high"]), threshold=_number(line["threshold"]), aggregate=line["aggregate"],
+        level="conversation" if line.get("level") == "conversation" else "row",
     )  # fmt: skip
 
 
@@ -326,6 +327,7 @@ def _metric(column: MetricColumn) -> dict[str, object]:
     return {
         "name": column.name, "version": column.version, "better": column.better, "low": _plain(column.low),
         "high": _plain(column.high), "threshold": _plain(column.threshold), "aggregate": column.aggregate,
+        **({"level": column.level} if column.level != "row" else {}),
     }  # fmt: skip
 
 

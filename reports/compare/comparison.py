@@ -278,13 +278,17 @@ def _verdict(found: MetricComparison, correct: Correction) -> Verdict:
 def count_missing(pairing: Pairing, metric: str, baseline: Figures, candidate: Figures) -> Missing:
     """On which side questions have no value; ``baseline`` and ``candidate`` are the metric's values by question."""
     old, new = np.isfinite(baseline), np.isfinite(candidate)
+    wanted = np.ones(len(old), np.bool_)
+    if pairing.columns[metric].level == "conversation":  # it stands on the row of a last turn, and on no other
+        tables = ((pairing.baseline, pairing.baseline_places), (pairing.candidate, pairing.candidate_places))
+        wanted = np.any([(table.statuses[metric][own] != ABSENT).any(axis=1) for table, own in tables], axis=0)
     return Missing(
         both=int((old & new).sum()),
         baseline_only=int((old & ~new).sum()),
         candidate_only=int((new & ~old).sum()),
-        neither=int((~old & ~new).sum()),
-        baseline_reasons=_reasons(pairing.baseline, metric, pairing.baseline_places[~old]),
-        candidate_reasons=_reasons(pairing.candidate, metric, pairing.candidate_places[~new]),
+        neither=int((wanted & ~old & ~new).sum()),
+        baseline_reasons=_reasons(pairing.baseline, metric, pairing.baseline_places[wanted & ~old]),
+        candidate_reasons=_reasons(pairing.candidate, metric, pairing.candidate_places[wanted & ~new]),
     )
 
 

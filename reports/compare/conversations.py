@@ -14,7 +14,7 @@ from ..statistics.paired import Difference, difference
 from ..summary import MetricColumn
 from ..text import mapping_in
 from .comparable import Pairing
-from .scores import Figures, ScoreTable, is_binary, is_yes_or_no, passes
+from .scores import ABSENT, CODES, Figures, ScoreTable, is_binary, is_yes_or_no, passes
 
 Flags = NDArray[np.bool_]
 
@@ -148,28 +148,31 @@ def _all_right(
 
 def _shares(table: ScoreTable, column: MetricColumn, members: Mapping[str, Any]) -> dict[str, float]:
     """By conversation the share of its repeats in which every turn is right; NaN where that is not known of any."""
-    right, wrong = _right_and_wrong(table, column)
+    right, wrong, is_open = _graded(table, column)
     made = {}
     for name, places in members.items():
         asked = table.asked[places].any(axis=0)
-        all_right, some_wrong = right[places].all(axis=0), wrong[places].any(axis=0)
+        some_wrong = wrong[places].any(axis=0)
+        all_right = right[places].any(axis=0) & ~some_wrong & ~is_open[places].any(axis=0)
         known = asked & (all_right | some_wrong)
         made[name] = float(all_right[known].mean()) if known.any() else np.nan
     return made
 
 
-def _right_and_wrong(table: ScoreTable, column: MetricColumn) -> tuple[Flags, Flags]:
-    """Which rows are known to be right, and which to be wrong; a row without an answer is wrong."""
+def _graded(table: ScoreTable, column: MetricColumn) -> tuple[Flags, Flags, Flags]:
+    """Which rows are right, which wrong (those without an answer, too), and of which grading failed."""
     values: Figures = table.values[column.name]
     there = np.isfinite(values)
     failed = table.asked & ~table.answered
+    left_out = np.isin(table.statuses[column.name], (ABSENT, CODES["not_applicable"], CODES["bot_error"]))
+    is_open = table.asked & ~there & ~failed & ~left_out
     if column.threshold is not None and column.better != "neither":
         right = there & passes(column, values)
-        return right & ~failed, (there & ~right) | failed
+        return right & ~failed, (there & ~right) | failed, is_open
     if (column.low, column.high) != (0, 1) or column.better == "neither":
-        return np.zeros(values.shape, np.bool_), failed
+        return np.zeros(values.shape, np.bool_), failed, is_open
     best = 1.0 if column.better == "higher" else 0.0
-    return (values == best) & ~failed, (values == 1 - best) | failed
+    return (values == best) & ~failed, (values == 1 - best) | failed, is_open
 
 
 def other_histories(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> str:

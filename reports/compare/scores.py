@@ -187,7 +187,7 @@ def with_failures_wrong(table: ScoreTable, metric: str) -> ScoreTable:
     Nothing is done for a metric that has no worst value. Of a similarity, which may be below 0, it is 0.
     """
     column = table.columns.get(metric)
-    if column is None or column.better == "neither":
+    if column is None or column.better == "neither" or column.level == "conversation":  # which counts failures itself
         return table
     worst = column.high if column.better == "lower" else None if column.low is None else max(column.low, 0.0)
     failed = table.asked & ~table.answered
@@ -369,7 +369,7 @@ def _columns(store: Store, run_id: int, wanted: Collection[str] | None) -> dict[
     return {
         metric_id: column
         for metric_id, column in metric_columns(store, run_id).items()
-        if column.level == "row" and (wanted is None or column.name in wanted)
+        if column.is_of_rows and (wanted is None or column.name in wanted)
     }
 
 

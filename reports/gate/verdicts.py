@@ -670,7 +670,10 @@ def _of_rows(
 ) -> ThresholdVerdict:
     values, statuses = candidate.values[column.name], candidate.statuses[column.name]
     there = np.isfinite(values)
-    without_value = int((candidate.asked & ~there & (statuses != STATUSES.index("not_applicable"))).sum())
+    wanted = candidate.asked & (statuses != STATUSES.index("not_applicable"))
+    if column.level == "conversation":  # on the row of the last turn alone
+        wanted &= statuses != ABSENT
+    without_value = int((wanted & ~there).sum())
     rows = int(there.sum())
     mean, low, high = _threshold_mean(candidate, column, there) if rows else (None, None, None)
     ends = (mean, mean) if on_these else (low, high)

@@ -218,7 +218,7 @@ def _columns(run: ReportedRun) -> Iterable[tuple[RunEvaluator, MetricColumn]]:
     for evaluator in run.evaluators:
         first.setdefault(row_metric(evaluator), evaluator)
     columns = ((evaluator, run.columns.get(name)) for name, evaluator in first.items())
-    return [(evaluator, column) for evaluator, column in columns if column is not None and column.level == "row"]
+    return [(evaluator, column) for evaluator, column in columns if column is not None and column.is_of_rows]
 
 
 def _groups(lines: Sequence[tuple[int, str, str]]) -> Iterable[_Groups]:
@@ -498,7 +498,7 @@ def distributions(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) ->
         there = {bot: scores[bot, name] for bot in bots if (bot, name) in scores}
         known = {bot: own.known for bot, own in there.items()}
         column = run.columns[name]
-        is_shown = column.level == "row" and (evaluator.board != "bool" or name == evaluator.primary)
+        is_shown = column.is_of_rows and (evaluator.board != "bool" or name == evaluator.primary)
         if is_shown and any(len(values) for values in known.values()):
             bins = bins_for(np.concatenate(list(known.values())), column.low, column.high)
             own_bots = tuple(_distribution(run, bot, column, bins, own) for bot, own in there.items())
@@ -686,7 +686,7 @@ def _heat_cell(board: Board, bot: str, column: MetricColumn, cell: Cell) -> Heat
 
 def _filters(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[str, str]:
     """Rows are sorted by a metric of rows; figures of a whole run have none, but those of labels do."""
-    if column.level == "row":
+    if column.is_of_rows:
         rest = {"show": "missing"} if cell.value is None else {"sort": "value"}
         return {"bot": bot, "metric": column.name, **rest}
     if not isinstance(board, HeatmapBoard) and "row_correct" in board.evaluator.metrics:

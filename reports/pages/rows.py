@@ -59,7 +59,7 @@ def metric_of_rows(run: ReportedRun, problem: Problem) -> str:
 
 def has_rows(run: ReportedRun, metric: str) -> bool:
     """Whether single rows have a value of it."""
-    return metric in run.columns and run.columns[metric].level == "row"
+    return metric in run.columns and run.columns[metric].is_of_rows
 
 
 Json: TypeAlias = Any  # what JSON may hold: lists and objects of it
@@ -226,7 +226,7 @@ def origins(columns: Sequence[Column]) -> dict[int, RunOfColumns]:
 def row_metrics(columns: Sequence[Column]) -> list[str]:
     """The metrics that have a value for each row, of all columns, in the order of the suites."""
     named = {
-        name: None for run in origins(columns).values() for name, metric in run.columns.items() if metric.level == "row"
+        name: None for run in origins(columns).values() for name, metric in run.columns.items() if metric.is_of_rows
     }
     return list(named)
 

@@ -71,8 +71,10 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
 
 def _begins_with(summary: Summary) -> dict[str, object]:
     """Settings for the scripts: the metrics by which questions are shown first, and by which a turn is right."""
-    found = {"metric": summary.primary.name} if summary.primary else {}
-    return found | ({"turns": summary.conversations.metric} if summary.conversations else {})
+    found: dict[str, object] = {"metric": summary.primary.name} if summary.primary else {}
+    if summary.conversations:
+        found["turns"] = summary.conversations.metric
+    return found
 
 
 def run_file(report: Report, limits: Limits | None = None) -> Iterator[bytes]:

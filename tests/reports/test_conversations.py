@@ -155,6 +155,41 @@ def test_a_turn_without_an_answer_is_wrong(tmp_path):
     assert found["known"] == 4 and found["all_right"] == 1
 
 
+def test_turns_that_nobody_can_grade_are_left_out(tmp_path):
+    turns = [{"ask": "I have a hat."}, {"ask": "Which colour?", "expected_answer": "Blue.", "constraints": ["blue"]}]
+    unknown = {"id": "unknown", "turns": [{"ask": "Hello."}]}
+    code = BOT.format(name="answer", wrong="A", fails="")
+    write_suite(tmp_path, code, [{"id": "hat", "turns": turns}, unknown], metrics=["correct"])
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    (found,) = face.open(tmp_path / "proctor.db").latest().to_dict()["conversations"]["bots"].values()
+    assert (found["conversations"], found["known"], found["all_right"]) == (2, 1, 1)
+
+
+def test_metrics_of_whole_conversations_are_compared_and_gated(tmp_path):
+    metrics = ["correct", "conversation_correct"]
+    suite(tmp_path)
+    made = json.loads((tmp_path / "suite.yaml").read_text()) | {
+        "metrics": metrics, "thresholds": {"conversation_correct": 0.5}, "gate": {"metrics": metrics, "confirm": 0},
+    }  # fmt: skip
+    (tmp_path / "suite.yaml").write_text(json.dumps(made))
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    done = proctor("compare", "first", "second", "--json", folder=tmp_path)
+    found = json.loads(done.stdout)["comparisons"][0]["metrics"]["conversation_correct"]
+    assert (found["baseline_mean"], found["candidate_mean"], found["questions"]) == (0.25, 0.75, 4)
+    assert found["missing"]["neither"] == 0, "rows of other turns miss nothing"
+    assert proctor("baseline", "--out", "base.json", folder=tmp_path).returncode == 0
+    bot = (tmp_path / "bot.py").read_text()
+    (tmp_path / "bot.py").write_text(bot.replace('"A" in question', '"red" in question'))
+    done = proctor("gate", "suite.yaml", "--baseline", "base.json", "--bot", "first", "--json", folder=tmp_path)
+    gated = json.loads(done.stdout)["bots"]["first"]
+    assert gated["metrics"]["conversation_correct"]["candidate_mean"] == 0.0
+    assert not gated["metrics"]["conversation_correct"]["too_much_missing"]
+    (threshold,) = gated["thresholds"]
+    assert (threshold["metric"], threshold["outcome"], threshold["rows"]) == (
+        "conversation_correct", "below threshold", 4,
+    )  # fmt: skip
+
+
 def test_many_turns_share_lines():
     from proctor.reports.conversations import bands
 

@@ -23,7 +23,7 @@ function talkVerdict(index, { places }, column, metric) {
   const turns = places.map((place) => isTurnRight(index, column, metric, place));
   const asked = places.some((place) => index.rows[column].status[place] !== null);
   const wrong = turns.indexOf(false);
-  return { asked, wrong: wrong >= 0 ? wrong : turns.includes(null) ? null : -1 };
+  return { asked, wrong: wrong >= 0 ? wrong : turns.includes(true) ? -1 : null }; // turns that nobody can grade are left out
 }
 
 /** Whether a turn is right: by the threshold, else where the value is 1 of 0 and 1; false without an answer, null if open. */
