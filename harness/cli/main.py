@@ -69,6 +69,9 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
             "robustness", "Show how perturbed or repeated questions change answers.", "proctor robustness --bot rag"
         ),
     },
+    "Conversations": {
+        "turns": Listed("turns", "Find the turn that lost each conversation.", "proctor turns my-suite/suite.yaml"),
+    },
     "Documents and questions": {
         "knowledge": Listed(
             "knowledge", "Benchmark documents: which help or mislead, what is missing.",

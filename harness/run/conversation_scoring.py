@@ -101,7 +101,7 @@ class ConversationScorer:
                 await self.judging.prepare()
             for start in range(0, len(missing), AT_ONCE):
                 some = missing[start : start + AT_ONCE]
-                lines = self._lines(some)
+                lines = turn_lines(self.store, some, self.run.metric_ids.get("correct", -1))
                 await asyncio.gather(*(self._score(bot_queue, each, lines) for each in some))
             self.writer.flush()
 
@@ -120,32 +120,12 @@ class ConversationScorer:
 
     def _complete(self, bot_queue: BotQueue) -> Iterator[Asked]:
         """The conversations of a bot all of whose turns have a row."""
-        turns: dict[tuple[str, int], dict[int, tuple[int, int]]] = {}
-        for conversation, repeat, turn, question_id, reply_id in self.store.query(
-            ROWS, [self.run.id, bot_queue.bot_id]
-        ):
-            turns.setdefault((conversation, repeat), {})[turn] = (question_id, reply_id)
         wanted = _turns_of(bot_queue)
-        for (conversation, repeat), found in turns.items():
-            of_simulation = bot_queue.endings.get((conversation, repeat))
-            count = of_simulation.turns if of_simulation else wanted.get((conversation, repeat))
-            if count == len(found):
-                yield Asked(conversation, repeat, tuple(found[turn] for turn in sorted(found)))
-
-    def _lines(self, some: Sequence[Asked]) -> Mapping[tuple[int, int], tuple[Any, ...]]:
-        """What is known of each turn, by the ids of question and reply."""
-        pairs = {pair for each in some for pair in each.turns}
-        correct = self.run.metric_ids.get("correct", -1)
-        found: dict[tuple[int, int], tuple[Any, ...]] = {}
-        ordered = sorted(pairs)
-        for start in range(0, len(ordered), 400):
-            part = ordered[start : start + 400]
-            questions, replies = list({one for one, _ in part}), list({other for _, other in part})
-            sql = TURNS.format(questions=marks(questions), replies=marks(replies))
-            for line in self.store.query(sql, [*replies, correct, *questions]):
-                if (line[0], line[1]) in pairs:
-                    found[line[0], line[1]] = line
-        return found
+        for asked in asked_conversations(self.store, self.run.id, bot_queue.bot_id):
+            key = asked.conversation, asked.repeat
+            of_simulation = bot_queue.endings.get(key)
+            if len(asked.turns) == (of_simulation.turns if of_simulation else wanted.get(key)):
+                yield asked
 
     async def _score(self, bot_queue: BotQueue, asked: Asked, lines: Mapping[tuple[int, int], tuple[Any, ...]]) -> None:
         found = [lines[pair] for pair in asked.turns]
@@ -164,6 +144,36 @@ class ConversationScorer:
             self.writer.judge_notes(row, notes.calls)
         noted = {"conversation": asked.conversation, "replies": asked.turns}
         self.writer.scores(row, [replace(each, details={**each.details, **noted}) for each in scores])
+
+
+def asked_conversations(store: Store, run_id: int, bot_id: int) -> Iterator[Asked]:
+    """The conversations of a bot in a run, with the turns that have a row."""
+    turns: dict[tuple[str, int], dict[int, tuple[int, int]]] = {}
+    for conversation, repeat, turn, question_id, reply_id in store.query(ROWS, [run_id, bot_id]):
+        turns.setdefault((conversation, repeat), {})[turn] = (question_id, reply_id)
+    for (conversation, repeat), found in turns.items():
+        yield Asked(conversation, repeat, tuple(found[turn] for turn in sorted(found)))
+
+
+def turn_lines(store: Store, some: Sequence[Asked], correct: int) -> Mapping[tuple[int, int], tuple[Any, ...]]:
+    """What is known of each turn, as ``TURNS`` selects it, by the ids of question and reply.
+
+    Args:
+        store: the database.
+        some: conversations.
+        correct: the id of the metric that says whether a turn is right.
+    """
+    ordered = sorted({pair for each in some for pair in each.turns})
+    found: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for start in range(0, len(ordered), 400):
+        part = ordered[start : start + 400]
+        questions, replies = list({one for one, _ in part}), list({other for _, other in part})
+        sql = TURNS.format(questions=marks(questions), replies=marks(replies))
+        wanted = set(part)
+        for line in store.query(sql, [*replies, correct, *questions]):
+            if (line[0], line[1]) in wanted:
+                found[line[0], line[1]] = line
+    return found
 
 
 def _turns_of(bot_queue: BotQueue) -> dict[tuple[str, int], int]:

@@ -1,0 +1,58 @@
+"""``turns``: which turn lost each conversation, and what earlier errors cost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ... import InputError
+from ...reports.leaderboard import count
+from ..run.run_config import RunConfig
+from .conventions import Database, Json, interruptible, say, with_run_options
+
+MOST = 1000
+
+
+@with_run_options("bots", "limit", "repeat", "concurrency", "judge", "judge_url", "dry_run")
+def turns(
+    suite: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample."),
+    ] = None,
+    database: Database = Path("proctor.db"),
+    config: RunConfig = RunConfig(),  # noqa: B008 - frozen
+    most: Annotated[int, typer.Option(min=0, metavar="N", help="Turns to ask at most.")] = MOST,
+    as_json: Json = False,
+) -> None:
+    """Find the turn that lost each conversation. Asks each turn on the bot's own history and on the expected one."""
+    from ...reports.export.turns import turn_blocks
+    from ..analysis.turns import lost_turns, plan_turns
+    from ..run.progress import watching
+    from ..suite.suite_file import load_named
+    from .console import own_stdout, show, write_json
+
+    with interruptible("Stopped. What was answered is stored; the same command goes on from there."):
+        loaded = load_named(suite)
+        with own_stdout() as stdout:
+            plan = plan_turns(loaded, config, os.environ, database, lambda _: None)
+            told = f"{count(plan.to_ask, 'turn')} to ask at most; the others are cached."
+            if config.only_planned:
+                if as_json:
+                    write_json({"turns_to_ask": plan.to_ask, "left_out": plan.left_out}, stdout)
+                else:
+                    stdout.write(f"{told}\n")
+                return
+            if plan.to_ask > most:
+                raise InputError(
+                    f"{count(plan.to_ask, 'turn')} would be asked, and --most allows {most:,}. Give a higher --most, or"
+                    " fewer conversations: --limit N, --bots A."
+                )
+            say(told)
+            found = lost_turns(plan, database, watching, loaded.suite.seed)
+            if as_json:
+                write_json(found.as_object, stdout)
+            else:
+                show(turn_blocks(found), stdout)
