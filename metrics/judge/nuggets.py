@@ -134,9 +134,10 @@ The judge says of each whether the answer supports it (1 point), a part of it (Â
 
 Formula: {formula}. Of two vital nuggets, one supported and one in part, and an okay one that is missing: {example}.
 A blank answer, or one that says that it does not know, has 0. {limits}
-The embedded judge knows no parts: it gives each nugget the probability that the answer says it, as for
-``claim_recall_answer``. These are its points, which follow people's marks better than 0 and 1 do; where only full
-support counts, it is 1 from a probability of 0.5 on. Figures of it and of a language model can't be compared.
+The embedded judge knows no parts: it gives each nugget the probability that the answer says it, half by the matching
+of ``claim_recall_answer``, half by the support model of ``faithfulness``. These are its points, which follow people's
+marks better than 0 and 1 do; where only full support counts, it is 1 from a probability of 0.5 on. Figures of it and of
+a language model can't be compared.
 Saying everything gives 1: read it together with ``faithfulness`` or ``answer_length``."""
 _ALL: Final = "Answers to a question without nuggets and without an expected answer have no value."
 _VITAL: Final = f"{_ALL[:-1]}, nor have those to one without a vital nugget."

@@ -32,7 +32,7 @@ from ..relevance import GradeContexts
 from ..verdicts import AnswerSupport, ExpectedSupport, Verdict
 from .correctness import abstains, agree, right
 from .language import same_language
-from .support import Supported, supported, vectors_of
+from .support import THRESHOLD, Supported, supported, vectors_of
 from .wording import STOP_WORDS, wording
 
 # What is said for politeness' sake, whole sentences only.
@@ -274,22 +274,24 @@ class EmbeddedJudge:
         return fmean(found) if found else 0.0
 
     async def _assign_nuggets(self, call: AssignNuggets) -> tuple[Level, ...]:
-        """Whether the answer says each nugget, as it says or doesn't say an expected claim; parts are not known.
+        """Whether the answer says each nugget, with the probability of it; parts of one are not known.
 
-        That was nearer to people's verdicts than the support model on all sets that ``measure_nuggets.py`` looks at.
+        The probability is the mean of that of ``agree``, which is better on short answers, and of the support model's,
+        which is better on long ones (``measure_nuggets.py``).
         """
         if any(not wording(nugget).content for nugget in call.nuggets):
             raise cannot_grade(call, "a nugget has no word that could be looked for")
-        said = sentences(call.answer)
-        found = await agree(
-            CompareClaims(" ".join(call.nuggets), call.answer, said, call.nuggets, call.question),
-            self._embedder, self._entailment,
+        compared = CompareClaims(
+            " ".join(call.nuggets), call.answer, sentences(call.answer), call.nuggets, call.question
         )  # fmt: skip
-        full = len(SUPPORT) - 1
+        agreed = (await agree(compared, self._embedder, self._entailment)).expected_claims
+        likely = [one.probability or 0.0 if one else 0.0 for one in agreed]
+        if self._model:
+            found = await self._supported([_in_context(call.question, one) for one in call.nuggets], [call.answer])
+            likely = [fmean((one, other.joint.score)) for one, other in zip(likely, found, strict=True)]
         return tuple(
-            Level(full if one.holds else 0, one.why, probability=one.probability)
-            for one in found.expected_claims
-            if one
+            Level((len(SUPPORT) - 1) * (share >= THRESHOLD), one.why if one and share < THRESHOLD else "", 1.0, share)
+            for share, one in zip(likely, agreed, strict=True)
         )
 
     async def _check_answer(self, call: CheckAnswer) -> AnswerSupport:

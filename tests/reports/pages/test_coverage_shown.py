@@ -35,3 +35,7 @@ def test_each_nugget_and_each_grade_is_shown(page, tmp_path):
         "relevance 3 of 3: answers in full",
     ):
         assert part in evidence
+    shown = [line.text for line in page.driver.find_elements("css selector", ".context-facts")]
+    assert [line.rpartition("relevance")[2] for line in shown] == [
+        " 1 of 3: on the topic, no answer", " 3 of 3: answers in full",
+    ]  # fmt: skip

@@ -23,7 +23,8 @@ class ContextLine {
       make("span", { class: "rank" }, make("span", { class: "unseen" }, "Context "), rank), " ", name);
     this.#toggle.addEventListener("click", () => this.#unfold(this.#toggle.getAttribute("aria-expanded") !== "true"));
     this.element = make("li", { class: "context", tabindex: "-1", "data-rank": rank, "aria-label": `Context ${rank}` },
-      this.#toggle, make("p", { class: "small quiet context-facts" }, contextFacts(passage, score, marks.length)), this.#note, this.#body);
+      this.#toggle, make("p", { class: "small quiet context-facts" }, contextFacts(passage, score, marks.length), gradeLabel(side.row, rank)),
+      this.#note, this.#body);
     this.redraw();
     this.#unfold(this.text.length <= FOLDED_CHARACTERS);
   }
@@ -75,6 +76,15 @@ class ContextLine {
     this.#toggle.setAttribute("aria-expanded", String(isOpen));
     this.#body.classList.toggle("clamped", !isOpen);
   }
+}
+
+/** What a judge graded the context's relevance; nothing where no metric of the run has grades. */
+function gradeLabel(row, rank) {
+  for (const { details } of row.scores.values()) {
+    const found = Array.isArray(details?.chunks) && details.chunks.find((each) => each?.chunk === rank && Object.hasOwn(GRADES, each.grade));
+    if (found) return [" ", verdictLabel(verdictOf(found))];
+  }
+  return [];
 }
 
 function contextFacts(passage, score, goldCount) {
