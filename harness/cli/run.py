@@ -74,7 +74,7 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
         yield again, "after fixing the set-up: asks only what is missing"
     run = f" {outcome.summary.run}" if outcome.cached else ""
     yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
-    if len(bots) > 1:
+    if sum(bot.failed < bot.rows and not bot.problem for bot in outcome.summary.bots) > 1:
         yield _comparison(outcome)
     if suite is not None and suite.exists() and not outcome.unable:
         yield _baseline(outcome, suite)
@@ -89,7 +89,8 @@ def _comparison(outcome: Outcome) -> tuple[str, str]:
     """Compare the two best bots by the primary metric; bots without a value come last, ties in the suite's order."""
     primary = outcome.summary.primary
     sign = -1 if primary is not None and primary.column.better == "higher" else 1
-    values = {bot.name: bot.metrics[primary.name].mean if primary else None for bot in outcome.summary.bots}
+    working = [bot for bot in outcome.summary.bots if bot.failed < bot.rows and not bot.problem]
+    values = {bot.name: bot.metrics[primary.name].mean if primary else None for bot in working}
     best, rival = sorted(values, key=lambda name: (values[name] is None, sign * (values[name] or 0.0)))[:2]
     if primary is None or None in (values[best], values[rival]) or values[best] == values[rival]:
         base, head = best, rival

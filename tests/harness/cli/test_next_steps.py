@@ -1,5 +1,6 @@
 """What a run suggests to type next: commands that work as they stand."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 from proctor.harness.cli.main import app
 from proctor.harness.cli.run import MOST, next_steps
 from small_runs import FakeBot, numbered, run_into
+from suites import write_suite
+from typed import proctor
 from typer.testing import CliRunner
 
 
@@ -41,6 +44,16 @@ def test_the_page_comes_first_then_two_bots_are_compared_and_kept_as_a_baseline(
 @pytest.mark.usefixtures("folder")
 def test_one_bot_alone_is_compared_with_nothing():
     assert not any("compare" in command for command in commands("rag"))
+
+
+def test_a_bot_that_could_not_work_is_compared_with_nothing(tmp_path):
+    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("answer", "other", "no_such_function")}
+    bot = "def answer(question):\n    return question\n\n\ndef other(question):\n    return 'No.'\n"
+    write_suite(tmp_path, bot, bots=bots)
+    alone = proctor("run", "suite.yaml", "--bots", "answer,no_such_function", folder=tmp_path)
+    assert "proctor report" in alone.stdout and "proctor compare" not in alone.stdout
+    compared = re.search(r"proctor compare (.*)", proctor("run", "suite.yaml", folder=tmp_path).stdout)[1]
+    assert "answer" in compared and "other" in compared and "no_such_function" not in compared
 
 
 @pytest.mark.usefixtures("folder")
