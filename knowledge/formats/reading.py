@@ -26,6 +26,8 @@ _ROWS: Final = 5
 _BATCH: Final = 10_000  # rows of Parquet at a time
 _DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
+_YAML_ITEM: Final = re.compile(r"^- +(?=[A-Za-z_\"'{])", re.MULTILINE)
+_YAML_ITEM_KEY: Final = re.compile(r"^(?:- | ) *[\"']?([A-Za-z_][\w-]*)[\"']?\s*:", re.MULTILINE)
 _YAML_KEY: Final = re.compile(r"^([A-Za-z_][\w-]*)\s*:", re.MULTILINE)
 
 
@@ -162,9 +164,15 @@ def _head_of_text(path: Path, kind: str, text: str) -> Head:
         case "csv" | "tsv":
             return Head(path, kind, text, rows=_cells(text, kind))
         case "yaml":
-            return Head(path, kind, text, data=dict.fromkeys(_YAML_KEY.findall(text)))
+            return Head(path, kind, text, data=dict.fromkeys(_YAML_KEY.findall(text)), rows=_items(text))
         case _:
             return Head(path, kind, text)
+
+
+def _items(text: str) -> tuple[Row, ...]:
+    """A row with the keys of the items, where a YAML file is a list of mappings."""
+    items = text[found.start() :] if (found := _YAML_ITEM.search(text)) else ""
+    return (dict.fromkeys(_YAML_ITEM_KEY.findall(items)),) if items and not _YAML_KEY.search(text) else ()
 
 
 def _cells(text: str, kind: str) -> tuple[Row, ...]:
