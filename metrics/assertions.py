@@ -64,7 +64,7 @@ class Facts:
 
 @artefact
 def assertion_verdict(
-    answer: str, assertions: Sequence[Assertion], latency_ms: float | None = None, cost: float | None = None
+    answer: str, assertions: Sequence[Mapping[str, object]], latency_ms: float | None = None, cost: float | None = None
 ) -> Verdict:
     """The question's assertions, each checked once."""
     return verdict_of(assertions, Facts(answer, latency_ms, cost))

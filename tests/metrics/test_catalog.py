@@ -87,9 +87,18 @@ def test_thresholds_and_directions_are_those_of_the_specification() -> None:
     others = {"correct": 1.0, "exact_match": 1.0, "row_correct": 1.0, "bot_error_rate": 0.0, "parse_failure_rate": 0.2}
     others |= {"conversation_correct": 1.0, "goal_reached": 1.0}
     others |= dict.fromkeys(noise, 0.25) | {"lettucedetect": 1.0, "faithful": 0.5}
-    yes_or_no = ("contains_all", "contains_any", "starts_with", "regex", "json_valid", "json_schema", "numeric_match")
+    yes_or_no = (
+        "contains_all",
+        "contains_any",
+        "starts_with",
+        "regex",
+        "json_valid",
+        "json_schema",
+        "numeric_match",
+        "assertions",
+    )
     of_tools = ("tool_call_f1", "tool_argument_match", "tool_order")
-    others |= dict.fromkeys((*yes_or_no, "citation_validity", "quote_accuracy", *of_tools), 1.0)
+    others |= dict.fromkeys((*yes_or_no, "assertions", "citation_validity", "quote_accuracy", *of_tools), 1.0)
     others["forbidden_tools"] = 0.0
     rates = {name for name in CATALOG.metrics if "." in name}
     found = {name: one.threshold for name, one in CATALOG.metrics.items() if one.threshold is not None}
