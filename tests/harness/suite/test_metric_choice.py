@@ -86,7 +86,7 @@ def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
 def test_the_default_metrics_need_no_more_than_is_asked_for():
     catalog = builtin_catalog()
     facts = {"expected": "expected", "text": "question", "contexts": "contexts", "latency_ms": "latency_ms"}
-    facts |= {"constraints": "constraints", "evidence": "gold", "verdict": "expected_answers"}
+    facts |= {"constraints": "constraints", "assertions": "assertions", "evidence": "gold", "verdict": "expected_answers"}
     for name, needs in DEFAULTS.items():
         given = {"question", "answer", "embedder", "judge", "retrieved"} | {facts[need] for need in needs}
         for evaluator in named(name, catalog):
