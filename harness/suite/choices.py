@@ -478,8 +478,9 @@ def choose_metrics(
     ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
     plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
     _check_thresholds(thresholds, ids, catalog)
-    if left_out:
-        warnings.append(_sentence(left_out))
+    # Nobody misses the assertions of questions that bring none: they are for suites that came from elsewhere.
+    if told := {name: why for name, why in left_out.items() if why != WHY_MISSING["assertions"]}:
+        warnings.append(_sentence(told))
     settled = _settled_thresholds(chosen) | dict(thresholds)
     if primary:
         primary = _primary(primary, chosen, plan)

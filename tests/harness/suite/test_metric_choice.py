@@ -75,6 +75,12 @@ def test_defaults_without_what_they_rest_on_are_left_out_with_the_reason():
     assert not {"exact_match", "ndcg"} & set(ids(choice))
 
 
+def test_questions_without_assertions_are_not_told_that_these_are_missing():
+    choice = chosen(None, assertions=0)
+    assert choice.left_out == {"assertions": "no question has assertions"}
+    assert choice.warnings == ()
+
+
 @pytest.mark.parametrize("need", WHY_MISSING)
 def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
     left_out = chosen(None, **dict.fromkeys(VERDICTS, 0) if need == "verdict" else {need: 0}).left_out
@@ -86,7 +92,8 @@ def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
 def test_the_default_metrics_need_no_more_than_is_asked_for():
     catalog = builtin_catalog()
     facts = {"expected": "expected", "text": "question", "contexts": "contexts", "latency_ms": "latency_ms"}
-    facts |= {"constraints": "constraints", "assertions": "assertions", "evidence": "gold", "verdict": "expected_answers"}
+    facts |= {"constraints": "constraints", "assertions": "assertions", "evidence": "gold"}
+    facts |= {"verdict": "expected_answers"}
     for name, needs in DEFAULTS.items():
         given = {"question", "answer", "embedder", "judge", "retrieved"} | {facts[need] for need in needs}
         for evaluator in named(name, catalog):
