@@ -5,7 +5,7 @@ import inspect
 import json
 import math
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
@@ -73,9 +73,9 @@ class Reply:
             looks at the words of the answer.
         queue_ms: milliseconds spent waiting in *our* limits, not counted in the bot's latency.
         attempts_ms: milliseconds of each attempt at the backend, failed ones first; empty when not known.
+        trace: anything else worth keeping; must be JSON-able.
         tool_calls: the tools that it called, in their order; None when the bot does not report tools, empty when it
             called none. The search of a RAG bot is one.
-        trace: anything else worth keeping; must be JSON-able.
         request_hash: of the request that was put to a chat model: where an equal one was answered before, that answer
             counts. Blank where the bot does not render its requests itself.
     """
@@ -87,8 +87,8 @@ class Reply:
     abstained: bool | None = None
     queue_ms: float = 0.0
     attempts_ms: tuple[float, ...] = ()
-    tool_calls: tuple[ToolCall, ...] | None = None
     trace: Mapping[str, object] = field(default_factory=dict)
+    tool_calls: tuple[ToolCall, ...] | None = None
     request_hash: str = ""
 
 
@@ -146,10 +146,11 @@ async def reply_of(bot: Bot, question: str, history: Sequence[Message], session:
 
     One with a memory of its own is handed the session; left blank, a new one.
     """
-    more = {SESSION: session or new_session()} if keeps_memory(bot) else {}
-    if history and takes_history(bot.reply):
-        return await bot.reply(question, history, **more)
-    return await bot.reply(question, **more)
+    ask: Callable[..., Awaitable[Reply]] = bot.reply
+    given = (question, history) if history and takes_history(bot.reply) else (question,)
+    if keeps_memory(bot):
+        return await ask(*given, session=session or new_session())
+    return await ask(*given)
 
 
 def new_session() -> str:

@@ -481,7 +481,7 @@ def _unused_answers(rows: Rows, summary: RowsSummary) -> Iterator[str]:
 _COLUMNS = ("id", "question", "expected_answers", "constraints", "tags", "source_document", "answerable", "evidence")
 # Columns of a table where some question has them.
 _OPTIONAL = ("history", "conversation", "turn", "nuggets", "expected_tools", "forbidden_tools")
-_NOTHING = (None, "", (), [])
+_NOTHING: tuple[object, ...] = (None, "", (), [])
 _WIDTH = 120  # of lines in YAML
 _OURS = frozenset({*_COLUMNS, "question_id", "text"}.union(*(field.names for field in QUESTION_FIELDS))) - {
     PERTURBS,

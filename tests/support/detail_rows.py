@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from detail_runs import measure, passage, valued, written
-from proctor.bots.bot import Reply, Usage
+from proctor.bots.bot import Reply, ToolCall, Usage
 from proctor.knowledge.questions.question import Evidence, Question
 from proctor.metrics.score import Score, Status
 from proctor.reports.store.run import RowStatus
@@ -74,7 +74,10 @@ def detail_page(folder: Path) -> Path:
     with written(folder / "proctor.db", ("left", "right"), METRICS) as book:
         contexts = (passage(FIRST, start=100), passage(SECOND, "b.md"))
         trace = {"steps": [{"tool": "search"}]}
-        reply = Reply(ANSWER, contexts, Usage(120, 30, 0.004), "first I looked", None, 12.0, (100.0, 700.0), trace)
+        calls = (ToolCall("<b>look</b>", {"order": "1182"}, "packed"), ToolCall("swap", None, error="no JSON"))
+        reply = Reply(
+            ANSWER, contexts, Usage(120, 30, 0.004), "first I looked", None, 12.0, (100.0, 700.0), trace, calls
+        )
         row = book.ask("right", QUESTION, reply, SCORES, latency_ms=700.0, in_flight=3)
         book.judged(row, "large", "<answer>raw request</answer>", '{"grade": 0.6}', reasoning="I weighed it")
         left = Score("faithfulness", None, Status.NOT_APPLICABLE, "contexts_missing")

@@ -293,3 +293,13 @@ def test_a_database_of_before_gets_the_columns(tmp_path):
     Store.open(tmp_path / "proctor.db").close()
     run_suite(tmp_path, BOT % [SHIPPED], [{**QUESTION, "id": "other"}])
     assert stored(tmp_path) == [(None, None), ([SHIPPED], None)]
+
+
+def test_ask_shows_the_calls(tmp_path):
+    odd = {"name": "refund", "arguments": "{bad"}
+    write_suite(tmp_path, BOT % [SHIPPED, odd], [QUESTION])
+    shown = proctor("ask", "suite.yaml", "mine", "Where is it?", folder=tmp_path).stdout
+    assert "order_status(order='1182') -> packed" in shown
+    assert "refund(?) -> failed: its arguments are no JSON" in shown
+    answer = json.loads(proctor("ask", "suite.yaml", "mine", "Where is it?", "--json", folder=tmp_path).stdout)
+    assert answer["tool_calls"][0]["arguments"] == {"order": "1182"}
