@@ -26,13 +26,16 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         if not isinstance(messages, list):
             yield line, row | {"question": None}
             continue
+        for name in ("tools", "functions", "parallel_tool_calls"):
+            if row.pop(name, None):
+                notes.lose(f"`{name}` are", "they are the bot's own", line)
+        if any(isinstance(each, dict) and (each.get("tool_calls") or each.get("role") == "tool") for each in messages):
+            yield line, {**row, "messages": messages}  # what is read of calls is the same for every chat
+            continue
         expected = messages[-1] if messages and isinstance(messages[-1], dict) else {}
         if expected.get("role") == "assistant" and isinstance(expected.get("content"), str):
             row["expected_answer"] = expected["content"]
             messages = messages[:-1]
-        for name in ("tools", "functions", "parallel_tool_calls"):
-            if row.pop(name, None):
-                notes.lose(f"`{name}` are", "they are the bot's own", line)
         yield line, row | asked_last(messages, line, notes)
 
 

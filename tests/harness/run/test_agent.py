@@ -3,11 +3,10 @@
 import json
 import os
 import re
-import sqlite3
 
 import pytest
 from openai_server import Answer, OpenAIServer
-from suites import write_suite
+from suites import lines, write_suite
 from typed import proctor
 
 AGENT = """
@@ -113,11 +112,7 @@ def run_agents(folder, server, bots: dict, **suite: object) -> None:
 
 
 def rows(folder, sql: str) -> list[tuple]:
-    connection = sqlite3.connect(folder / "proctor.db")
-    try:
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
+    return lines(folder / "proctor.db", sql)
 
 
 def agent(name: str, **more: object) -> dict[str, object]:

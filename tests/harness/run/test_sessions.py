@@ -2,14 +2,12 @@
 
 import json
 import os
-import sqlite3
-import warnings
 from pathlib import Path
 
 import proctor as face
 import pytest
 from openai_server import OpenAIServer
-from suites import start, wait_for_answers, write_suite
+from suites import lines, start, wait_for_answers, write_suite
 from typed import proctor
 
 # Remembers what it heard in each session, in this process alone, and notes what it was asked.
@@ -42,14 +40,11 @@ def asked(folder: Path) -> dict[str, list[str]]:
 
 
 def answers(folder: Path) -> list[tuple]:
-    connection = sqlite3.connect(folder / "proctor.db")
-    try:
-        return connection.execute(
-            "SELECT question_id, repeat, status, IFNULL(answer, error) FROM answers"
-            " WHERE run = (SELECT name FROM runs ORDER BY id DESC) ORDER BY question_id, repeat"
-        ).fetchall()
-    finally:
-        connection.close()
+    return lines(
+        folder / "proctor.db",
+        "SELECT question_id, repeat, status, IFNULL(answer, error) FROM answers"
+        " WHERE run = (SELECT name FROM runs ORDER BY id DESC) ORDER BY question_id, repeat",
+    )
 
 
 def run_suite(folder: Path, questions: list[dict], bot: str = REMEMBERS, code: int = 0, **suite: object) -> str:
@@ -64,7 +59,7 @@ def test_each_conversation_and_repeat_has_a_session_of_its_own(tmp_path):
     sessions = asked(tmp_path)
     assert sorted(sessions.values()) == sorted(2 * [["one", "two", "three"], ["eins", "zwei"], [ALONE["question"]]])
     assert ("c/3", 1, "answered", "heard one, two, three") in answers(tmp_path)
-    traces = sqlite3.connect(tmp_path / "proctor.db").execute("SELECT trace FROM replies").fetchall()
+    traces = lines(tmp_path / "proctor.db", "SELECT trace FROM replies")
     assert {json.loads(trace)["session"] for (trace,) in traces} == set(sessions)
 
 
@@ -218,6 +213,7 @@ chain = RunnableWithMessageHistory(
 """
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # LangChain speaks against its own message histories
 def test_a_chain_with_message_history_keeps_each_conversation_by_its_session(tmp_path):
     (tmp_path / "chains.py").write_text(CHAIN)
     bots = {
@@ -225,21 +221,20 @@ def test_a_chain_with_message_history_keeps_each_conversation_by_its_session(tmp
         "told": {"type": "langchain", "target": "chains.py:plain", "input_key": "input", "history_key": "history"},
     }
     run_suite(tmp_path, [TURNS, OTHER], bots=bots, concurrency=4)
-    found = sqlite3.connect(tmp_path / "proctor.db").execute("SELECT bot, question_id, answer FROM answers")
+    found = lines(tmp_path / "proctor.db", "SELECT bot, question_id, answer FROM answers")
     by_bot = {(bot, question): answer for bot, question, answer in found}
     for bot in ("keeps", "told"):
         assert by_bot[bot, "c/3"] == "one | two > three"
         assert by_bot[bot, "d/2"] == "eins > zwei"
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # LangChain speaks against its own message histories
 def test_a_bot_in_python_takes_session_and_history_keys_too(tmp_path):
     namespace: dict = {}
-    with warnings.catch_warnings(action="ignore"):  # LangChain speaks against message histories of its own
-        exec(CHAIN, namespace)  # noqa: S102 - our own text
+    exec(CHAIN, namespace)  # noqa: S102 - our own text
     bots = {"keeps": face.LangChain(namespace["chain"], input_key="input"),
             "told": face.LangChain(namespace["plain"], input_key="input", history_key="history")}  # fmt: skip
-    with warnings.catch_warnings(action="ignore"):
-        run = face.evaluate([TURNS], bots, metrics=["answer_length"], db=tmp_path / "proctor.db")
+    run = face.evaluate([TURNS], bots, metrics=["answer_length"], db=tmp_path / "proctor.db")
     assert {row.answer for row in run.rows() if row.turn == 3} == {"one | two > three"}
 
 
@@ -269,7 +264,7 @@ def test_a_history_that_is_longer_than_the_window_is_cut_and_that_is_said(tmp_pa
     bots = {"rag": {"type": "rag", "history": "concatenate", "history_tokens": 20}}
     turns = [{"id": "c", "turns": [f"Do you sell helmets of size {number}?" for number in range(6)]}]
     said = run_suite(tmp_path, turns, bots=bots, knowledge="docs")
-    found = sqlite3.connect(tmp_path / "proctor.db").execute("SELECT trace FROM replies ORDER BY id").fetchall()
+    found = lines(tmp_path / "proctor.db", "SELECT trace FROM replies ORDER BY id")
     cut = [json.loads(trace).get("history_messages_cut", 0) for (trace,) in found]
     assert cut[0] == 0 and cut[-1] >= 6
     assert f"rag: the oldest messages were left out before {sum(map(bool, cut))} of the questions" in said

@@ -11,7 +11,7 @@ import proctor as face
 import pytest
 from openai_server import Answer, OpenAIServer
 from proctor.reports.store.database import Store
-from suites import write_suite
+from suites import lines, write_suite
 from typed import proctor
 
 SHIPPED = {"name": "order_status", "arguments": {"order": "1182"}, "result": "packed", "id": "c1"}
@@ -32,8 +32,9 @@ def run_suite(folder, bot: str, questions=(QUESTION,), code: int = 0, **suite: o
 
 def stored(folder) -> list:
     """The tool calls of all rows, as they are in the database, and what the trace says was not kept of them."""
-    found = sqlite3.connect(folder / "proctor.db").execute(
-        "SELECT tool_calls, trace FROM run_rows JOIN replies ON replies.id = reply_id ORDER BY run_rows.position"
+    found = lines(
+        folder / "proctor.db",
+        "SELECT tool_calls, trace FROM run_rows JOIN replies ON replies.id = reply_id ORDER BY run_rows.position",
     )
     return [
         (calls and json.loads(calls), json.loads(trace or "{}").get("not_kept", {}).get("tool_calls"))
@@ -42,8 +43,7 @@ def stored(folder) -> list:
 
 
 def scores(folder) -> dict[str, float | None]:
-    found = sqlite3.connect(folder / "proctor.db").execute("SELECT metric, IFNULL(value, reason) FROM row_scores")
-    return dict(found.fetchall())
+    return dict(lines(folder / "proctor.db", "SELECT metric, IFNULL(value, reason) FROM row_scores"))
 
 
 def test_calls_of_a_python_bot_are_stored_scored_and_written_out(tmp_path):
@@ -168,8 +168,11 @@ def test_recorded_calls_are_scored_from_a_table_too(tmp_path):
             "score", name, "--metrics", "tool_call_f1,tool_argument_match", "--db", f"{name}.db", folder=tmp_path
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        found = sqlite3.connect(tmp_path / f"{name}.db").execute("SELECT metric, value FROM row_scores").fetchall()
+        found = lines(tmp_path / f"{name}.db", "SELECT metric, value FROM row_scores")
         assert dict(found) == {"tool_call_f1": 1, "tool_argument_match": 1}
+            "tool_call_f1": 1,
+            "tool_argument_match": 1,
+        }
 
 
 def test_where_questions_speak_of_tools_these_are_scored_by_default(tmp_path):
@@ -215,11 +218,12 @@ def test_expected_tools_that_cant_be_read_get_a_sentence_with_their_line(tmp_pat
 def test_turns_have_tools_of_their_own_and_share_what_is_forbidden(tmp_path):
     turns = [{"ask": "I ordered, order 1182."}, {"ask": "Where is it?", "expected_tools": ["order_status"]}]
     run_suite(tmp_path, BOT % [SHIPPED], [{"id": "c", "forbidden_tools": "refund", "turns": turns}])
-    found = sqlite3.connect(tmp_path / "proctor.db").execute(
+    found = lines(
+        tmp_path / "proctor.db",
         "SELECT question_id, value, reason FROM row_scores WHERE metric IN ('tool_call_f1', 'forbidden_tools')"
-        " ORDER BY question_id, metric"
+        " ORDER BY question_id, metric",
     )
-    assert found.fetchall() == [
+    assert found == [
         ("c/1", 0, None), ("c/1", None, "expected_tools_missing"), ("c/2", 0, None), ("c/2", 1, None),
     ]  # fmt: skip
 
