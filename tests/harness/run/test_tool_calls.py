@@ -170,9 +170,6 @@ def test_recorded_calls_are_scored_from_a_table_too(tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         found = lines(tmp_path / f"{name}.db", "SELECT metric, value FROM row_scores")
         assert dict(found) == {"tool_call_f1": 1, "tool_argument_match": 1}
-            "tool_call_f1": 1,
-            "tool_argument_match": 1,
-        }
 
 
 def test_where_questions_speak_of_tools_these_are_scored_by_default(tmp_path):
