@@ -56,9 +56,9 @@ def commands() -> list[str]:
 IN_SESSIONS = {typed.command for _, block in SESSIONS for typed in session(block)}
 # What has a name left open, or is a command with no operand in a sentence about it.
 OPEN = {
-    "proctor COMMAND --help", "proctor metrics NAME", "proctor report BASE HEAD", "proctor ask", "proctor gate",
-    "proctor perturb questions.yaml", "proctor plan", "proctor questions", "proctor report --markdown",
-    "proctor run --fresh",
+    "proctor COMMAND --help", "proctor import", "proctor export", "proctor metrics NAME", "proctor report BASE HEAD",
+    "proctor ask", "proctor gate", "proctor perturb questions.yaml", "proctor plan", "proctor questions",
+    "proctor report --markdown", "proctor run --fresh",
 }  # fmt: skip
 SERVERS = ("proctor view", "proctor explore")  # tests/harness/server runs them
 # What ends with another exit code than 0 here, and why.
@@ -91,8 +91,9 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("user")
     assert proctor("init", "my-suite", folder=place).returncode == 0
     text = (place / "my-suite" / "questions.yaml").read_text("utf-8")
-    first = re.split(r"^(?=- id: )", text, flags=re.MULTILINE)[1:9]
-    (place / "my-suite" / "questions.yaml").write_text("".join(first), "utf-8")
+    asked = re.split(r"^(?=- id: )", text, flags=re.MULTILINE)[1:]
+    chats = [each for each in asked if "turns:" in each and each.count("ask:") == each.count("expected_answer:")]
+    (place / "my-suite" / "questions.yaml").write_text("".join([*asked[:8], *chats[:2]]), "utf-8")
     shutil.copy(place / "my-suite" / "questions.yaml", place)
     suite = (place / "my-suite" / "suite.yaml").read_text("utf-8")
     (place / "my-suite" / "suite.yaml").write_text(
@@ -102,6 +103,8 @@ def folder(tmp_path_factory):
     lines = "".join(json.dumps(each) + "\n" for each in RECORDED)
     for name in ("recorded.jsonl", "answers.jsonl"):
         (place / name).write_text(lines)
+    (place / "helpful.md").write_text("scale: 1 to 5\n\nIs the answer helpful?\n")
+    (place / "results.jsonl").write_text('{"user_input": "When?", "response": "At nine.", "faithfulness": 1.0}\n')
     (place / "own.py").write_text(fenced("metrics/README.md", "python"))
     for name, language in (("my_bot.py", "python"), ("questions.csv", "csv"), ("suite.yaml", "yaml")):
         (place / name).write_text(fenced("README.md", language))
@@ -117,7 +120,11 @@ def prepared(command: str, folder: Path, server: JudgeServer) -> list[str]:
     """What is typed, with this day's runs and this server, once its files are there."""
     if command.startswith("proctor init"):
         shutil.rmtree(folder / "my-suite")
-    if "review" in command:
+    if command != "proctor run suite.yaml":
+        command = command.replace(" suite.yaml", " my-suite/suite.yaml")
+    if "review nuggets" in command:
+        proctor("questions", "draft", "my-suite/suite.yaml", "--nuggets", "--out", "nuggets.jsonl", folder=folder)
+    elif "review" in command:
         proctor("questions", "draft", "my-suite/suite.yaml", "--out", "drafts.jsonl", folder=folder)
     if command.startswith("proctor calibrate"):
         filled_labels(folder)
