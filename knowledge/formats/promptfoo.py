@@ -15,7 +15,7 @@ from ..questions.row_files import file_kind
 from ..questions.rows import Row, decoded_whole
 from ..yaml_loading import YamlTooMuch, composed
 from .format import RATE, Format, Head, Metric, Notes
-from .promptfoo_assertions import as_assertion, as_promptfoo, assertion_of_cell, reference_of
+from .promptfoo_assertions import as_assertion, as_promptfoo, assertion_of_cell, comma_separated, reference_of
 from .promptfoo_bots import bots_of
 from .promptfoo_templates import Prompt, Unrendered, names_in, rendered
 from .reading import records, whole_json
@@ -89,6 +89,7 @@ class _Config:
     rubrics: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, None] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
+    tools: list[str] = field(default_factory=list)  # that the test at hand expects to be called
     per_test: dict[str, int] = field(default_factory=dict)  # how many tests have each rubric
 
     def rows(self) -> Iterator[tuple[int, Row]]:
@@ -236,9 +237,12 @@ class _Config:
         row |= {key: metadata.pop(key) for key in _OF_PROCTOR if key in metadata}
         if isinstance(tags := row.get("tags"), str):
             row["tags"] = [tags]
+        self.tools = []
         listed, expected = self._assertions(test, values, line, "constraints" in row)
         if listed:
             row["assertions"] = listed
+        if self.tools:
+            row["expected_tools"] = list(dict.fromkeys(self.tools))
         if expected and "expected_answers" not in row:
             row["expected_answers"] = expected
         if isinstance(test.get("description"), str):
@@ -300,6 +304,8 @@ class _Config:
             self.notes.lose(f"{kind} with a template", str(cause), line)
             return None
         expected += reference_of(kind, value)
+        if kind == "tool-call-f1" and (tools := comma_separated(value) if isinstance(value, str) else value):
+            self.tools += [text_of(each) for each in tools if isinstance(tools, list)]
         if (metric := _GRADED.get(kind)) is not None:
             self._graded(metric, kind, given, value, line)
             return None
@@ -383,6 +389,7 @@ _GRADED: Final[Mapping[str, str]] = {
     "llm-rubric": "rubric", "g-eval": "rubric", "model-graded-closedqa": "rubric", "agent-rubric": "rubric",
     "factuality": "answer_correctness", "model-graded-factuality": "answer_correctness",
     "similar": "answer_similarity", "similar:cosine": "answer_similarity",
+    "tool-call-f1": "tool_call_f1",
     "answer-relevance": "answer_relevancy", "context-faithfulness": "faithfulness",
     "context-recall": "context_recall", "context-relevance": "context_relevancy",
 }  # fmt: skip

@@ -26,6 +26,8 @@ _NOT_CARRIED: Final[Mapping[str, str]] = {
     "pi": _REMOTE,
     "search-rubric": _REMOTE,
     "classifier": f"{_REMOTE}; `toxicity` and `fairness_bias` are classifiers that run here",
+    "similar:dot": "`answer_similarity` is the cosine; write `similar`",
+    "similar:euclidean": "`answer_similarity` is the cosine; write `similar`",
     "select-best": _COMPARES,
     "max-score": _COMPARES,
     "meteor": "it needs WordNet; the metric `meteor` does without",
@@ -43,7 +45,7 @@ _NOT_CARRIED: Final[Mapping[str, str]] = {
     "is-valid-function-call": "it reads the calls of one provider",
     "is-valid-openai-function-call": "it reads the calls of one provider",
     "is-valid-openai-tools-call": "it checks the calls against the tools of one provider",
-    "tool-call-f1": "name the tools under `expected_tools`",
+    "tool-call-f1": "a tool that must not be called stands under `forbidden_tools`",  # this is its opposite
     "skill-used": _TRACES,
     **dict.fromkeys(("trace-error-spans", "trace-span-count", "trace-span-duration"), _TRACES),
     **dict.fromkeys(

@@ -35,6 +35,7 @@ def main() -> None:
     questions = [each for each in YAML(typ="safe").load(SAMPLE.read_text()) if each.get("expected_answer")]
     verdicts(folder, version, questions)
     regular_expressions()
+    kinds(folder, version)
     for name in ("echo_config", "csv_config"):
         evaluate(folder, HERE / f"{name}.yaml", HERE / f"{name}_output.json")
 
@@ -102,6 +103,17 @@ def regular_expressions() -> None:
     version = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     content = {"made_by": f"node {version}", "texts": TEXTS, "found": json.loads(found)}
     (HERE / "regular_expressions.json").write_text(by_line(content, "found"))
+
+
+def kinds(folder: Path, version: str) -> None:
+    """All kinds of assertions that promptfoo declares."""
+    for script in sorted((folder / "node_modules" / "promptfoo" / "dist" / "src").glob("tables-*.cjs")):
+        if found := re.search(
+            r"(?<!Not)BaseAssertionTypesSchema = [\w.]+enum\(\[(.*?)\]\)", script.read_text(), re.DOTALL
+        ):
+            named = {"made_by": f"promptfoo {version}", "kinds": re.findall(r'"([^"]+)"', found[1])}
+            (HERE / "kinds.json").write_text(by_line(named, "kinds"))
+            return
 
 
 def test(draw: random.Random, number: int, questions: list[Item]) -> Item:

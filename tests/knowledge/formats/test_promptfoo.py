@@ -172,6 +172,31 @@ def test_a_suite_may_ask_the_questions_of_a_config(tmp_path: Path) -> None:
     assert [each["success"] for each in of_short] == [True, True, True]
 
 
+def test_every_kind_of_assertion_is_carried_over_or_named_with_the_reason(tmp_path: Path) -> None:
+    kinds = json.loads((GOLDEN / "kinds.json").read_text())["kinds"]
+    assert len(kinds) > 60
+    carried = set()
+    for kind in kinds:
+        given: dict[str, Any] = {"type": kind, "value": "3" if kind == "word-count" else "days", "threshold": 1}
+        rows, notes = read(written(tmp_path, "t.jsonl", json.dumps({"vars": {"question": "q"}, "assert": [given]})))
+        if "assertions" in rows[0] or set(notes.suite.get("metrics", ())):  # type: ignore[call-overload]
+            carried.add(kind)
+            continue
+        (loss,) = notes.losses.values()
+        assert "have none of this name" not in loss.why, kind
+        assert loss.line == 1
+    assert {"contains", "similar", "llm-rubric", "rouge-n", "tool-call-f1"} <= carried
+    assert not {"javascript", "python", "webhook", "is-sql", "meteor"} & carried
+    assert len(carried) == 31
+
+
+def test_expected_tools_come_along(tmp_path: Path) -> None:
+    given = {"type": "tool-call-f1", "value": "search, order_status", "threshold": 0.8}
+    rows, notes = read(written(tmp_path, "t.jsonl", json.dumps({"vars": {"question": "q"}, "assert": [given]})))
+    assert rows[0]["expected_tools"] == ["search", "order_status"]
+    assert (notes.suite["metrics"], notes.suite["thresholds"]) == (["tool_call_f1"], {"tool_call_f1": 0.8})
+
+
 def test_a_table_has_the_assertions_of_its_cells() -> None:
     rows, notes = read(GOLDEN / "csv_config.yaml")
     same, _ = read(GOLDEN / "tests.csv")
