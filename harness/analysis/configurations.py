@@ -737,7 +737,9 @@ def measure_grid(
     if not questions:
         return None
     expanded = expand_grid(corpus, settings.grid)
-    retrieving = Retrieving(corpus, [question.text for question in questions], expanded.embedders, notify, local_models)
+    retrieving = Retrieving(
+        corpus, [corpus.search_text(question) for question in questions], expanded.embedders, notify, local_models
+    )
     try:
         tables, retrieved = asyncio.run(_measured(corpus, questions, expanded, retrieving))
     finally:

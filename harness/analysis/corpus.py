@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from ...bots import Context, RagSettings
+from ...bots.history import standalone
 from ...knowledge import (
     Bm25Index,
     Document,
     Evidence,
     EvidenceFinder,
+    Message,
     Passage,
     Question,
     cache_folder,
@@ -28,6 +30,7 @@ from ...knowledge import (
     read_knowledge,
     sentence_spans,
 )
+from ...knowledge.questions.conversations import by_themselves
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.language import languages
 from ...metrics.judge.embedded.wording import wording
@@ -310,6 +313,17 @@ class CorpusIndex:
     def by_key(self) -> Mapping[str, Question]:
         """The questions by their keys."""
         return {question.id: question for question in self.questions}
+
+    @cached_property
+    def _before(self) -> Mapping[str, Sequence[Message]]:
+        return {question.id: question.history for question in by_themselves(self.questions)}
+
+    def search_text(self, question: Question) -> str:
+        """What a retriever is given for a question: a turn as it can be understood alone, by rules.
+
+        So bots search with ``history: condense``, their default, where no language model condenses.
+        """
+        return standalone(question.text, self._before.get(question.id, ()))
 
     def clusters(self, keys: Iterable[str]) -> NDArray[np.intp]:
         """Codes of the clusters of some questions, one each; see ``question_clusters``."""

@@ -133,10 +133,10 @@ def _found(corpus: CorpusIndex) -> Iterator[tuple[str, Sequence[Context]]]:
     splitting = Splitting(present.splitter, present.chunk_size, present.chunk_overlap)
     folder = index_folder(corpus.loaded.base, corpus.cache)
     search = PassageSearch.open(retriever, corpus.documents, splitting, corpus.embedder, folder)
-    texts = [question.text for question in corpus.questions]
+    texts = [corpus.search_text(question) for question in corpus.questions]
     vectors = corpus.embedder.embed_now(texts).vectors if search.needs_vector else [None] * len(texts)
-    for question, vector in zip(corpus.questions, vectors, strict=True):
-        passages = [passage for passage, _ in search.find(question.text, vector, min(present.top_k, _MOST_PLACES))]
+    for question, text, vector in zip(corpus.questions, texts, vectors, strict=True):
+        passages = [passage for passage, _ in search.find(text, vector, min(present.top_k, _MOST_PLACES))]
         yield question.id, [Context(one.text, one.document, one.start, one.end) for one in passages]
 
 
