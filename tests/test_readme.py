@@ -10,8 +10,9 @@ from generated import TABLES, between_marks
 from picture import MOST_BYTES, PICTURE
 from proctor.harness.suite.choices import choose_metrics
 from proctor.harness.suite.mistakes import read_yaml
-from proctor.harness.suite.settings import LocalModelsSettings
+from proctor.harness.suite.settings import LocalModelsSettings, Suite
 from proctor.harness.suite.suite_file import load_suite
+from proctor.knowledge import open_questions, open_recorded
 from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import builtin_catalog
 from suites import PLAIN, write_suite
@@ -105,6 +106,36 @@ def test_the_suite_in_the_readme_loads(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     assert set(load_suite(tmp_path / "suite.yaml").suite.bots) == {"faq", "full", "rag", "mine"}
+
+
+YAML = [(page, text) for page in PAGES for text in blocks(page, "yaml") if "uses: actions" not in text]
+
+
+@pytest.mark.parametrize(("page", "text"), YAML, ids=[f"{page.parent.name} {text[:20]!r}" for page, text in YAML])
+def test_every_example_of_a_suite_or_of_questions_can_be_read(page, text, tmp_path):
+    if text.lstrip("# \n").startswith("- "):
+        (tmp_path / "questions.yaml").write_text(text)
+        assert len(open_questions(tmp_path / "questions.yaml")) >= 1
+        return
+    written = {"questions": "questions.csv", "bots": {"mine": {"type": "recorded", "answers": "a.jsonl"}}}
+    assert Suite.model_validate(written | read_yaml(text).values)
+
+
+def test_every_example_of_a_line_and_of_a_table_can_be_read(tmp_path):
+    lines = [text for page in (BOTS, KNOWLEDGE) for text in blocks(page, "json") if text.startswith('{"')]
+    tables = [text for page in (README, KNOWLEDGE) for text in blocks(page, "csv")]
+    assert lines and tables
+    for number, (text, ending) in enumerate(
+        [*((each, "jsonl") for each in lines), *((each, "csv") for each in tables)]
+    ):
+        file = tmp_path / f"{number}.{ending}"
+        file.write_text(text)
+        assert open_questions(file).misspelt == {}
+    file.with_suffix(".jsonl").write_text(block(BOTS, "json", "latency_ms"))
+    (recorded,) = open_recorded(file.with_suffix(".jsonl"))
+    assert (recorded.bot, recorded.latency_ms, recorded.contexts) == (
+        "production", 840, ("Open from nine to six.",)
+    )  # fmt: skip
 
 
 def test_the_gate_and_the_rewordings_in_the_readme_can_be_added_to_a_suite(tmp_path):

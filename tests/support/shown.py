@@ -158,7 +158,7 @@ def rewritten(typed: Typed, printed: str) -> Typed:
         found = place + likes.index(max(likes))
         if not may_skip:
             made += lines[place:found] if found - place <= 3 else [ELISION]
-        made.append(lines[found])
+        made.append(line if _agree(line, lines[found]) else lines[found])
         place, may_skip = found + 1, False
     if place < len(lines) and not may_skip and typed.lines:
         made.append(ELISION)
