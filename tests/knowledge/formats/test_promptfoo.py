@@ -177,7 +177,8 @@ def test_every_kind_of_assertion_is_carried_over_or_named_with_the_reason(tmp_pa
     assert len(kinds) > 60
     carried = set()
     for kind in kinds:
-        given: dict[str, Any] = {"type": kind, "value": "3" if kind == "word-count" else "days", "threshold": 1}
+        value = {"word-count": "3", "is-json": "{}", "contains-json": "{}"}.get(kind, "days")
+        given: dict[str, Any] = {"type": kind, "value": value, "threshold": 1}
         rows, notes = read(written(tmp_path, "t.jsonl", json.dumps({"vars": {"question": "q"}, "assert": [given]})))
         if "assertions" in rows[0] or set(notes.suite.get("metrics", ())):  # type: ignore[call-overload]
             carried.add(kind)
