@@ -19,7 +19,7 @@ ALL = json.loads((pathlib.Path(__file__).parent / "all.json").read_text())
 def good(question, history):
     return {"answer": f"It is blue, after {len(history)} messages.", "contexts": [
         {"text": "Hats are blue.", "document": "hats.md"}, {"text": ALL, "document": ALL},
-    ]}
+    ], "tool_calls": [{"name": "stock", "arguments": {"colour": ALL}, "result": "seven hats"}]}
 
 def bad(question, history):
     if "fail" in question:
@@ -73,6 +73,7 @@ def test_a_conversation_opens_as_a_chat_with_the_first_wrong_turn_marked(page: S
         "return [...document.querySelectorAll('.said.first-wrong')].map((each) => each.getAttribute('aria-label'))"
     )
     assert marked == ["Turn 2, bad"]
+    assert "Tools called (1)" in turns[0] and "stock" in turns[0] and "seven hats" in turns[0]
     assert "failed" in turns[2] and "correct 1.00" in " ".join(turns[2].split())
     page.run("document.querySelectorAll('.said.bot .folded')[0].open = true")
     page.wait("return document.querySelector('.said.bot .context')")

@@ -72,12 +72,7 @@ function turnScores(index, place, which, metric) {
 
 function toolsOf(row) {
   if (!row.tool_calls?.length) return null;
-  const draw = ({ name, arguments: given, result, error }) => make("li", { class: "tool-call" },
-    isolated(String(name), { class: "wanted-text" }), given === null || given === undefined ? "" : isolated(` ${clipped(JSON.stringify(given), 300)}`),
-    error ? make("span", { class: "bad" }, " failed: ", isolated(clipped(String(error), 300))) : null,
-    result === null || result === undefined ? null
-      : make("div", { class: "quiet" }, "\u2192 ", isolated(clipped(typeof result === "string" ? result : JSON.stringify(result), 600))));
-  return make("div", { class: "tools small" }, make("p", { class: "part-title" }, "Tools called"), someOf(row.tool_calls, "tool call", draw, { first: 5 }));
+  return make("div", { class: "tools small" }, make("p", { class: "part-title" }, `Tools called (${row.tool_calls.length})`), make("div", { class: "detail" }, toolCallList(row.tool_calls)));
 }
 
 async function contextsOf(side) {
