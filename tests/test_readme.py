@@ -160,6 +160,13 @@ def test_the_program_in_the_readme_runs(tmp_path):
     assert (tmp_path / "baseline.json").is_file()
 
 
+def test_the_first_program_in_python_runs(tmp_path):
+    (tmp_path / "try.py").write_text(block(README, "python", "proctor.evaluate("))
+    done = subprocess.run([sys.executable, "try.py"], cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mine answers 100 % right" in done.stdout
+
+
 def test_the_tests_in_the_readme_pass(tmp_path):
     write_suite(tmp_path, ANSWER, bots={"rag": {"type": "python", "target": "bot.py:answer"}})
     (tmp_path / "test_bots.py").write_text(block(HARNESS, "python", "def test_"))
