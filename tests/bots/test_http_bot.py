@@ -303,3 +303,29 @@ def test_paths_lead_through_keys_numbers_and_stars():
         look_up(value, "a.7")
     with pytest.raises(LookupError, match="no 'b' under 'a'; there is a list"):
         look_up(value, "a.b")
+
+
+@pytest.mark.parametrize(
+    ("reply", "settings", "names", "problem"),
+    [
+        ({"tool_calls": [{"name": "f"}]}, {}, ["f"], None),
+        ({"tools_called": ["f", "g"]}, {}, ["f", "g"], None),
+        ({"steps": [{"tool": "f", "args": "{}"}]}, {"tool_calls": "steps"}, ["f"], None),
+        ({"steps": None}, {"tool_calls": "steps"}, [], None),
+        ({"stepps": []}, {"tool_calls": "steps"}, None, "the reply has no 'steps' at the top; did you mean 'stepps'?"),
+        ({"tool_calls": "f"}, {}, None, "they are 'f'; a list of calls was wanted"),
+        ({}, {}, None, None),
+        ({}, {"body": {"q": "{question}", "tools": [{"name": "f"}]}}, [], None),
+        ({"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}}]}, {},
+         ["f"], None),
+    ],
+)  # fmt: skip
+def test_tool_calls_are_found_and_where_they_are_not_that_is_said(reply, settings, names, problem):
+    async def handle(request):
+        return web.json_response({"answer": "x", **reply})
+
+    [given], _ = exchange(handle, **settings)
+    assert given.answer == "x"
+    assert (None if given.tool_calls is None else [each.name for each in given.tool_calls]) == names
+    said = given.trace.get("not_kept", {}).get("tool_calls")
+    assert (said is None) == (problem is None) and (problem or "") in (said or "")

@@ -165,3 +165,33 @@ def test_a_chain_or_its_maker_is_found_in_a_file(tmp_path: Path):
         ask(bot("broken", mark="!"), "q")
     with pytest.raises(BotMisconfigured, match="it is a int; a LangChain Runnable was wanted"):
         ask(bot("number"), "q")
+
+
+def test_calls_of_retrievers_and_tools_are_reported_however_they_are_made():
+    from langchain_core.tools import tool
+
+    @tool
+    def look_up(order: str) -> str:
+        """Look an order up."""
+        return Echo().invoke(order)[0].page_content
+
+    def failing(question):
+        with pytest.raises(ValueError, match="no luck"):
+            broken.invoke({"x": 1})
+        return "x"
+
+    @tool
+    def broken(x: int) -> str:
+        """Fail."""
+        raise ValueError("no luck")
+
+    [search] = ask(as_bot(Echo() | RunnableLambda(first_text)), "q")[0].tool_calls
+    assert (search.name, search.arguments, search.result) == ("search", {"query": "q"}, "q.md:5-12")
+    reply = ask(as_bot(RunnableLambda(lambda question: look_up.invoke({"order": question}))), "1182")[0]
+    assert [(each.name, each.arguments, each.result) for each in reply.tool_calls] == [
+        ("look_up", {"order": "1182"}, "about 1182")  # the search inside is the tool's own
+    ]
+    assert reply.contexts[0].document == "1182.md"
+    [failed] = ask(as_bot(RunnableLambda(failing)), "q")[0].tool_calls
+    assert (failed.arguments, failed.result, failed.error) == ({"x": 1}, None, "ValueError: no luck")
+    assert ask(as_bot(RunnableLambda(lambda question: "x")), "q")[0].tool_calls is None
