@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from ...knowledge import Question
-from ...knowledge.questions.conversations import simulation_of
+from ...knowledge.questions.conversations import SIMULATED, simulation_of
 from ...metrics.facts import Conversation, Facts, Turn
 from ...metrics.score import Reason, Status
 from ...reports.store.database import Store, marks
@@ -21,7 +21,6 @@ from ...reports.store.writer import RowWriter
 from .isolation import apart
 from .queues import BotQueue
 from .scoring import RowFacts
-from .simulated_users import MARK
 
 if TYPE_CHECKING:
     from ...metrics.plan import Plan
@@ -208,7 +207,7 @@ def conversation_of(lines: Sequence[tuple[Any, ...]], ended: str = "") -> tuple[
         str(said.get("role", "")),
         tuple(map(str, _list(said, "topics"))),
         {str(name): str(value) for name, value in facts.items()} if isinstance(facts, dict) else {},
-        MARK in extras[0],
+        SIMULATED in extras[0],
         ended,
     )
     goal = said.get("goal") or "; ".join(each if isinstance(each, str) else " or ".join(each) for each in constraints)
@@ -226,7 +225,7 @@ def _list(said: Mapping[str, Any], key: str) -> Iterable[Any]:
 def _turn(line: tuple[Any, ...], extra: Mapping[str, Any], number: int) -> Turn:
     (_, _, _, text, expected, _, _, _, turn, status, error, answer, abstained, latency_ms,
      value, scored, reason) = line  # fmt: skip
-    user = extra.get(MARK)
+    user = extra.get(SIMULATED)
     simulated: Mapping[str, Any] = user if isinstance(user, dict) else {}
     is_asked = not str(error or "").startswith(NOT_ASKED)
     label = extra.get("label")

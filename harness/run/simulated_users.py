@@ -19,7 +19,7 @@ from ...bots import (
     redactor,
 )
 from ...knowledge import BatchingEmbedder, Message, Question
-from ...knowledge.questions.conversations import SIMULATE, Simulation
+from ...knowledge.questions.conversations import SIMULATE, SIMULATED, Simulation
 from ...metrics.constraints import unmet
 from ...metrics.judge.call import TEXT, Block, JudgeCall, Reading, Schema, record
 from ...metrics.judge.prompted import PromptedJudge
@@ -29,8 +29,6 @@ from ...metrics.score import JudgeUnavailable, Unreadable
 from ...metrics.text import normalise, sentences, stem
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
 from ...reports.store.writer import RowWriter
-
-MARK: Final = "simulated_user"  # key of ``extra`` of a question that a simulated user wrote
 
 Reason = Literal["", "goal", "max_turns", "repeated", "gave_up"]
 _STATES: Final[Mapping[str, Reason]] = {"going_on": "", "reached": "goal", "given_up": "gave_up"}
@@ -262,7 +260,7 @@ def turn_of(
         "invented": list(invented(said.text, simulation, history)),
         "in_role": in_role(said.text),
     }
-    extra[MARK] = check
+    extra[SIMULATED] = check
     name = question.conversation
     return replace(question, id=f"{name}/{number}", text=said.text, turn=number, extra=extra)
 

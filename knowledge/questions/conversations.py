@@ -10,6 +10,7 @@ from .question import Constraint, Message, Question
 from .rows import ReadRow, Row, WrongValue, as_constraints, as_flag, as_text, kind_of, made_id
 
 TURNS, MESSAGES, SIMULATE = "turns", "messages", "simulate"
+SIMULATED = "simulated_user"  # key of ``extra`` of a question that a simulated user wrote
 # What a conversation has and its turns have not: it goes with the last one.
 OF_CONVERSATION = ("goal", "goal_constraints", "role", "topics", "facts")
 OF_TURNS = ("expected_tools",)  # what its turns have, and a conversation has not

@@ -7,7 +7,7 @@ import hashlib
 import math
 import sqlite3
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Final
@@ -17,6 +17,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ...knowledge import ASSERTIONS, Question
+from ...knowledge.questions.conversations import SIMULATED
 from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
@@ -314,7 +315,7 @@ JOIN metrics ON metrics.id = run_scores.metric_id WHERE run_scores.run_id = ? AN
 
 ANSWER: Final = """
 SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
-WHERE run_id = ? AND run_rows.bot_id = ? AND question_id = ? AND run_rows.repeat = ?"""
+WHERE run_id = ? AND run_rows.bot_id = ? AND question_id IN (SELECT value FROM json_each(?)) AND run_rows.repeat = ?"""
 
 
 def run_tables(
@@ -348,12 +349,22 @@ def _read(store: Store, run_id: int, bots: Collection[str] | None, metrics: Coll
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
     lines = store.query(CASES, [run_id])
-    places = {line[0]: place for place, line in enumerate(lines)}
-    cases = tuple(_case(*line[1:]) for line in lines)
+    read = [_case(*line[1:]) for line in lines]
+    by_key: dict[str, Case] = {}
+    ids: dict[str, list[int]] = {}
+    for line, case in zip(lines, read, strict=True):
+        by_key.setdefault(case.key, case)  # what a simulated user asks in one turn differs by bot and repeat
+        ids.setdefault(case.key, []).append(line[0])
+    cases = tuple(by_key.values())
+    at = {key: place for place, key in enumerate(by_key)}
+    places = {line[0]: at[case.key] for line, case in zip(lines, read, strict=True)}
+    first_turns = {
+        place: at.get(f"{case.conversation}/1", place) for place, case in enumerate(cases) if SIMULATED in case.extra
+    }
     ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
     frame = _Frame(
         store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id, metrics),
-        {case.key: line[0] for case, line in zip(cases, lines, strict=True)},
+        ids, first_turns,
     )  # fmt: skip
     bots_of_run = store.query(
         "SELECT bot_id, name, fingerprint, kind, model, embedded FROM run_bots JOIN bots ON bots.id = bot_id"
@@ -388,7 +399,10 @@ def _case(
     groups = [[(one.get("document"), one.get("quote")) for one in group] for group in orjson.loads(evidence or "[]")]
     quotes = [list(dict.fromkeys(group)) for group in groups]
     before = orjson.loads(history or "[]")
-    marks = [text, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable]
+    text_asked = text
+    if f'"{SIMULATED}":' in (extra or ""):
+        text_asked = ""  # each bot is asked something else
+    marks = [text_asked, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable]
     if ASSERTIONS in (extra or ""):
         marks.append(orjson.loads(extra or "{}").get(ASSERTIONS))
     tools = [orjson.loads(each) for each in (expected_tools, forbidden_tools) if each is not None]
@@ -418,7 +432,8 @@ class _Frame:
     places: Mapping[int, int]
     repeats: int
     columns: Mapping[int, MetricColumn]
-    ids: Mapping[str, int]  # of the questions, by their keys
+    ids: Mapping[str, Sequence[int]]  # of the questions, by their keys
+    first_turns: Mapping[int, int]  # of conversations with a simulated user, by the place of each turn
 
     def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
         """The table of one bot."""
@@ -451,7 +466,10 @@ class _Frame:
         statuses = {metric: array("b", [ABSENT]) * size for metric in self.columns}
         found = self.store.connection.execute(SCORES, [self.run_id, bot_id, to_json(list(self.columns))])
         for question, repeat, metric, value, how in found:
-            place = self.places[question] * self.repeats + repeat
+            at = self.places[question]
+            if self.columns[metric].level == "conversation":  # no two simulations end with the same turn
+                at = self.first_turns.get(at, at)
+            place = at * self.repeats + repeat
             statuses[metric][place] = CODES[how]
             if value is not None:
                 values[metric][place] = value
@@ -480,7 +498,9 @@ def _figure(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _answer(store: Store, run_id: int, bot_id: int, ids: Mapping[str, int], key: str, repeat: int) -> str | None:
-    """By the id of the question: looking for its key would read the whole run for every answer."""
-    found = store.query(ANSWER, [run_id, bot_id, ids.get(key), repeat])
+def _answer(
+    store: Store, run_id: int, bot_id: int, ids: Mapping[str, Sequence[int]], key: str, repeat: int
+) -> str | None:
+    """By the ids of the question: looking for its key would read the whole run for every answer."""
+    found = store.query(ANSWER, [run_id, bot_id, to_json(ids.get(key, ())), repeat])
     return None if not found or found[0][0] is None else str(found[0][0])

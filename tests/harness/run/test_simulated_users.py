@@ -190,6 +190,23 @@ def test_a_simulation_that_is_broken_off_goes_on_with_no_turn_lost_and_none_twic
     assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM runs") == 1
 
 
+def test_two_bots_are_compared_by_conversation_though_no_turn_but_the_first_is_the_same(tmp_path):
+    slow = "def answer(question, history=()): return 'We refund it within 14 days.' if len(history) > 2 else 'Why?'"
+    (tmp_path / "slow.py").write_text(slow)
+    bots = {
+        "quick": {"type": "python", "target": "bot.py:answer"},
+        "slow": {"type": "python", "target": "slow.py:answer"},
+    }
+    more = [{"id": f"more{n}", "simulate": REFUND | {"script": True}} for n in range(5)]
+    suite_with(tmp_path, REFUND | {"script": True}, more=more, bots=bots, repeat=2)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    done = proctor("compare", "quick", "slow", "--metric", "turns_to_goal", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (compared,) = json.loads(done.stdout)["comparisons"]
+    found = compared["metrics"]["turns_to_goal"]
+    assert (found["questions"], found["baseline_mean"], found["candidate_mean"]) == (6, 2, 3)
+
+
 def test_a_dry_run_says_at_most_how_many_turns_will_be_asked(tmp_path):
     suite_with(tmp_path, REFUND | {"script": True})
     found = json.loads(proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path).stdout)
