@@ -133,7 +133,7 @@ without it is not good) or okay; else they are the claims of its expected answer
 The judge says of each whether the answer supports it (1 point), a part of it (½) or not (0), all in one request.
 
 Formula: {formula}. Of two vital nuggets, one supported and one in part, and an okay one that is missing: {example}.
-A blank answer, or one that says that it does not know, has 0. {limits}
+A blank answer has 0. {limits}
 The embedded judge knows no parts: it gives each nugget the probability that the answer says it, half by the matching
 of ``claim_recall_answer``, half by the support model of ``faithfulness``. These are its points, which follow people's
 marks better than 0 and 1 do; where only full support counts, it is 1 from a probability of 0.5 on. Figures of it and of

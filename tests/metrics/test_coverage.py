@@ -179,6 +179,11 @@ def test_the_embedded_judge_says_what_it_found_and_grades_no_relevance(embedded_
     assert made["vital_recall_strict"].value == 1.0
     none = scored(COVERAGE, embedded_judge, nuggets=[("???", True)])["vital_recall"]
     assert (none.value, none.reason) == (None, "judge_cannot_grade")
+    many = " ".join(f"Bike {number} costs {3 * number} euros." for number in range(400))
+    long = scored(
+        COVERAGE, embedded_judge, answer=f"{many} You get your refund within 14 days. {many}", nuggets=nuggets
+    )
+    assert [one["support"] for one in long["nugget_recall"].details["nuggets"]] == ["support", "not_support"]
     graded = scored(["graded_ndcg"], embedded_judge, contexts=["The fee is 5."])["graded_ndcg"]
     assert (graded.value, graded.reason) == (None, "judge_cannot_grade")
     assert "does not grade relevance" in graded.details["message"]

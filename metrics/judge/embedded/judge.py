@@ -159,6 +159,8 @@ def _names(sentence: str) -> Iterator[tuple[str, bool]]:
 _NEEDED: Final = 0.45
 _SUPPORTING: Final = 0.7
 _CONTRADICTED: Final = 0.5  # probability from which a claim is called contradicted
+_MOST_SENTENCES: Final = 60  # of an answer that are compared with nuggets, the nearest ones
+_LONGEST_READ: Final = 20_000  # characters of an answer that the support model reads; it takes seconds for more
 _NO_MEANS: Final = "the embedded judge has no language model: give a model as judge for this metric"
 _NO_GROUNDS: Final = (
     "the embedded judge compares answers by an expected answer or evidence, and the question has neither: give a model"
@@ -277,16 +279,15 @@ class EmbeddedJudge:
         """Whether the answer says each nugget, with the probability of it; parts of one are not known.
 
         The probability is the mean of that of ``agree``, which is better on short answers, and of the support model's,
-        which is better on long ones (``measure_nuggets.py``).
+        which is better on long ones (``measure_nuggets.py``) and does not read answers of more than 20,000 characters.
         """
         if any(not wording(nugget).content for nugget in call.nuggets):
             raise cannot_grade(call, "a nugget has no word that could be looked for")
-        compared = CompareClaims(
-            " ".join(call.nuggets), call.answer, sentences(call.answer), call.nuggets, call.question
-        )  # fmt: skip
+        said = _nearest(sentences(call.answer), call.nuggets)
+        compared = CompareClaims(" ".join(call.nuggets), call.answer, said, call.nuggets, call.question)
         agreed = (await agree(compared, self._embedder, self._entailment)).expected_claims
         likely = [one.probability or 0.0 if one else 0.0 for one in agreed]
-        if self._model:
+        if self._model and len(call.answer) <= _LONGEST_READ:
             found = await self._supported([_in_context(call.question, one) for one in call.nuggets], [call.answer])
             likely = [fmean((one, other.joint.score)) for one, other in zip(likely, found, strict=True)]
         return tuple(
@@ -347,6 +348,16 @@ class EmbeddedJudge:
             for text in texts
         ]
         return tuple(Verdict(near >= _SUPPORTING, why=_short_of(near, _SUPPORTING)) for near in best)
+
+
+def _nearest(texts: Sequence[str], claims: Sequence[str]) -> tuple[str, ...]:
+    """Of many sentences those that share most words with some claims, in their order."""
+    if len(texts) <= _MOST_SENTENCES:
+        return tuple(texts)
+    wanted = frozenset[str]().union(*(wording(claim).content for claim in claims))
+    shared = [len(wording(text).content & wanted) for text in texts]
+    best = sorted(range(len(texts)), key=lambda place: (-shared[place], place))[:_MOST_SENTENCES]
+    return tuple(texts[place] for place in sorted(best))
 
 
 def _in_context(question: str, claim: str) -> str:
