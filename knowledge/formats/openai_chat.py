@@ -29,7 +29,9 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         for name in ("tools", "functions", "parallel_tool_calls"):
             if row.pop(name, None):
                 notes.lose(f"`{name}` are", "they are the bot's own", line)
-        if any(isinstance(each, dict) and (each.get("tool_calls") or each.get("role") == "tool") for each in messages):
+        found = [each for each in messages if isinstance(each, dict)]
+        has_calls = any(each.get("tool_calls") or each.get("role") == "tool" for each in found)
+        if has_calls or not any(each.get("role") == "user" for each in found):
             yield line, {**row, "messages": messages}  # what is read of calls is the same for every chat
             continue
         expected = messages[-1] if messages and isinstance(messages[-1], dict) else {}
