@@ -106,7 +106,16 @@ def folder(tmp_path_factory):
     for name in ("recorded.jsonl", "answers.jsonl"):
         (place / name).write_text(lines)
     (place / "helpful.md").write_text("scale: 1 to 5\n\nIs the answer helpful?\n")
-    (place / "results.jsonl").write_text('{"user_input": "When?", "response": "At nine.", "faithfulness": 1.0}\n')
+    ragas = (
+        {
+            "user_input": each["question"],
+            "response": each["answer"],
+            "reference": each["expected_answer"],
+            "faithfulness": 0.5,
+        }
+        for each in RECORDED
+    )
+    (place / "results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in ragas))
     (place / "own.py").write_text(fenced("metrics/README.md", "python"))
     for name, language in (("my_bot.py", "python"), ("questions.csv", "csv"), ("suite.yaml", "yaml")):
         (place / name).write_text(fenced("README.md", language))
@@ -128,7 +137,9 @@ def prepared(command: str, folder: Path, server: JudgeServer) -> list[str]:
         proctor("questions", "draft", "my-suite/suite.yaml", "--nuggets", "--out", "nuggets.jsonl", folder=folder)
     elif "review" in command:
         proctor("questions", "draft", "my-suite/suite.yaml", "--out", "drafts.jsonl", folder=folder)
-    if command.startswith("proctor calibrate"):
+    if "--against" in command:
+        proctor("score", "results.jsonl", "--metrics", "rouge_l", folder=folder)
+    elif command.startswith("proctor calibrate"):
         filled_labels(folder)
         proctor("calibrate", "--labels", "labels.csv", folder=folder)
     command = re.sub(r"\b202\d{5}\b", "latest", command)

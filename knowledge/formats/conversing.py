@@ -8,12 +8,13 @@ from ..questions.rows import Row
 from .format import Notes
 
 _USER, _BOT = ("user", "human"), ("assistant", "ai", "bot", "agent", "model", "chatbot")
+_TOOL = ("tool", "function")
 
 
 def turns_of(messages: Sequence[Mapping[str, Any]], line: int, notes: Notes) -> list[dict[str, Any]]:
     """The turns of messages with ``role`` and ``content``, each with ``ask`` and, where the bot spoke, ``answer``.
 
-    Several messages of the bot in a row are one answer. Other keys of a bot's message (contexts, tool_calls) go with
+    What tools said goes with their calls. Several messages of the bot in a row are one answer. Other keys of a bot's message (contexts, tool_calls) go with
     its turn. What has no place in a turn is noted.
     """
     turns: list[dict[str, Any]] = []
@@ -23,9 +24,20 @@ def turns_of(messages: Sequence[Mapping[str, Any]], line: int, notes: Notes) -> 
             turns.append({"ask": content})
         elif role in _BOT:
             _answer(turns, message, line, notes)
+        elif role in _TOOL and turns and turns[-1].get("tool_calls"):
+            _add_result(turns[-1]["tool_calls"], message)
         else:
             notes.lose(f"a message of the role {role or 'none'} is", "a turn has a user and a bot", line)
     return turns
+
+
+def _add_result(calls: list[Any], message: Mapping[str, Any]) -> None:
+    """Give what a tool said to the call that asked for it: the one of its id, or the first without a result."""
+    given = message.get("tool_call_id")
+    named = [call for call in calls if isinstance(call, dict) and given and call.get("id") == given]
+    waiting = [call for call in calls if isinstance(call, dict) and "result" not in call]
+    if found := named or waiting:
+        found[0]["result"] = message.get("content")
 
 
 def _answer(turns: list[dict[str, Any]], message: Mapping[str, Any], line: int, notes: Notes) -> None:

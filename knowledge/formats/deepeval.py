@@ -162,7 +162,7 @@ def _call(given: Any) -> object:  # noqa: ANN401 - of their JSON
         return {"name": str(given)}
     arguments = given.get("inputParameters", given.get("input_parameters"))
     call = {"name": given.get("name"), "arguments": arguments or {}}
-    return call | ({"output": given["output"]} if given.get("output") is not None else {})
+    return call | ({"result": given["output"]} if given.get("output") is not None else {})
 
 
 def _message(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of their JSON
@@ -321,7 +321,7 @@ def _their_context(given: Any) -> str:  # noqa: ANN401 - of a row
 def _their_call(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of a row
     call = given if isinstance(given, dict) else {"name": str(given)}
     made = {"name": call.get("name"), "type": "FUNCTION", "inputParameters": call.get("arguments") or None}
-    return {key: value for key, value in (made | {"output": call.get("output")}).items() if value is not None}
+    return {key: value for key, value in (made | {"output": call.get("result")}).items() if value is not None}
 
 
 def _turn(message: dict[str, Any]) -> dict[str, Any]:
