@@ -14,8 +14,8 @@ _TOOL = ("tool", "function")
 def turns_of(messages: Sequence[Mapping[str, Any]], line: int, notes: Notes) -> list[dict[str, Any]]:
     """The turns of messages with ``role`` and ``content``, each with ``ask`` and, where the bot spoke, ``answer``.
 
-    What tools said goes with their calls. Several messages of the bot in a row are one answer. Other keys of a bot's message (contexts, tool_calls) go with
-    its turn. What has no place in a turn is noted.
+    What tools said goes with their calls. Several messages of the bot in a row are one answer. Other keys of a bot's
+    message (contexts, tool_calls) go with its turn. What has no place in a turn is noted.
     """
     turns: list[dict[str, Any]] = []
     for message in messages:
