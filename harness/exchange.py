@@ -247,7 +247,7 @@ def recorded_row(record: Recorded) -> Row:
             for text, document in zip(record.contexts, documents, strict=True)
         ]
     measured = {"answer": record.answer} | {
-        name: getattr(record, name) for name in ("latency_ms", "tokens_in", "tokens_out", "cost")
+        name: getattr(record, name) for name in ("latency_ms", "tokens_in", "tokens_out", "cost", "tool_calls")
     }
     row |= {name: value for name, value in measured.items() if value is not None}
     if record.scores:
@@ -291,7 +291,7 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
     _check_ending(made, out)
     check_file(out, "OUT", {database.resolve(): "--db"}) if made.endings[0] else None
     notes = Notes()
-    counted = _Counted()
+    counted = _Counted(made, notes)
     source: RowSource | None = None
     with contextlib.ExitStack() as opening:
         if _is_file(subject):
@@ -316,14 +316,26 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
     return Exported(out, made.name, made.title, counted.rows, lost)
 
 
-class _Counted:
-    """Counts rows that pass."""
+_STRUCTURE: Final = frozenset({"id", "question", "bot", "repeat", "conversation", "turn", "history", "scores"})
 
-    rows = 0
+
+class _Counted:
+    """Counts rows that pass, and notes what the format has no place for."""
+
+    def __init__(self, made: Format, notes: Notes) -> None:
+        self.rows = 0
+        self._carries = None if made.carries is None else made.carries | _STRUCTURE
+        self._title = made.title
+        self._notes = notes
 
     def of(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows, one by one."""
         for row in rows:
             self.rows += 1
+            if self._carries is not None:
+                for key in row.keys() - self._carries:
+                    if row[key] not in (None, "", [], {}):
+                        self._notes.lose(f"`{key}` is", f"{self._title} has no place for it")
             yield row
 
 

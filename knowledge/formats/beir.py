@@ -119,4 +119,5 @@ def _add_texts(corpus: dict[str, dict[str, None]], row: Row) -> None:
             corpus.setdefault(each["document"], {})[each["text"]] = None
 
 
-FORMAT = Format("beir", "BEIR", _detect, _read, _write, ("",), documents=_documents)
+_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "constraints", "evidence"})
+FORMAT = Format("beir", "BEIR", _detect, _read, _write, ("",), documents=_documents, carries=_CARRIED)

@@ -273,6 +273,8 @@ def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
             notes.lose(f"`{key}` are", "a golden has no place for them")
     first = expected[0] if expected else None
     if last.get("conversation") or last.get("history"):
+        if any(row.get("expected_tools") for row in group):
+            notes.lose("`expected_tools` of turns are", "a conversational golden has none")
         made: dict[str, Any] = {
             "scenario": last.get("scenario") or group[0]["question"],
             "turns": [_turn(each) for each in messages_of(group)],
@@ -325,7 +327,30 @@ def _their_call(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of a row
 
 
 def _turn(message: dict[str, Any]) -> dict[str, Any]:
+    """The row of a question stands with the answer to it."""
     return {"role": message["role"], "content": message["content"], **_of_answer(message.get("row", {}))}
 
 
-FORMAT = Format("deepeval", "DeepEval", _detect, _read, _write, (".json", ".csv"), METRICS)
+_CARRIED: Final = frozenset(
+    {
+        "expected_answers",
+        "answer",
+        "contexts",
+        "constraints",
+        "evidence",
+        "tool_calls",
+        "expected_tools",
+        "source_document",
+        "tokens_in",
+        "tokens_out",
+        "cost",
+        "reference_contexts",
+        "name",
+        "comments",
+        "additional_metadata",
+        "custom_column_key_values",
+        "user_description",
+        "scenario",
+    }
+)
+FORMAT = Format("deepeval", "DeepEval", _detect, _read, _write, (".json", ".csv"), METRICS, carries=_CARRIED)

@@ -130,6 +130,8 @@ class Format:
         endings: what names of written files end in, best first; a folder where the first is blank.
         metrics: what is known of its scores.
         documents: the documents that come with a question set; None where none do.
+        carries: the keys of rows that ``write`` has a place for, or says itself that it has none; what else rows have
+            is named as lost. None where it takes all keys.
         has_bots: whether a written file says which bot an answer is of, so that it can have those of several.
     """
 
@@ -142,3 +144,4 @@ class Format:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     documents: Callable[[Path, Notes], Iterator[Document]] | None = None
     has_bots: bool = False
+    carries: frozenset[str] | None = None

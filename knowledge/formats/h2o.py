@@ -249,4 +249,18 @@ def _input(row: Row) -> dict[str, Any]:
     }
 
 
-FORMAT = Format("h2o", "H2O Eval Studio", _detect, _read, _write, (".json",), METRICS, has_bots=True)
+_CARRIED: Final = frozenset(
+    {
+        "expected_answers",
+        "answer",
+        "contexts",
+        "constraints",
+        "evidence",
+        "tags",
+        "source_document",
+        "corpus",
+        "latency_ms",
+        "cost",
+    }
+)
+FORMAT = Format("h2o", "H2O Eval Studio", _detect, _read, _write, (".json",), METRICS, has_bots=True, carries=_CARRIED)

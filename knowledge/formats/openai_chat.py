@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -61,4 +61,5 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
                 file.write(orjson.dumps({"messages": messages}) + b"\n")
 
 
-FORMAT = Format("openai-chat", "OpenAI chat fine-tuning", _detect, _read, _write)
+_CARRIED: Final = frozenset({"expected_answers", "answer"})
+FORMAT = Format("openai-chat", "OpenAI chat fine-tuning", _detect, _read, _write, carries=_CARRIED)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -67,4 +67,5 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
                         notes.lose(f"`{name}` are", "a sample has `input` and `ideal`")
 
 
-FORMAT = Format("openai-evals", "OpenAI evals", _detect, _read, _write)
+_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "constraints", "evidence"})
+FORMAT = Format("openai-evals", "OpenAI evals", _detect, _read, _write, carries=_CARRIED)

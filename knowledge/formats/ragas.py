@@ -178,14 +178,22 @@ def _number(value: str) -> object:
         return value
 
 
+def _talk(rows: list[Row], notes: Notes) -> dict[str, Any]:
+    """What was asked and said: messages of a conversation, or a question with its answer and contexts."""
+    last = rows[-1]
+    if last.get("conversation") or last.get("history"):
+        if any(row.get("contexts") for row in rows):
+            notes.lose("`contexts` of turns are", "messages of Ragas have none")
+        return {"user_input": list(_messages(rows))}
+    if last.get("tool_calls"):
+        notes.lose("`tool_calls` of a question by itself are", "Ragas has them in conversations")
+    return {"user_input": last["question"], "response": last.get("answer"), **_contexts(last)}
+
+
 def _sample(rows: list[Row], notes: Notes) -> dict[str, Any]:
     last = rows[-1]
     sample: dict[str, Any] = {}
-    if last.get("conversation") or last.get("history"):
-        sample["user_input"] = [_message(each) for each in messages_of(rows)]
-    else:
-        sample |= {"user_input": last["question"], "response": last.get("answer")}
-        sample |= _contexts(last)
+    sample |= _talk(rows, notes)
     expected: Any = last.get("expected_answers") or [None]
     sample["reference"] = expected[0]
     if len(expected) > 1:
@@ -203,7 +211,7 @@ def _sample(rows: list[Row], notes: Notes) -> dict[str, Any]:
         if key in last:
             sample.setdefault(key, last[key])
     if calls := last.get("expected_tools"):
-        sample["reference_tool_calls"] = calls
+        sample["reference_tool_calls"] = [_their_call(call) for call in _listed_calls(calls)]
     scores: Any = last.get("scores") or {}
     sample |= scores
     return {key: value for key, value in sample.items() if value is not None}
@@ -218,12 +226,27 @@ def _contexts(row: Row) -> dict[str, Any]:
     return {"retrieved_contexts": texts} | ({"retrieved_context_ids": ids} if ids and all(ids) else {})
 
 
-def _message(each: dict[str, Any]) -> dict[str, Any]:
-    if each["role"] == "user":
-        return {"content": each["content"], "type": "human"}
-    calls = each.get("row", {}).get("tool_calls") or []
-    made = [{"name": call["name"], "args": call.get("arguments") or {}} for call in calls]
-    return {"content": each["content"], "type": "ai"} | ({"tool_calls": made} if made else {})
+def _messages(rows: list[Row]) -> Iterator[dict[str, Any]]:
+    """The messages of a conversation; what tools said stands between their call and the answer."""
+    for each in messages_of(rows):
+        if each["role"] == "user":
+            yield {"content": each["content"], "type": "human"}
+            continue
+        calls = _listed_calls(each.get("row", {}).get("tool_calls"))
+        if calls:
+            said = [call["result"] for call in calls if call.get("result") is not None]
+            yield {"content": "", "type": "ai", "tool_calls": [_their_call(call) for call in calls]}
+            yield from ({"content": str(one), "type": "tool"} for one in said)
+        yield {"content": each["content"], "type": "ai"}
+
+
+def _listed_calls(given: object) -> list[dict[str, Any]]:
+    calls = given if isinstance(given, list) else []
+    return [call if isinstance(call, dict) else {"name": str(call)} for call in calls]
+
+
+def _their_call(call: dict[str, Any]) -> dict[str, Any]:
+    return {"name": call.get("name"), "args": call.get("arguments") or call.get("args") or {}}
 
 
 def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
@@ -244,4 +267,24 @@ def _write_table(samples: Iterable[dict[str, Any]], file: Any) -> None:  # noqa:
     text.detach()
 
 
-FORMAT = Format("ragas", "Ragas", _detect, _read, _write, (".jsonl", ".csv"), METRICS)
+_CARRIED: Final = frozenset(
+    {
+        "expected_answers",
+        "answer",
+        "contexts",
+        "constraints",
+        "evidence",
+        "reference_contexts",
+        "rubrics",
+        "reference_topics",
+        "persona_name",
+        "query_style",
+        "query_length",
+        "synthesizer_name",
+        "evolution_type",
+        "episode_done",
+        "expected_tools",
+        "tool_calls",
+    }
+)
+FORMAT = Format("ragas", "Ragas", _detect, _read, _write, (".jsonl", ".csv"), METRICS, carries=_CARRIED)

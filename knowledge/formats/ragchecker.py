@@ -89,4 +89,5 @@ def _result(row: Row, notes: Notes) -> dict[str, Any]:
     return made | ({"metrics": scores} if scores else {})
 
 
-FORMAT = Format("ragchecker", "RAGChecker", _detect, _read, _write, (".json",), METRICS)
+_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "constraints", "evidence"})
+FORMAT = Format("ragchecker", "RAGChecker", _detect, _read, _write, (".json",), METRICS, carries=_CARRIED)

@@ -18,7 +18,7 @@ CHUNK: Final = 400  # SQLite's oldest limit on bound values is 999
 ROWS: Final = """
 SELECT bots.name, run_rows.question_id, run_rows.repeat, run_rows.reply_id, questions.key, text, expected, constraints,
     evidence, tags, source_document, answerable, questions.history, conversation, turn, extra, status, answer, error,
-    retrieved, latency_ms, tokens_in, tokens_out, cost
+    retrieved, latency_ms, tokens_in, tokens_out, cost, tool_calls, expected_tools, forbidden_tools, nuggets
 FROM run_rows
 JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
 JOIN bots ON bots.id = run_rows.bot_id
@@ -28,9 +28,14 @@ WHERE run_rows.run_id = ? ORDER BY run_bots.position, run_rows.repeat, run_rows.
 _NAMES: Final = (
     "bot", "question_id", "repeat", "reply_id", "id", "question", "expected_answers", "constraints", "evidence", "tags",
     "source_document", "answerable", "history", "conversation", "turn", "extra", "status", "answer", "error",
-    "retrieved", "latency_ms", "tokens_in", "tokens_out", "cost",
+    "retrieved", "latency_ms", "tokens_in", "tokens_out", "cost", "tool_calls", "expected_tools", "forbidden_tools",
+    "nuggets",
 )  # fmt: skip
-_JSON: Final = ("expected_answers", "constraints", "evidence", "tags", "history", "extra")
+_JSON: Final = (
+    "expected_answers", "constraints", "evidence", "tags", "history", "extra", "tool_calls", "expected_tools",
+    "forbidden_tools", "nuggets",
+)  # fmt: skip
+_COUNT_EMPTY: Final = ("tool_calls", "expected_tools")  # an empty list says that none is called
 _NOT_SHOWN: Final = ("question_id", "reply_id", "extra", "status", "error", "retrieved")
 
 
@@ -65,9 +70,11 @@ def _row(
     scores: Mapping[tuple[int, int], dict[str, float | None]],
 ) -> Row:
     for name in _JSON:
-        line[name] = orjson.loads(line[name])
+        line[name] = None if line[name] is None else orjson.loads(line[name])
     row: Row = {
-        name: value for name, value in line.items() if name not in _NOT_SHOWN and value not in (None, "", [])
+        name: value
+        for name, value in line.items()
+        if name not in _NOT_SHOWN and (value not in (None, "", []) or (value == [] and name in _COUNT_EMPTY))
     } | {key: value for key, value in line["extra"].items() if key not in _NAMES}
     if line["answerable"] is not None:
         row["answerable"] = bool(line["answerable"])

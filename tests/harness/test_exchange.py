@@ -223,3 +223,23 @@ def test_how_far_theirs_and_ours_agree_is_worked_out_of_the_rows_that_have_both(
     assert "has no metric 'ragas.faithfullness'" in refused(
         "calibrate", "--against", "ragas.faithfullness", folder=tmp_path
     )
+
+
+def test_tool_calls_and_keys_of_another_tool_go_along_or_are_named(tmp_path):
+    talk = FILES / "ragas-0.4.3-conversations.jsonl"
+    ok("import", talk, "--name", "talk", folder=tmp_path)
+    ok("export", "talk", "again.jsonl", "--to", "ragas", folder=tmp_path)
+    first, second = lines(tmp_path / "again.jsonl")
+    before = lines(talk)
+    assert first == before[0]
+    assert second["reference_tool_calls"] == before[1]["reference_tool_calls"]
+    assert second["rubrics"] == before[1]["rubrics"]
+    assert [each["type"] for each in second["user_input"]] == ["human", "ai", "tool", "ai"]
+    assert second["user_input"][1]["tool_calls"] == before[1]["user_input"][1]["tool_calls"]
+    said = ok("export", "talk", "out.json", "--to", "deepeval", folder=tmp_path)
+    assert "out.json: `rubrics` is not carried over: DeepEval has no place for it." in said
+    assert "`expected_tools` of turns are not carried over" in said
+    turns = json.loads((tmp_path / "out.json").read_text("utf-8"))[1]["turns"]
+    assert turns[1]["tools_called"][0] == {
+        "name": "availability", "type": "FUNCTION", "inputParameters": {"bike": 7}, "output": "free",
+    }  # fmt: skip
