@@ -144,18 +144,25 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
     ]
 
 
-def test_what_a_config_says_of_bots_and_thresholds_is_a_suite(tmp_path: Path) -> None:
-    rows, notes = read(CONFIG)
-    (tmp_path / "rubrics").mkdir()
-    for name, text in notes.files.items():
-        (tmp_path / name).write_text(text)
-    written(tmp_path, "suite.yaml", json.dumps({**notes.suite, "questions": str(CONFIG)}))
-    done = program(
-        "run", "suite.yaml", "--dry-run", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": "k", "BOT_KEY": "k"}
-    )
+def test_an_imported_config_is_a_suite_that_can_be_run(tmp_path: Path) -> None:
+    made = program("import", CONFIG, "--into", "suite", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "28: `javascript` not carried over (3 times): it runs code" in made.stdout + made.stderr
+    assert (tmp_path / "suite" / "rubrics" / "promptfoo_1.md").read_text().startswith("The answer is polite")
+    keys = {**os.environ, "OPENAI_API_KEY": "k", "BOT_KEY": "k"}
+    done = program("run", "suite", "--dry-run", folder=tmp_path, env=keys)
     assert done.returncode == 0, done.stderr
-    assert "18" in done.stdout.replace(",", "") + done.stderr  # 3 questions, 6 bots
-    assert len(rows) == 3
+    assert "18 answers of bots to 3 questions" in done.stdout  # of 6 bots
+
+
+def test_scores_of_an_output_are_compared_by_our_statistics(tmp_path: Path) -> None:
+    done = program("import", GOLDEN / "echo_config_output.json", "--db", "p.db", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = proctor.open(tmp_path / "p.db").runs()
+    bots = (f"{run.name}:parrot / short", f"{run.name}:parrot / polite.txt")
+    compared = program("compare", *bots, "--metric", "promptfoo.score", "--db", "p.db", folder=tmp_path)
+    assert compared.returncode == 0, compared.stderr
+    assert "promptfoo.score" in compared.stdout
 
 
 def test_a_suite_may_ask_the_questions_of_a_config(tmp_path: Path) -> None:
