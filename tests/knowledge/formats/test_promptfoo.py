@@ -14,7 +14,7 @@ from proctor.knowledge.formats.finding import detected
 from proctor.knowledge.formats.format import Notes
 from proctor.knowledge.formats.promptfoo import FORMAT
 from proctor.knowledge.formats.promptfoo_assertions import comma_separated, javascript_pattern, python_pattern
-from proctor.metrics.assertions import check_assertions
+from proctor.metrics.assertions import Facts, check_assertions, verdict_of
 from suites import proctor as program
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "formats" / "promptfoo"
@@ -53,6 +53,19 @@ def test_200_answers_get_the_verdicts_and_scores_that_promptfoo_gave_them(tmp_pa
     assert [row["assertions"].passed for row in ours] == [row["pass"] for row in told]
     assert [row["assertions_score"].value for row in ours] == pytest.approx([row["score"] for row in told], abs=1e-9)
     assert sum(row["pass"] for row in told) == 65  # both verdicts are frequent
+
+
+def test_each_single_assertion_has_the_verdict_that_promptfoo_gave_it() -> None:
+    told = json.loads((GOLDEN / "verdicts.json").read_text())["rows"]
+    tests = json.loads((GOLDEN / "verdicts_config.json").read_text())["tests"]
+    ours, theirs = [], []
+    for test, asked, row in zip(tests, read(GOLDEN / "verdicts_config.json")[0], told, strict=True):
+        listed = asked["assertions"][0]["assertions"] if "threshold" in test else asked["assertions"]
+        flat = [each for one in listed for each in (one, *(one["assertions"] if one["check"] == "group" else ()))]
+        ours += [verdict_of([one], Facts(row["answer"], latency_ms=5)).passed for one in flat]
+        theirs += [passed for passed, _ in row["assertions"]]
+    assert ours == theirs
+    assert (len(theirs), sum(theirs)) == (506, sum(ours))
 
 
 def test_regular_expressions_are_found_where_javascript_finds_them() -> None:
