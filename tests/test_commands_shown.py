@@ -71,6 +71,13 @@ EXIT_CODES = {
     "proctor turns": 2,  # these questions are no conversations
 }
 BOTS = "bots:\n  dense: {type: rag}\n  hybrid: {type: rag, retriever: hybrid}\n"
+# Files of other tools, by what they are called in the documentation.
+THEIRS = {
+    "promptfooconfig.yaml": "promptfoo/echo_config.yaml",
+    "results.json": "promptfoo/echo_config_output.json",
+    "logs/x.eval": "inspect/help_centre.eval",
+    "samples.csv": "inspect/samples.csv",
+}
 RECORDED = [
     {
         "id": name,
@@ -116,6 +123,10 @@ def folder(tmp_path_factory):
         for each in RECORDED
     )
     (place / "results.jsonl").write_text("".join(json.dumps(each) + "\n" for each in ragas))
+    others = ROOT / "tests" / "golden" / "formats"
+    for name, file in THEIRS.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        shutil.copy(others / file, place / name)
     (place / "own.py").write_text(fenced("metrics/README.md", "python"))
     for name, language in (("my_bot.py", "python"), ("questions.csv", "csv"), ("suite.yaml", "yaml")):
         (place / name).write_text(fenced("README.md", language))
@@ -129,7 +140,7 @@ def folder(tmp_path_factory):
 
 def prepared(command: str, folder: Path, server: JudgeServer) -> list[str]:
     """What is typed, with this day's runs and this server, once its files are there."""
-    if command.startswith("proctor init"):
+    if command.startswith("proctor init") or command.endswith("--into my-suite"):
         shutil.rmtree(folder / "my-suite")
     if command != "proctor run suite.yaml":
         command = command.replace(" suite.yaml", " my-suite/suite.yaml")
