@@ -297,7 +297,7 @@ def conversation_completeness(
     By a language model in one request for the conversation. By the embedded judge, where a turn has an expected answer,
     it is the share of that answer's sentences that the bot's answer covers, the mean over these turns: 1 and 1/2 give
     0.75. On MTRAG that has Spearman 0.37 with people's ratings of completeness (the best of MTRAG's own measures has
-    0.43), by ``tests/benchmarks/measure_conversation.py``.
+    0.43), on the answers by which the method was chosen (``tests/benchmarks/measure_conversation.py``).
     """
     return _share(conversation.answered, conversation_verdicts.complete, judge, "complete", Reason.EXPECTED_MISSING)
 
