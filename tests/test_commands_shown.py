@@ -56,6 +56,7 @@ def commands() -> list[str]:
 IN_SESSIONS = {typed.command for _, block in SESSIONS for typed in session(block)}
 # What has a name left open, or is a command with no operand in a sentence about it.
 OPEN = {
+    "proctor score",
     "proctor --install-completion",  # it would write into the home folder; test_command_line.py has a home for it
     "proctor COMMAND --help", "proctor import", "proctor export", "proctor metrics NAME", "proctor report BASE HEAD",
     "proctor ask", "proctor gate", "proctor perturb questions.yaml", "proctor plan", "proctor questions",
@@ -77,6 +78,7 @@ THEIRS = {
     "results.json": "promptfoo/echo_config_output.json",
     "logs/x.eval": "inspect/help_centre.eval",
     "samples.csv": "inspect/samples.csv",
+    "results.csv": "ragas-0.4.3-result.csv",
 }
 RECORDED = [
     {
