@@ -299,7 +299,7 @@ def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
     from . import (
         artefacts,
-        assertions,
+        checks,
         citations,
         classification,
         constraints,
@@ -323,7 +323,7 @@ def builtin_catalog() -> Catalog:
         numbers,
         looping,
         constraints,
-        assertions,
+        checks,
         leaks,
         classification,
         semantic,

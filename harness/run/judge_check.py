@@ -16,8 +16,10 @@ import numpy as np
 import orjson
 
 from ... import InputError
+from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.call import Block, JudgeCall
 from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
+from ...metrics.judge.conversations import JudgeConversation
 from ...metrics.judge.grades import ASPECTS
 from ...metrics.judge.nuggets import SUPPORT, AssignNuggets
 from ...metrics.judge.pairs import ComparePair
@@ -122,7 +124,7 @@ def _make(kind: str, case: Mapping[str, Any]) -> SelfTest:
     makers = {
         "check_answer": _check_answer, "check_expected": _check_expected, "compare_claims": _compare_claims,
         "safety": _safety, "review": _review, "stereotypes": _rating, "compare_pair": _compare_pair,
-        "assign_nuggets": _assign_nuggets, "grade_contexts": _grade_contexts,
+        "assign_nuggets": _assign_nuggets, "grade_contexts": _grade_contexts, "conversation": _conversation,
     }  # fmt: skip
     call, probes, verdicts = makers[kind](case) if kind in makers else _label(kind, case)
     name = case.get("id") or " ".join(filter(None, [case.get("question"), case.get("answer")]))
@@ -225,6 +227,31 @@ def _grade_contexts(case: Mapping[str, Any]) -> Made:
     chunks = _items(case, "chunks")
     call = GradeContexts(case["question"], tuple(chunk.text for chunk in chunks))
     return call, chunks, lambda levels: [level and level.place >= BEST - 1 for level in levels]
+
+
+def _conversation(case: Mapping[str, Any]) -> Made:
+    """A probe for each answer, or message of a simulated user, and each aspect; of the whole in one call."""
+    turns = tuple(Turn(number, *said) for number, said in enumerate(case["turns"], 1))
+    talk = Conversation(
+        turns, role=case.get("role", ""), topics=tuple(case.get("topics", ())), facts=case.get("facts", {}),
+        is_simulated="user_in_role" in case["verdicts"],
+    )  # fmt: skip
+    call = JudgeConversation(talk, tuple(case["verdicts"]), case.get("goal", ""))
+    probes = [
+        Probe(
+            (turn.question if aspect == "user_in_role" else turn.answer) or "", _yes(verdict), "hostile" in rest, aspect
+        )
+        for aspect, verdicts in case["verdicts"].items()
+        for turn, (verdict, *rest) in zip(turns, verdicts, strict=True)
+    ]
+
+    def verdicts_on(answer: object) -> list[bool | None]:
+        found = [getattr(answer, aspect) for aspect in case["verdicts"]]
+        if not all(found):
+            raise NotApplicable("judge_cannot_grade", message="it does not grade all that is asked of a conversation")
+        return [holds for verdicts in found for holds in _hold(verdicts)]
+
+    return call, probes, verdicts_on
 
 
 def _whole(case: Mapping[str, Any]) -> Probe:

@@ -44,7 +44,7 @@ def check_constraints_of(questions: Iterable[Question], path: Path, plan: Plan) 
     """
     if not plan.needs & {"constraints", "assertions"}:
         return
-    from ...metrics.assertions import check_assertions
+    from ...metrics.checks import check_assertions
     from ...metrics.constraints import check_constraints
 
     for question in questions:

@@ -15,9 +15,13 @@ def _detect(head: Head) -> str | None:
             return "the keys question_text and annotations"
         if {"question", "answers", "positive_ctxs"} <= row.keys():
             return "the keys question, answers and positive_ctxs"
-        if isinstance(row.get("answer"), list) and "question" in row and "expected_answer" not in row:
-            return "the key question, and answer with a list of right answers"
+    if head.rows and all(map(_is_open, head.rows)):
+        return "the key question, and answer with a list of right answers"
     return None
+
+
+def _is_open(row: Row) -> bool:
+    return isinstance(row.get("answer"), list) and "question" in row and "expected_answer" not in row
 
 
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:

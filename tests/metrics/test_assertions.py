@@ -6,7 +6,7 @@ from typing import Any
 
 import proctor
 import pytest
-from proctor.metrics.assertions import json_objects
+from proctor.metrics.checks import json_objects
 from suites import proctor as program
 from suites import write_suite
 

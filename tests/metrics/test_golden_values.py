@@ -92,6 +92,17 @@ BY_HAND: dict[str, tuple[str, ...]] = {
         *("graded_ndcg", "graded_precision"),
     ),
     "test_outcomes.py": ("correct",),
+    "test_assertions.py": ("assertions", "assertions_score"),
+    "test_tool_calls.py": (  # and seven cases by the formulas of Ragas and DeepEval, in tool_calls.json
+        *("tool_call_recall", "tool_call_precision", "tool_call_f1", "tool_argument_match", "tool_order"),
+        *("forbidden_tools", "tool_steps"),
+    ),
+    "test_conversation.py": (
+        *("conversation_correct", "right_turns", "first_wrong_turn", "error_recovery", "conversation_pass_k"),
+        *("goal_reached", "turns_to_goal", "time_to_goal_ms", "turn_relevancy", "conversation_completeness"),
+        *("topic_adherence", "role_adherence", "knowledge_retention", "conversation_redundancy", "clarification"),
+        "simulated_user_in_role",
+    ),
     "../harness/test_side_by_side.py": ("preference",),
     "test_fairness_bias.py": ("fairness_bias",),
     "test_alignscore.py": ("alignscore",),

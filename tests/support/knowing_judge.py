@@ -56,6 +56,13 @@ def reply(self_test: SelfTest, errs: Errs) -> Any:
                 for place, probe in enumerate(self_test.probes, 1)
             ]
         }
+    if self_test.kind == "conversation":
+        found: dict[str, list[dict[str, object]]] = {}
+        for probe in self_test.probes:
+            letter, word = ("u", "in_role") if probe.part == "user_in_role" else ("t", probe.part)
+            place = len(found.setdefault(probe.part, [])) + 1
+            found[probe.part].append({"id": f"{letter}{place}", "why": "", word: errs(probe, place, self_test)})
+        return found
     verdicts = [errs(probe, 1, self_test) for probe in self_test.probes]
     if self_test.kind in WORDS:
         return WORDS[self_test.kind][0 if verdicts[0] else 1]
