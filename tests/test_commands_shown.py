@@ -69,7 +69,6 @@ EXIT_CODES = {
     "proctor models fetch": 1,  # no network
     "proctor score recorded.jsonl --metrics toxicity_labels": 2,  # no such folder
     "proctor gate": 0,
-    "proctor turns": 2,  # these questions are no conversations
 }
 BOTS = "bots:\n  dense: {type: rag}\n  hybrid: {type: rag, retriever: hybrid}\n"
 # Files of other tools, by what they are called in the documentation.

@@ -48,14 +48,14 @@ def test_names_of_other_formats_are_told(tmp_path, key, value, sentence):
     assert sentence in said(made.stderr)
 
 
-def test_a_test_suite_of_h2o_is_told_how_to_become_a_list(tmp_path):
-    path = write_suite(tmp_path, ECHO, 1)
+def test_a_test_suite_of_h2o_is_read_with_its_constraints(tmp_path):
+    path = write_suite(tmp_path, "def answer(question): return 'At nine'", 1, metrics=["tokens_presence"])
     path.write_text(json.dumps(json.loads(path.read_text()) | {"questions": "h2o.json"}))
     suite = {"name": "S", "tests": [{"documents": [], "test_cases": [{"prompt": "When?", "constraints": ["nine"]}]}]}
     (tmp_path / "h2o.json").write_text(json.dumps(suite))
-    made = proctor("run", "suite.yaml", folder=tmp_path)
-    assert made.returncode == 2
-    assert "its rows are the `test_cases` of each of its `tests`" in said(made.stderr)
+    made = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["bots"]["mine"]["metrics"]["tokens_presence.passes"]["mean"] == 1
 
 
 def test_a_variant_that_names_its_source_otherwise_is_told(tmp_path):
@@ -74,7 +74,13 @@ def write_csv(folder, heading, metrics):
     return proctor("run", "suite.yaml", folder=folder)
 
 
-@pytest.mark.parametrize("heading", ["expected_anwser", "ground_truth"])
+def test_a_column_that_another_tool_calls_so_is_read(tmp_path):
+    made = write_csv(tmp_path, "ground_truth", ["exact_match"])
+    assert made.returncode == 0
+    assert "exact_match" in made.stdout and "expected_missing" not in made.stdout
+
+
+@pytest.mark.parametrize("heading", ["expected_anwser", "expected_answr"])
 def test_a_misspelt_column_that_a_metric_needs_is_an_error_before_anything_is_asked(tmp_path, heading):
     made = write_csv(tmp_path, heading, ["exact_match", "answer_length"])
     assert made.returncode == 2

@@ -406,7 +406,8 @@ def test_a_judge_that_never_answers_is_said_and_the_exit_code_tells_it(tmp_path)
         assert made["judge"]["problem"] in complaint
         assert any("an answer that is no JSON object" in problem["what"] for problem in made["problems"])
         endpoint.faults = lambda call: None if len(endpoint.calls) % 2 else NOT_JSON
-        program(tmp_path, code=0)
+        _, complaint = program(tmp_path, code=1)
+        assert "scores are missing" in complaint
 
 
 @pytest.mark.parametrize(

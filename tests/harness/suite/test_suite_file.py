@@ -151,8 +151,8 @@ def test_a_mistake_in_a_bot_is_one_sentence_in_its_place(folder: Path, bot: str,
         ("seed: !!int ''", "6:7: '' can't be read as int"),
         ("name: !!bool maybe", "6:7: 'maybe' can't be read as bool"),
         ('"a\\nb": 1', "6:1: a\\nb: there is no such key; the keys are name, knowledge, questions, conversations, "
-         "models, bots, metrics, primary, metric_files, thresholds, empty_contexts, embedder, judge, local_models, "
-         "byop, rubrics, gate, perturb, analysis, repeat, ..."),
+         "simulated_user, models, bots, metrics, primary, metric_files, thresholds, empty_contexts, embedder, judge, "
+         "local_models, byop, rubrics, gate, perturb, analysis, ..."),
         ("judge: smal", "6:1: judge: there is no model smal under models; did you mean small?"),
         ("judge: embeded", "6:1: judge: there is no model embeded under models; did you mean embedded?"),
         ("judge: {modle: x}", "6:9: judge.modle: there is no such key; did you mean model?"),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.metrics.judge.embedded.correctness import Signals, is_phrase, lacks, match, refuses
+from proctor.metrics.judge.embedded.correctness import Signals, is_phrase, match, misses, refuses
 from proctor.metrics.judge.embedded.wording import SAME_WORD, letters, likeness, spelled_alike, unspaced, wording
 
 
@@ -81,8 +81,8 @@ def test_phrase_and_refusal():
 
 
 def test_lacks_looks_at_content_words_alone():
-    assert not lacks(wording("A red car came."), wording("the red cars"))
-    assert lacks(wording("A red car came."), wording("a blue car"))
+    assert not misses(wording("A red car came."), wording("the red cars"))
+    assert misses(wording("A red car came."), wording("a blue car"))
 
 
 @pytest.mark.parametrize(
