@@ -21,7 +21,7 @@ from proctor.reports.pages.run_page import run_file
 from proctor.reports.pages.templating import shown
 from proctor.reports.store.database import Store
 from served import viewed
-from typed import proctor
+from suites import proctor  # a process of its own: the bots change the limits of theirs
 
 # What steers a terminal or turns its lines around.
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
@@ -60,7 +60,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
         for version, limit in ((1, 3), (2, len(KEYS))):
             write_hostile_suite(folder, server.url, version)
             ran = proctor("run", "suite.yaml", "--limit", limit, folder=folder, env=environment)
-            assert ran.returncode == 1 and "scores are missing" in ran.stderr, "the judge fails on one question"
+            assert ran.returncode == 0, ran.stderr
             said += [ran.stdout, ran.stderr]
     return Hostile(folder, "\n".join(said))
 
