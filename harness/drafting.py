@@ -34,7 +34,7 @@ from ..knowledge.questions.drafts import around, chosen, drafts_of, is_read, und
 from ..knowledge.questions.editing import raw_rows, with_questions, with_row
 from ..knowledge.questions.question import DRAFT, MOVED, REJECTED, Nugget
 from ..knowledge.questions.rows import Row
-from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
+from ..metrics.judge.call import TEXT, Answer, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
 from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ..reports.files import check_file, whole_file
@@ -202,15 +202,7 @@ def model_drafts(
         store: where replies are cached.
         fresh: take no cached reply.
     """
-    writer = RowWriter(store.path, None, {})
-    try:
-        writer.find_left_calls()
-        judging.bind(store.path, writer, fresh=fresh)
-        with Interrupts() as interrupts, undisturbed():
-            replies = interrupts.run(_ask_all(judging, calls_for(documents, passages)))
-    finally:
-        writer.close()
-        judging.judge_cache.close()
+    replies = replies_of(judging, calls_for(documents, passages), store, fresh=fresh)
     made = ModelDrafts(paid=judging.judge_cache.paid, cached=judging.judge_cache.cached, problem=judging.problem)
     finder = EvidenceFinder(documents)
     by_id = {document.id: document for document in documents}
@@ -227,22 +219,43 @@ def model_drafts(
     return made
 
 
-async def _ask_all(judging: Judging, calls: Sequence[DraftCall]) -> list[tuple[Written, ...] | None]:
+def replies_of(
+    judging: Judging, calls: Sequence[JudgeCall[Answer]], store: Store, *, fresh: bool = False
+) -> list[Answer | None]:
+    """What a model replies to each call, None where it can't be read; cached at once, and not asked again.
+
+    Args:
+        judging: a language model; it is closed.
+        calls: what it is asked.
+        store: where replies are cached.
+        fresh: take no cached reply.
+    """
+    writer = RowWriter(store.path, None, {})
+    try:
+        writer.find_left_calls()
+        judging.bind(store.path, writer, fresh=fresh)
+        with Interrupts() as interrupts, undisturbed():
+            return interrupts.run(_ask_all(judging, calls))
+    finally:
+        writer.close()
+        judging.judge_cache.close()
+
+
+async def _ask_all(judging: Judging, calls: Sequence[JudgeCall[Answer]]) -> list[Answer | None]:
+    async def ask(call: JudgeCall[Answer]) -> Answer | None:
+        judge, _ = judging.for_row()
+        if judge is None:
+            return None
+        try:
+            return await judge.ask(call)
+        except (JudgeUnavailable, NotApplicable, Unreadable):
+            return None
+
     await judging.prepare()
     try:
-        return list(await asyncio.gather(*(_ask(judging, call) for call in calls)))
+        return list(await asyncio.gather(*(ask(call) for call in calls)))
     finally:
         await judging.close()
-
-
-async def _ask(judging: Judging, call: DraftCall) -> tuple[Written, ...] | None:
-    judge, _ = judging.for_row()
-    if judge is None:
-        return None
-    try:
-        return await judge.ask(call)
-    except (JudgeUnavailable, NotApplicable, Unreadable):
-        return None
 
 
 def _draft(written: Written, passage: Passage, document: Document, finder: EvidenceFinder) -> Draft | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,17 +17,13 @@ from ..knowledge.questions.question import DRAFT, Nugget
 from ..metrics.judge.call import TEXT, YES_OR_NO, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.embedded.judge import claims_of
 from ..metrics.judge.replies import Malformed, read_boolean, read_list, read_object
-from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ..reports.files import check_file
 from ..reports.store.database import Store
-from ..reports.store.writer import RowWriter
-from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, write_drafts
-from .run.interrupts import Interrupts, undisturbed
+from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, replies_of, write_drafts
 from .run.run import tokens
 from .run.scoring import quotes_of
 
 if TYPE_CHECKING:
-    from .run.judging import Judging
     from .suite.suite_file import LoadedSuite
 
 _PROMPT = Path(__file__).parent / "prompts" / "draft_nuggets.md"
@@ -138,7 +135,8 @@ def draft_nuggets(
             asyncio.run(judging.close())
             return made
         notify(f"{made.by} is asked for the nuggets of {len(calls):,} questions; cached answers are not asked again.")
-        replies = _replies(judging, calls, options)
+        with contextlib.closing(Store.open(options.database)) as store:
+            replies = replies_of(judging, calls, store, fresh=options.fresh)
         unread = sum(each is None for each in replies)
         why = f": {judging.problem}" if judging.problem else ""
         warnings = (f"No nuggets could be read for {unread:,} of {len(asked):,} questions{why}.",) if unread else ()
@@ -151,37 +149,3 @@ def draft_nuggets(
     ]
     write_drafts(options.out, drafts)
     return replace(made, questions=tuple(drafts))
-
-
-def _replies(
-    judging: Judging, calls: Sequence[NuggetCall], options: DraftOptions
-) -> Sequence[tuple[Nugget, ...] | None]:
-    store = Store.open(options.database)
-    writer = RowWriter(store.path, None, {})
-    try:
-        writer.find_left_calls()
-        judging.bind(store.path, writer, fresh=options.fresh)
-        with Interrupts() as interrupts, undisturbed():
-            return interrupts.run(_ask_all(judging, calls))
-    finally:
-        writer.close()
-        judging.judge_cache.close()
-        store.close()
-
-
-async def _ask_all(judging: Judging, calls: Sequence[NuggetCall]) -> list[tuple[Nugget, ...] | None]:
-    await judging.prepare()
-    try:
-        return list(await asyncio.gather(*(_ask(judging, call) for call in calls)))
-    finally:
-        await judging.close()
-
-
-async def _ask(judging: Judging, call: NuggetCall) -> tuple[Nugget, ...] | None:
-    judge, _ = judging.for_row()
-    if judge is None:
-        return None
-    try:
-        return await judge.ask(call)
-    except (JudgeUnavailable, NotApplicable, Unreadable):
-        return None
