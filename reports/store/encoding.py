@@ -72,9 +72,10 @@ def question_fingerprint(question: Question) -> bytes:
 
 
 def _question_key(values: tuple[object, ...]) -> bytes:
-    """Without the columns of tools where they are null, so that questions of before there were any are the same."""
-    *of_all, expected, forbidden, extra = values
-    return _fingerprint((*of_all, extra, *(each for each in (expected, forbidden) if each is not None)))
+    """Without the columns that came later where they hold nothing, so that questions of before are the same."""
+    *of_all, nuggets, expected, forbidden, extra = values
+    later = (None if nuggets == "[]" else nuggets, expected, forbidden)
+    return _fingerprint((*of_all, extra, *(each for each in later if each is not None)))
 
 
 def _question_values(question: Question) -> tuple[object, ...]:

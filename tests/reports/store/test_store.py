@@ -1,10 +1,14 @@
 import sqlite3
 import threading
 import time
+from dataclasses import replace
 
 import pytest
+from proctor.knowledge import Question
+from proctor.knowledge.questions.question import Nugget
 from proctor.metrics.score import Score, Status
 from proctor.reports.store.database import MOST_BOUND, Store, StoreError, insert_many
+from proctor.reports.store.encoding import question_fingerprint
 from proctor.reports.store.run_results import RunResults
 from report_rows import Book, header, ok, row
 from typed import proctor
@@ -161,3 +165,13 @@ def test_of_many_runs_within_a_second_each_has_a_name_of_its_own(tmp_path):
     names = {run_results.begin(header(fresh=True)).name for _ in range(2_000)}
     store.close()
     assert len(names) == 2_000
+
+
+def test_a_question_without_what_came_later_is_stored_as_before():
+    """Otherwise a run that was begun by an earlier version and goes on would hold each of its questions twice."""
+    plain = Question("q", "What is 1", expected=("It is 1",), tags=("a",))
+    assert question_fingerprint(plain).hex() == "dbc566da62f5900f3e49cd4197dd683f", (
+        "as Proctor stored it before nuggets"
+    )
+    given = replace(plain, nuggets=(Nugget("It is 1."),)), replace(plain, expected_tools=())
+    assert len({question_fingerprint(each) for each in (plain, *given)}) == 3
