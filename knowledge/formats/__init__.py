@@ -1,7 +1,8 @@
 """Formats of other tools: their question sets, recorded answers and scores, read into our rows and written from them.
 
-One file each. To add a format, write a module with one ``FORMAT`` and name it in ``finding.BUILT_IN``, or let a package
-of your own declare it as an entry point of the group ``proctor.formats``::
+One file each. To add a format, write a module with one ``FORMAT`` and name it in ``finding._SIGNS`` with the keys by
+which it may be known: it is imported only where one of them is there. Or let a package of your own declare it as an
+entry point of the group ``proctor.formats``::
 
     FORMAT = Format("acme", "Acme Evals", detect, read, write)
 

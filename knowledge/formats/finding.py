@@ -2,8 +2,10 @@
 
 import difflib
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -19,11 +21,30 @@ from .reading import head_of
 
 GROUP: Final = "proctor.formats"
 OWN: Final = "proctor"  # the name of our own files of questions and answers
-# In the order in which they are tried: what looks like several is the first.
-BUILT_IN: Final = (
-    "promptfoo", "inspect", "ragas", "h2o", "ragchecker", "langsmith", "langfuse", "deepeval", "beir", "squad",
-    "openai-evals", "mtrag", "nq", "openai-chat", OWN,
-)  # fmt: skip
+# By format, the names of which one must be in a file for it to be worth a look: keys, columns, or files of a folder or
+# archive, in small letters; where several stand together, all of them. Only such a format is imported and asked.
+# They stand in the order in which they are tried: what looks like several is the first.
+_SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "promptfoo": (
+        "prompts", "providers", "targets", "tests", "defaulttest", "scenarios", "evalid", "results", "__expected*",
+        "vars", "gradingresult",
+    ),
+    "inspect": ("header.json", "_journal/start.json", "eval", "input target"),
+    "ragas": ("user_input", "question ground_truth*", "question evolution_type"),
+    "h2o": ("tests", "dataset", "raw_dataset", "results", "inputs", "input model_key", "input test_case_key",
+            "input actual_duration", "input output_constraints"),
+    "ragchecker": ("results", "query gt_answer"),
+    "langsmith": ("inputs outputs", "inputs.*"),
+    "langfuse": ("input",),
+    "deepeval": ("test_cases", "testcases", "conversational*", "testrundata", "input", "scenario"),
+    "beir": ("corpus.jsonl*", "_id text"),
+    "squad": ("data", "question context answers"),
+    "openai-evals": ("input ideal",),
+    "mtrag": ("input targets",),
+    "nq": ("question_text", "positive_ctxs", "question answer"),
+    "openai-chat": ("messages",),
+}  # fmt: skip
+BUILT_IN: Final = (*_SIGNS, OWN)
 _ALIASES: Final = {"csv": OWN, "tsv": OWN, "json": OWN, "jsonl": OWN, "yaml": OWN, "parquet": OWN, "hf": OWN}
 _OWN_KEYS: Final = ("question", "text", "turns", "messages")
 _BLOCK: Final = 1 << 20
@@ -183,8 +204,8 @@ def detected(path: Path) -> Detected | None:
         InputError: it can't be read.
     """
     head = head_of(existing(path, "a file to import"))
-    for name in BUILT_IN:
-        if name != OWN and (why := _built_in(name).detect(head)):
+    for name in _candidates(head):
+        if why := _built_in(name).detect(head):
             return Detected(_built_in(name), why)
     if is_own(head):
         return None
@@ -193,6 +214,21 @@ def detected(path: Path) -> Detected | None:
         if why := found.detect(head):
             return Detected(found, why)
     return None
+
+
+def _candidates(head: Head) -> Iterator[str]:
+    """The built-in formats of which a sign is there."""
+    names = {*head.keys, *head.data, *head.names}
+    if not names and head.kind == "yaml":  # written as JSON, or indented
+        names = set(re.findall(r"\w+", head.text))
+    there = {name.strip().lower() for name in names}
+    for name, signs in _SIGNS.items():
+        if any(all(_is_there(word, there) for word in sign.split(" ")) for sign in signs):
+            yield name
+
+
+def _is_there(word: str, there: Set[str]) -> bool:
+    return any(fnmatchcase(each, word) for each in there) if "*" in word else word in there
 
 
 def opened(path: Path, name: str = "") -> tuple[RowSource, Detected]:

@@ -504,12 +504,4 @@ def _write_table(samples: Sequence[Item], path: Path) -> None:
             writer.writerow([each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in cells])
 
 
-FORMAT: Final = Format(
-    name="inspect",
-    title="Inspect",
-    detect=_detect,
-    read=_read,
-    write=_write,
-    endings=(".json", ".jsonl", ".csv"),
-    metrics=dict.fromkeys(_RATES, RATE),
-)
+FORMAT = Format("inspect", "Inspect", _detect, _read, _write, (".json", ".jsonl", ".csv"), dict.fromkeys(_RATES, RATE))

@@ -7,8 +7,8 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
+from .chat_messages import asked_in, contexts_in, said_in
 from .format import Format, Head, Notes
-from .objects import asked_in, contexts_in, said_in
 from .reading import records
 
 _OF_LANGFUSE: Final = ("datasetId", "datasetName", "sourceTraceId", "sourceObservationId", "traceId", "projectId")

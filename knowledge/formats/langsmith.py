@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..questions.rows import Row
+from .chat_messages import asked_in, contexts_in, said_in
 from .format import Format, Head, Metric, Notes
-from .objects import asked_in, contexts_in, said_in
 from .reading import records
 
 _OF_LANGSMITH: Final = (

@@ -7,9 +7,8 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
-from .conversing import in_conversations
+from .chat_messages import asked_last, in_conversations
 from .format import Format, Head, Notes
-from .openai_evals import asked_last
 from .reading import records
 
 

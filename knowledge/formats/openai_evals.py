@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
-from .conversing import in_conversations, messages_of
+from .chat_messages import asked_last, in_conversations, messages_of
 from .format import Format, Head, Notes
 from .reading import records
 
@@ -25,29 +25,6 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         row |= {"expected_answers": ideal} if isinstance(ideal, list) else {"expected_answer": ideal}
         asked = given.get("input")
         yield line, row | (asked_last(asked, line, notes) if isinstance(asked, list) else {"question": asked})
-
-
-def asked_last(messages: list[Any], line: int, notes: Notes) -> Row:
-    """The question that the last message of the user is, and the messages before it."""
-    spoken = []
-    for each in messages:
-        message = each if isinstance(each, dict) else {}
-        if message.get("role") in ("system", "developer", "tool", "function"):
-            notes.lose(f"a message of the role {message['role']} is", "instructions and tools are the bot's own", line)
-        else:
-            spoken.append({"role": message.get("role"), "content": _text(message.get("content"))})
-    last = max((place for place, each in enumerate(spoken) if each["role"] == "user"), default=-1)
-    if last < 0:
-        return {"question": None}
-    before = {"history": spoken[:last]} if last else {}
-    return {"question": spoken[last]["content"], **before}
-
-
-def _text(content: object) -> object:
-    """The text of a message whose content is a list of parts."""
-    if not isinstance(content, list):
-        return content
-    return "\n".join(str(each.get("text") or "") for each in content if isinstance(each, dict) and each.get("text"))
 
 
 def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
-from .conversing import conversation_row, in_conversations, messages_of, turns_of
+from .chat_messages import conversation_row, in_conversations, messages_of, turns_of
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import records
 

@@ -1,11 +1,13 @@
 """Files that other tools wrote, with their own writers, read through the front door; tests/golden/formats says how."""
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from proctor.knowledge import open_questions, open_recorded
-from proctor.knowledge.formats.finding import detected
+from proctor.knowledge.formats.finding import BUILT_IN, detected, format_of
+from proctor.knowledge.formats.reading import head_of
 
 FILES = Path(__file__).parents[2] / "golden" / "formats"
 sys.path.insert(0, str(FILES))
@@ -110,3 +112,26 @@ def test_what_has_no_place_here_is_named_line_by_line():
         """the condition '"no" AND NOT "yes"' is not carried over: constraints stand for it where it can be written """
         "as a list that must all hold."
     ]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(each for each in FILES.rglob("*") if each.suffix not in (".py", ".pyc", ".md") and each.is_file())
+)
+def test_the_signs_of_a_format_never_hide_it(path):
+    found = detected(path)
+    asked = [name for name in BUILT_IN if name != "proctor" and format_of(name).detect(head_of(path))]
+    assert [found.format.name if found else None] == (asked[:1] or [None])
+
+
+def test_a_question_file_of_ours_enters_no_format(tmp_path):
+    (tmp_path / "questions.yaml").write_text("questions:\n- question: When?\n  expected_answer: At nine\n  tags: [a]\n")
+    code = (
+        "import sys; from pathlib import Path; from proctor.knowledge import open_questions\n"
+        "open_questions(Path(sys.argv[1]))\n"
+        "entered = [each for each in sys.modules if each.startswith('proctor.knowledge.formats.')]\n"
+        "print(*sorted(each.rpartition('.')[2] for each in entered))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "questions.yaml"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["finding", "format", "reading"]

@@ -1,14 +1,20 @@
-"""Conversations of other tools: their messages as turns, and turns as messages."""
+"""Messages of other tools as questions and turns, turns as messages, and the free-form objects of tracing tools."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from ..questions.rows import Row
 from .format import Notes
 
 _USER, _BOT = ("user", "human"), ("assistant", "ai", "bot", "agent", "model", "chatbot")
 _TOOL = ("tool", "function")
+_ASKED: Final = ("question", "input", "query", "prompt", "user_input", "text", "message")
+_SAID: Final = (
+    "answer", "output", "expected_answer", "expected_output", "expected", "reference", "ground_truth", "response",
+    "result", "content", "text", "label",
+)  # fmt: skip
+_CONTEXTS: Final = ("contexts", "retrieved_contexts", "documents", "context", "retrieval_context")
 
 
 def turns_of(messages: Sequence[Mapping[str, Any]], line: int, notes: Notes) -> list[dict[str, Any]]:
@@ -81,3 +87,76 @@ def messages_of(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _history(row: Row) -> list[Mapping[str, Any]]:
     found = row.get("history")
     return found if isinstance(found, list) else []
+
+
+def asked_last(messages: list[Any], line: int, notes: Notes) -> Row:
+    """The question that the last message of the user is, and the messages before it."""
+    spoken = []
+    for each in messages:
+        message = each if isinstance(each, dict) else {}
+        if message.get("role") in ("system", "developer", "tool", "function"):
+            notes.lose(f"a message of the role {message['role']} is", "instructions and tools are the bot's own", line)
+        else:
+            spoken.append({"role": message.get("role"), "content": _text(message.get("content"))})
+    last = max((place for place, each in enumerate(spoken) if each["role"] == "user"), default=-1)
+    if last < 0:
+        return {"question": None}
+    before = {"history": spoken[:last]} if last else {}
+    return {"question": spoken[last]["content"], **before}
+
+
+def _text(content: object) -> object:
+    """The text of a message whose content is a list of parts."""
+    if not isinstance(content, list):
+        return content
+    return "\n".join(str(each.get("text") or "") for each in content if isinstance(each, dict) and each.get("text"))
+
+
+def asked_in(value: Any, line: int, notes: Notes) -> Row:  # noqa: ANN401 - of their JSON
+    """The question of an input: a text, messages, or an object with one of these; what else there is stays as extra."""
+    if isinstance(value, list):
+        return asked_last(value, line, notes)
+    if not isinstance(value, dict):
+        return {"question": value}
+    if isinstance(value.get("messages"), list):
+        return {**_rest(value, "messages"), **asked_last(value["messages"], line, notes)}
+    key = _key(value, _ASKED)
+    if key is None:
+        return {"question": None, **value}
+    found = asked_last(value[key], line, notes) if isinstance(value[key], list) else {"question": value[key]}
+    return {**_rest(value, key), **found}
+
+
+def said_in(value: Any) -> str | list[str] | None:  # noqa: ANN401 - of their JSON
+    """The answer of an output: a text, a list of accepted ones, or an object with one."""
+    if isinstance(value, dict):
+        if isinstance(messages := value.get("messages"), list) and messages:
+            return said_in(messages[-1])
+        key = _key(value, _SAID)
+        return None if key is None else said_in(value[key])
+    if isinstance(value, list):
+        texts = [each for each in value if isinstance(each, str)]
+        return texts or None
+    return None if value is None else str(value)
+
+
+def contexts_in(value: Any) -> list[Any] | None:  # noqa: ANN401 - of their JSON
+    """The contexts of an output, where it has some."""
+    if not isinstance(value, dict):
+        return None
+    found = next((value[key] for key in _CONTEXTS if isinstance(value.get(key), list)), None)
+    if found is None:
+        return None
+    return [
+        each if isinstance(each, str) else str(each.get("text") or each.get("page_content") or each) for each in found
+    ]
+
+
+def _key(value: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    lowered = {str(key).lower(): key for key in value}
+    found = next((lowered[name] for name in names if name in lowered), None)
+    return next(iter(value)) if found is None and len(value) == 1 else found
+
+
+def _rest(value: dict[str, Any], key: str) -> Row:
+    return {str(name): each for name, each in value.items() if name != key}
