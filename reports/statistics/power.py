@@ -197,7 +197,7 @@ def questions_needed(
 
     Source: the normal approximation (Miller 2024), with Guenther's (1981) term for the unknown variance: half of the
     squared quantile more clusters; Julious and Owen 2006 (a variance that is itself estimated). Documents of several
-    questions take ``SKEWED`` clusters more, for the correction for skewness; ``tests/benchmarks/planned_power.py``
+    questions take ``SKEWED`` clusters more, for the correction for skewness; ``tests/benchmarks/compare_power.py``
     measures it.
     """
     if not delta or not (0 < level < 1 and 0 < power < 1):

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from paired_samples import Draw, alone, equal, mostly_none, normal, yes_no
+from paired_samples import Draw, alone, equal, mostly_none, normal, yes_no, yes_no_mean
 from proctor.reports.statistics.paired import difference
 from proctor.reports.statistics.power import spread_of_pairs
 from scipy.stats import norm, ttest_1samp
@@ -69,6 +69,11 @@ def plans() -> Iterator[tuple[str, int, int, float, object, bool]]:
     yield "score, one in ten changes", 200, 1, 0.04, lambda codes: mostly_none(codes, 0.1, 0.9), False
     yield "yes/no, 5 gained, 10 lost", 200, 1, 0.05, lambda codes: yes_no(codes, 0.05, 0.1), True
     yield "yes/no, 10 gained, 20 lost", 200, 1, 0.1, lambda codes: yes_no(codes, 0.1, 0.2), True
+    yield "yes/no, none gained, 5 lost", 200, 1, 0.05, lambda codes: yes_no(codes, 0, 0.05), True
+    for gained, lost, alike in ((0.05, 0.15, 0.2), (0.1, 0.2, 0.1)):
+        loss = -yes_no_mean(gained, lost, alike)
+        name = f"yes/no, documents of 10, alike {alike}"
+        yield name, 300, 10, loss, lambda c, g=gained, m=lost, a=alike: yes_no(c, g, m, a), True
 
 
 def main(samples: int) -> None:
