@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -369,6 +369,22 @@ def side_of(operand: str | Run) -> str:
     return f"{operand.db}:{operand.name}" if isinstance(operand, Run) else operand
 
 
+class Runs(list["Run"]):
+    """Runs of a database as a list that is shown as a table, a line each."""
+
+    def __init__(self, runs: Iterable[Run], listed: Records) -> None:
+        super().__init__(runs)
+        self._listed = listed
+
+    def __repr__(self) -> str:
+        """The runs as text."""
+        return repr(self._listed)
+
+    def _repr_html_(self) -> str:
+        """The runs for notebooks."""
+        return self._listed._repr_html_()
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """A file with runs.
@@ -379,11 +395,10 @@ class Database:
 
     path: Path
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> Runs:
         """All runs, the latest first."""
-        with contextlib.closing(Store.open(self.path, create=False)) as store:
-            names = store.query(f"SELECT name FROM runs ORDER BY {LATEST_FIRST}")
-        return [Run(self.path, str(name)) for (name,) in names]
+        listed = self._listed()
+        return Runs((Run(self.path, str(each["run"])) for each in listed), listed)
 
     def run(self, name: str) -> Run:
         """A run by its name or the beginning of it. Raises StoreError with the nearest name."""
@@ -412,7 +427,7 @@ class Database:
 
     def _listed(self) -> Records:
         return self.query(
-            "SELECT name AS run, suite, status, started_at,"
+            "SELECT name AS run, suite, status, REPLACE(SUBSTR(started_at, 1, 16), 'T', ' ') AS started_at,"
             " (SELECT COUNT(*) FROM run_bots WHERE run_id = runs.id) AS bots,"
             " (SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = runs.id) AS questions"
             f" FROM runs ORDER BY {LATEST_FIRST}"

@@ -285,6 +285,8 @@ def test_a_database_gives_its_runs(tmp_path):
     first, second = evaluated(tmp_path), evaluated(tmp_path, limit=2)
     database = proctor.open(tmp_path / "x.db")
     assert [run.name for run in database.runs()] == [second.name, first.name]
+    shown = repr(database.runs()).splitlines()
+    assert [line.split()[0] for line in shown if line.startswith("2")] == [second.name, first.name]
     assert database.latest().name == second.name
     assert database.run(first.name).rows()[0] == first.rows()[0]
     assert first.name in repr(database)
