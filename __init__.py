@@ -5,8 +5,12 @@ What is importable from here is the contract; everything else may move. Each nam
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -35,10 +39,40 @@ class InputError(ProctorError):
     """The user gave something that can't be used; the message is a whole sentence that says what to do."""
 
 
+def front(room: str) -> tuple[Callable[[str], Any], list[str]]:
+    """What a room offers, each name loaded when it is asked for.
+
+    Args:
+        room: the room's package. Its ``__init__`` lists the names once, for type checkers, too: as imports
+            (``from .module import X as X``) under ``if TYPE_CHECKING``.
+
+    Returns:
+        Its ``__getattr__`` and its ``__all__``.
+    """
+    source = Path(str(sys.modules[room].__file__)).read_text("utf-8")
+    checked = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+    homes = {
+        alias.asname: (f".{node.module}", alias.name)
+        for block in checked
+        for node in block.body
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+        if alias.asname
+    }
+
+    def find(name: str) -> Any:  # noqa: ANN401 - whatever has the name
+        if name not in homes:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}", name=name, obj=None)
+        module, inner = homes[name]
+        found = vars(sys.modules[room])[name] = getattr(importlib.import_module(module, room), inner)
+        return found
+
+    return find, sorted(homes)
+
+
 if TYPE_CHECKING:
     from . import bots as bots
     from . import metrics as metrics
-    from .bots.as_bot import as_bot as as_bot
     from .bots.bot import Bot as Bot
     from .bots.bot import BotMisconfigured as BotMisconfigured
     from .bots.bot import BotRefused as BotRefused
@@ -47,6 +81,7 @@ if TYPE_CHECKING:
     from .bots.bot import Reply as Reply
     from .bots.bot import ToolCall as ToolCall
     from .bots.bot import Usage as Usage
+    from .bots.target_bots import as_bot as as_bot
     from .harness.api.asking import Answer as Answer
     from .harness.api.bots import Faq as Faq
     from .harness.api.bots import FullContext as FullContext
@@ -125,7 +160,7 @@ _HOMES = {
     "Usage": "bots.bot:Usage",
     "_knowledge": "harness.api.verbs:knowledge",  # the room of that name is called in its place
     "knowledge": "knowledge",
-    "as_bot": "bots.as_bot:as_bot",
+    "as_bot": "bots.target_bots:as_bot",
     "bots": "bots",
     "metrics": "metrics",
     "open": "harness.api.verbs:open",

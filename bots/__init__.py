@@ -1,10 +1,8 @@
 """Bots: what is under test, and how it is asked."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-# At once, for the module has the name of the function and would stand in its place.
-from .as_bot import BuiltBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot
+from .. import front
 
 if TYPE_CHECKING:
     from .bot import Bot as Bot
@@ -39,9 +37,8 @@ if TYPE_CHECKING:
     from .faq import FreshEmbedder as FreshEmbedder
     from .faq import read_faq as read_faq
     from .langchain import LangChainBot as LangChainBot
-    from .plugins import installed_bot as installed_bot
-    from .plugins import installed_kind as installed_kind
     from .prompting import earlier_answers as earlier_answers
+    from .python import find_target as find_target
     from .rag import Finder as Finder
     from .rag import Retrieval as Retrieval
     from .rag import SearchFinder as SearchFinder
@@ -60,66 +57,13 @@ if TYPE_CHECKING:
     from .settings import PythonSettings as PythonSettings
     from .settings import RagSettings as RagSettings
     from .settings import RecordedSettings as RecordedSettings
-    from .targets import find_target as find_target
+    from .settings import installed_bot as installed_bot
+    from .settings import installed_kind as installed_kind
+    from .target_bots import BuiltBot as BuiltBot
+    from .target_bots import ReducibleBot as ReducibleBot
+    from .target_bots import ReducibleTargetBot as ReducibleTargetBot
+    from .target_bots import TargetBot as TargetBot
+    from .target_bots import as_bot as as_bot
     from .tool_calls import with_tool_calls as with_tool_calls
-
-# Loaded when it is asked for, so that who wants a record does not load every bot.
-_NAMES = {
-    ".bot": (
-        "Bot",
-        "BotMisconfigured",
-        "BotRefused",
-        "Context",
-        "Identity",
-        "Reply",
-        "ToolCall",
-        "Usage",
-        "hears_history",
-        "keeps_memory",
-        "new_session",
-        "reply_of",
-    ),
-    ".building": ("BotResources", "build_bot", "index_folder"),
-    ".chat.judge": ("ChatJudgeModel",),
-    ".chat.limits": ("Limiter", "RequestsStopped", "Turnstile", "deadline"),
-    ".chat.model": ("ChatModel", "ChatRequest", "Completion"),
-    ".chat.models": ("ChatModelSettings", "open_chat_model", "parse_model"),
-    ".chat.openai": ("Endpoints", "Prices"),
-    ".faq": ("FaqEntry", "FreshEmbedder", "read_faq"),
-    ".langchain": ("LangChainBot",),
-    ".plugins": ("installed_bot", "installed_kind"),
-    ".prompting": ("earlier_answers",),
-    ".rag": ("Finder", "Retrieval", "SearchFinder"),
-    ".redaction": (
-        "HIDDEN",
-        "literal_secrets",
-        "redacted",
-        "redacted_command",
-        "redactor",
-        "scrubbed",
-        "without_url_secrets",
-    ),
-    ".settings": (
-        "BotSettings",
-        "FaqSettings",
-        "FullContextSettings",
-        "HttpSettings",
-        "LangChainSettings",
-        "PythonSettings",
-        "RagSettings",
-        "RecordedSettings",
-    ),
-    ".targets": ("find_target",),
-    ".tool_calls": ("with_tool_calls",),
-}
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
-
-__all__ = ["BuiltBot", "ReducibleBot", "ReducibleTargetBot", "TargetBot", "as_bot", *sorted(_HOMES)]
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module has under the name
-    """Import a name when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
-    return found
+else:
+    __getattr__, __all__ = front(__name__)

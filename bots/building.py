@@ -9,7 +9,6 @@ from typing import Protocol
 
 from .. import InputError
 from ..knowledge import Document, Rerankers, open_recorded
-from .as_bot import BuiltBot, LangChainTargetBot, TargetBot
 from .bot import knowledge_digest
 from .chat.model import ChatModel
 from .chat.models import ChatModelSettings, open_chat_model, parse_model
@@ -18,6 +17,7 @@ from .faq import FaqBot, read_faq
 from .full_context import FullContextBot
 from .http import HttpBot
 from .prompting import Template, load_template
+from .python import find_target
 from .rag import RagBot, RetrievalEmbedder
 from .recorded import RecordedBot
 from .settings import (
@@ -30,7 +30,7 @@ from .settings import (
     RagSettings,
     RecordedSettings,
 )
-from .targets import find_target
+from .target_bots import BuiltBot, LangChainTargetBot, TargetBot
 
 
 class ReadKnowledge(Protocol):

@@ -10,9 +10,8 @@ from ..knowledge import Document, Message
 from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
 from .chat.model import ChatModel
 from .history import history_identity, history_prompts, put
-from .prompting import Template, answer_from, render_context, render_contexts
+from .prompting import SharedParts, Template, answer_from, render_context, render_contexts
 from .settings import HistorySettings
-from .shared_parts import SharedParts
 
 # Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to
 # a token is OpenAI's rule of thumb for English.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..knowledge import Document, EvidenceFinder, Message, Passage, readable
 from ..metrics.declaration import exception_line
 from .bot import Context, Identity, Reply, ToolCall, Usage, as_contexts
-from .targets import Target
+from .python import Target
 from .tool_calls import SEARCH, ToolCalls, search_call, with_gathered
 
 if TYPE_CHECKING:

@@ -19,10 +19,9 @@ from .chat.model import ChatModel
 from .faq import FreshEmbedder
 from .history import history_identity, history_prompts, put
 from .langchain import open_retriever
-from .prompting import Template, answer_from, render_contexts
+from .prompting import SharedParts, Template, answer_from, render_contexts
+from .python import Target
 from .settings import RagSettings
-from .shared_parts import SharedParts
-from .targets import Target
 from .tool_calls import search_call
 
 

@@ -1,111 +1,63 @@
 """What bots may know and what they are asked: documents, passages, questions and recorded answers."""
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .documents.document import Document, Passage, storable
-from .documents.evidence import EvidenceFinder
-from .documents.reading import Knowledge, read_knowledge
-from .models.roles import ROLES, Role
-from .paths import cache_folder, existing, unreadable
-from .questions.question import ASSERTIONS, PERTURBS, Constraint, Evidence, ExpectedTool, Message, Question
-from .questions.question_files import QuestionList, Questions, QuestionSet, extra_keys, open_questions, question_pieces
-from .questions.recorded import Recorded, RecordedSet, open_recorded
-from .questions.row_files import open_rows
-from .retrieval.splitting import Splitter, Splitting, cut, cut_at_sentences, sentence_spans
+from .. import front
 
 if TYPE_CHECKING:
-    from .models.batching import BatchingEmbedder, SharedVectors
-    from .models.embedding import EmbedderSettings, open_encoder
-    from .models.encoder import readable
-    from .models.entailment import EntailmentModel, find_entailment
-    from .models.finding import ModelChoice
-    from .models.pool import LocalModels
-    from .models.reranker import Reranker, Rerankers
-    from .retrieval.index import PassageIndex
-    from .retrieval.search import RETRIEVERS, Bm25Index, PassageSearch, Retriever
-
-# Imported when they are used: they need numpy.
-_LAZY = {
-    "BatchingEmbedder": ".models.batching",
-    "Bm25Index": ".retrieval.search",
-    "EmbedderSettings": ".models.embedding",
-    "EntailmentModel": ".models.entailment",
-    "LocalModels": ".models.pool",
-    "ModelChoice": ".models.finding",
-    "PassageIndex": ".retrieval.index",
-    "PassageSearch": ".retrieval.search",
-    "RETRIEVERS": ".retrieval.search",
-    "Reranker": ".models.reranker",
-    "Rerankers": ".models.reranker",
-    "Retriever": ".retrieval.search",
-    "SharedVectors": ".models.batching",
-    "find_entailment": ".models.entailment",
-    "open_encoder": ".models.embedding",
-    "readable": ".models.encoder",
-}
-
-__all__ = [
-    "ASSERTIONS",
-    "PERTURBS",
-    "RETRIEVERS",
-    "ROLES",
-    "BatchingEmbedder",
-    "Bm25Index",
-    "Constraint",
-    "Document",
-    "EmbedderSettings",
-    "EntailmentModel",
-    "Evidence",
-    "EvidenceFinder",
-    "ExpectedTool",
-    "Knowledge",
-    "LocalModels",
-    "Message",
-    "ModelChoice",
-    "Passage",
-    "PassageIndex",
-    "PassageSearch",
-    "Question",
-    "QuestionList",
-    "QuestionSet",
-    "Questions",
-    "Recorded",
-    "RecordedSet",
-    "Reranker",
-    "Rerankers",
-    "Retriever",
-    "Role",
-    "SharedVectors",
-    "Splitter",
-    "Splitting",
-    "cache_folder",
-    "cut",
-    "cut_at_sentences",
-    "existing",
-    "extra_keys",
-    "find_entailment",
-    "open_encoder",
-    "open_questions",
-    "open_recorded",
-    "open_rows",
-    "question_pieces",
-    "read_knowledge",
-    "readable",
-    "sentence_spans",
-    "storable",
-    "unreadable",
-]
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the module has under the name
-    """Import a name that needs a large library, when it is first used."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
-    return found
+    from .documents.document import Document as Document
+    from .documents.document import Passage as Passage
+    from .documents.document import storable as storable
+    from .documents.evidence import EvidenceFinder as EvidenceFinder
+    from .documents.reading import Knowledge as Knowledge
+    from .documents.reading import read_knowledge as read_knowledge
+    from .models.batching import BatchingEmbedder as BatchingEmbedder
+    from .models.batching import SharedVectors as SharedVectors
+    from .models.embedding import EmbedderSettings as EmbedderSettings
+    from .models.embedding import open_encoder as open_encoder
+    from .models.encoder import readable as readable
+    from .models.entailment import EntailmentModel as EntailmentModel
+    from .models.entailment import find_entailment as find_entailment
+    from .models.finding import ROLES as ROLES
+    from .models.finding import ModelChoice as ModelChoice
+    from .models.finding import Role as Role
+    from .models.pool import LocalModels as LocalModels
+    from .models.reranker import Reranker as Reranker
+    from .models.reranker import Rerankers as Rerankers
+    from .paths import cache_folder as cache_folder
+    from .paths import existing as existing
+    from .paths import unreadable as unreadable
+    from .questions.question import ASSERTIONS as ASSERTIONS
+    from .questions.question import PERTURBS as PERTURBS
+    from .questions.question import Constraint as Constraint
+    from .questions.question import Evidence as Evidence
+    from .questions.question import ExpectedTool as ExpectedTool
+    from .questions.question import Message as Message
+    from .questions.question import Question as Question
+    from .questions.question_files import QuestionList as QuestionList
+    from .questions.question_files import Questions as Questions
+    from .questions.question_files import QuestionSet as QuestionSet
+    from .questions.question_files import extra_keys as extra_keys
+    from .questions.question_files import open_questions as open_questions
+    from .questions.question_files import question_pieces as question_pieces
+    from .questions.recorded import Recorded as Recorded
+    from .questions.recorded import RecordedSet as RecordedSet
+    from .questions.recorded import open_recorded as open_recorded
+    from .questions.row_files import open_rows as open_rows
+    from .retrieval.index import PassageIndex as PassageIndex
+    from .retrieval.search import RETRIEVERS as RETRIEVERS
+    from .retrieval.search import Bm25Index as Bm25Index
+    from .retrieval.search import PassageSearch as PassageSearch
+    from .retrieval.search import Retriever as Retriever
+    from .retrieval.splitting import Splitter as Splitter
+    from .retrieval.splitting import Splitting as Splitting
+    from .retrieval.splitting import cut as cut
+    from .retrieval.splitting import cut_at_sentences as cut_at_sentences
+    from .retrieval.splitting import sentence_spans as sentence_spans
+else:
+    __getattr__, __all__ = front(__name__)
 
 
 class _Knowledge(ModuleType):

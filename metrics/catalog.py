@@ -7,24 +7,28 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
+from typing import Final
 
 from .. import InputError
 from .declaration import (
+    Artefact,
     ArtefactDeclaration,
     Function,
+    Metric,
     MetricDeclaration,
     Need,
     declaration_of,
     exception_line,
+    facts_of,
     name_of,
     nearest,
     place_of,
     read_signature,
     wrong_in,
 )
-from .entries import Artefact, Metric, facts_of
 from .facts import OF_CONVERSATION, ROW_CHECKS, RUN_CHECKS, TOOLS
 from .plan import EmptyContexts, Plan, make_plan
 from .versions import read_files
@@ -294,57 +298,16 @@ def _refuse_duplicate(function: Function, known: Artefact | Function | None) -> 
         raise InputError(f"{place_of(function)}: '{name_of(function)}' is there already, from {first}.")
 
 
+# In the order in which metrics are listed.
+_MODULES: Final = (
+    "artefacts", "lexical", "numbers", "looping", "constraints", "checks", "safety.leaks", "classification", "semantic",
+    "local.summaries", "judge.judged", "judge.claims", "judge.contexts", "outcomes", "judge.boolean", "judge.grades",
+    "judge.pairs", "judge.nuggets", "judge.relevance", "citations", "retrieval", "tool_calls", "local.classifiers",
+    "local.likelihoods", "local.checkers", "conversation", "operations",
+)  # fmt: skip
+
+
 @cache
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
-    from . import (
-        artefacts,
-        checks,
-        citations,
-        classification,
-        constraints,
-        conversation,
-        lexical,
-        looping,
-        numbers,
-        operations,
-        outcomes,
-        retrieval,
-        semantic,
-        tool_calls,
-    )
-    from .judge import boolean, claims, contexts, conversations, grades, judged, nuggets, pairs, relevance
-    from .local import checkers, classifiers, likelihoods, summaries, verifiers
-    from .safety import leaks
-
-    return Catalog.of(
-        artefacts,
-        lexical,
-        numbers,
-        looping,
-        constraints,
-        checks,
-        leaks,
-        classification,
-        semantic,
-        summaries,
-        judged,
-        claims,
-        contexts,
-        outcomes,
-        boolean,
-        grades,
-        pairs,
-        nuggets,
-        relevance,
-        citations,
-        retrieval,
-        tool_calls,
-        classifiers,
-        likelihoods,
-        checkers,
-        verifiers,
-        conversations,
-        conversation,
-        operations,
-    )
+    return Catalog.of(*(import_module(f".{name}", __package__) for name in _MODULES))

@@ -3,22 +3,164 @@
 Each has one value for a conversation, which stands on the row of the last turn.
 """
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb
 from statistics import fmean
-from typing import Annotated, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from .constraints import unmet
-from .declaration import Allowed, metric
+from .declaration import Allowed, Function, artefact, metric
 from .facts import Conversation, Turn, is_blank
-from .judge.conversations import ConversationVerdicts
+from .judge.call import Block, ItemCall, ItemList, item, unmarked
 from .judge.verdicts import Verdict, Verdicts
 from .score import JudgeUnavailable, Measured, NotApplicable, Reason, Unreadable
 from .text import normalise, sentences
 from .tools import Judge
+
+MOST_TURNS: Final = 60  # a longer conversation is no longer judged as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationVerdicts:
+    """Verdicts on the answers of a conversation, in the order of its answered turns; empty if not asked."""
+
+    relevant: Verdicts = ()
+    complete: Verdicts = ()
+    on_topic: Verdicts = ()
+    in_role: Verdicts = ()
+    retained: Verdicts = ()
+    reached: Verdicts = ()
+    user_in_role: Verdicts = ()  # of all messages of the user
+
+
+# By the field of the reply, the word for yes in each of its items.
+_YES: Final = {
+    "relevant": "relevant",
+    "complete": "complete",
+    "on_topic": "on_topic",
+    "in_role": "in_role",
+    "retained": "retained",
+    "reached": "reached",
+    "user_in_role": "in_role",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConversation(ItemCall[ConversationVerdicts]):
+    """All that is asked about a conversation, in one request.
+
+    Attributes:
+        conversation: its turns.
+        asked: which lists of verdicts are wanted, by the names of the fields of ``ConversationVerdicts``.
+        goal: what the user wants; shown where it is asked about.
+    """
+
+    name: ClassVar[str] = "conversation"
+    answer_type: ClassVar[type[Any]] = ConversationVerdicts
+
+    conversation: Conversation
+    asked: tuple[str, ...]
+    goal: str = ""
+
+    def lists(self) -> tuple[ItemList, ...]:
+        """One for each aspect; of answers, or of the user's messages."""
+        answers = tuple(f"t{turn.number}" for turn in self.conversation.answered)
+        users = tuple(f"u{turn.number}" for turn in self.conversation.turns)
+        return tuple(
+            ItemList(field, field, (users if field == "user_in_role" else answers) if field in self.asked else (), word)
+            for field, word in _YES.items()
+        )
+
+    def shown(self) -> Sequence[Block]:
+        """Role, topics, goal and facts where they matter, and the transcript."""
+        told = self.conversation
+        about = [
+            Block(label, unmarked(text))
+            for label, fields, text in (
+                ("role", {"in_role"}, told.role),
+                ("topics", {"on_topic"}, "; ".join(told.topics)),
+                ("goal", {"reached", "user_in_role"}, self.goal),
+                ("facts", {"user_in_role"}, "; ".join(f"{name}: {value}" for name, value in told.facts.items())),
+            )
+            if fields & {*self.asked} and not is_blank(text)
+        ]
+        return (*about, Block("conversation", "\n".join(self._lines())))
+
+    def _lines(self) -> list[str]:
+        lines = [item("-", f"{who}: {text}").removeprefix("[-] ") for who, text in self.conversation.before]
+        for turn in self.conversation.turns:
+            lines.append(item(f"u{turn.number}", turn.question))
+            lines.append(_answer_line(turn))
+            if "complete" in self.asked and turn.expected:
+                lines.append(item("-", f"expected: {turn.expected[0]}").removeprefix("[-] "))
+        return lines
+
+
+def _answer_line(turn: Turn) -> str:
+    return "(no answer)" if turn.answer is None or is_blank(turn.answer) else item(f"t{turn.number}", turn.answer)
+
+
+def _wanted(field: str, meaning: str) -> Function:
+    """An artefact that says that a metric wants this asked; it has no value where that can't be asked."""
+
+    def asks(conversation: Conversation) -> bool:
+        if field == "in_role" and is_blank(conversation.role):
+            raise NotApplicable(Reason.ROLE_MISSING)
+        if field == "on_topic" and not conversation.topics:
+            raise NotApplicable(Reason.TOPICS_MISSING)
+        if field == "user_in_role" and not conversation.is_simulated:
+            raise NotApplicable(Reason.NOT_SIMULATED)
+        if field == "reached" and conversation.goal_constraints:
+            raise NotApplicable(Reason.UNDEFINED, message="the goal has constraints, which decide")
+        if field != "user_in_role" and not conversation.answered:
+            raise NotApplicable(Reason.ANSWER_MISSING)
+        return True
+
+    asks.__name__ = asks.__qualname__ = f"asks_{field}"
+    asks.__doc__ = f"Whether the judge is asked {meaning}."
+    return artefact(asks)
+
+
+ASKS: Final = (
+    _wanted("relevant", "which answers address their turn"),
+    _wanted("complete", "which answers leave nothing open"),
+    _wanted("on_topic", "which answers stay on the topics of the conversation"),
+    _wanted("in_role", "which answers fit the bot's role"),
+    _wanted("retained", "which answers remember what the user told"),
+    _wanted("reached", "after which answer the goal is reached"),
+    _wanted("user_in_role", "which messages a simulated user would write"),
+)
+
+
+@artefact(parts=tuple(f"asks_{field}" for field in _YES), calls=("conversation",))
+async def conversation_verdicts(
+    conversation: Conversation,
+    judge: Judge,
+    goal: str = "",
+    asks_relevant: bool | None = None,
+    asks_complete: bool | None = None,
+    asks_on_topic: bool | None = None,
+    asks_in_role: bool | None = None,
+    asks_retained: bool | None = None,
+    asks_reached: bool | None = None,
+    asks_user_in_role: bool | None = None,
+) -> ConversationVerdicts:
+    """The judge's verdicts on the turns of a conversation, in one request for all metrics that want some."""
+    wanted = (
+        asks_relevant, asks_complete, asks_on_topic, asks_in_role, asks_retained,
+        asks_reached and not is_blank(goal), asks_user_in_role,
+    )  # fmt: skip
+    asked = tuple(field for field, is_wanted in zip(_YES, wanted, strict=True) if is_wanted)
+    if not asked:
+        return ConversationVerdicts()
+    if len(conversation.turns) > MOST_TURNS:
+        raise NotApplicable(Reason.CONVERSATION_TOO_LONG, turns=len(conversation.turns), most=MOST_TURNS)
+    return await judge.ask(JudgeConversation(conversation, asked, goal))
+
 
 _OWN: Final = "Proctor (no threshold)"
 
@@ -269,80 +411,74 @@ def _share(
 _NO_MEANS: Final = "the embedded judge can't tell: give a language model as judge for this metric"
 
 
-@metric(level="conversation", source="DeepEval, turn relevancy (no threshold)")
-def turn_relevancy(
-    conversation: Conversation,
-    conversation_verdicts: ConversationVerdicts,
-    asks_relevant: bool,  # noqa: ARG001 - has it asked
-    judge: Judge,
-) -> Measured:
-    """Share of the answers that address what the user asked in their turn, understood with what came before.
+def _judged(name: str, field: str, text: str, source: str, nothing: Reason = Reason.JUDGE_CANNOT_GRADE) -> Function:
+    """A metric of the verdicts in one field of ``ConversationVerdicts``, which it says that it wants asked."""
 
-    Decided by a language model, in one request for the conversation. The embedded judge does not grade it: the cosine
-    of answer and question has Spearman -0.01 with people's ratings of appropriateness on MTRAG
-    (``tests/benchmarks/measure_conversation.py``).
-    """
-    return _share(conversation.answered, conversation_verdicts.relevant, judge, "relevant")
+    def measure(
+        conversation: Conversation, conversation_verdicts: ConversationVerdicts, judge: Judge, _: bool
+    ) -> Measured:
+        return _share(conversation.answered, getattr(conversation_verdicts, field), judge, field, nothing)
 
-
-@metric(level="conversation", source="DeepEval, conversation completeness (no threshold)")
-def conversation_completeness(
-    conversation: Conversation,
-    conversation_verdicts: ConversationVerdicts,
-    asks_complete: bool,  # noqa: ARG001 - has it asked
-    judge: Judge,
-) -> Measured:
-    """Share of the answers that leave open nothing that the user asked for in their turn.
-
-    By a language model in one request for the conversation. By the embedded judge, where a turn has an expected answer,
-    it is the share of that answer's sentences that the bot's answer covers, the mean over these turns: 1 and 1/2 give
-    0.75. On MTRAG that has Spearman 0.37 with people's ratings of completeness (the best of MTRAG's own measures has
-    0.43), on the answers by which the method was chosen (``tests/benchmarks/measure_conversation.py``).
-    """
-    return _share(conversation.answered, conversation_verdicts.complete, judge, "complete", Reason.EXPECTED_MISSING)
+    # The last need has the name of the artefact, as if it were written in the signature.
+    needs = dict(inspect.signature(measure).parameters)
+    needs[f"asks_{field}"] = needs.pop("_").replace(name=f"asks_{field}")
+    vars(measure)["__signature__"] = inspect.Signature(list(needs.values()), return_annotation=Measured)
+    measure.__annotations__ = {need: each.annotation for need, each in needs.items()} | {"return": Measured}
+    measure.__doc__ = text
+    return metric(id=name, level="conversation", source=f"{source} (no threshold)")(measure)
 
 
-@metric(level="conversation", source="Ragas, topic adherence; DeepEval, topic adherence (no threshold)")
-def topic_adherence(
-    conversation: Conversation,
-    conversation_verdicts: ConversationVerdicts,
-    asks_on_topic: bool,  # noqa: ARG001 - has it asked
-    judge: Judge,
-) -> Measured:
-    """Share of the answers that stay within the conversation's ``topics``, or decline to leave them.
+JUDGED: Final = (
+    _judged(
+        "turn_relevancy",
+        "relevant",
+        """Share of the answers that address what the user asked in their turn, understood with what came before.
 
-    Decided by a language model; the embedded judge can't tell a refusal to leave the topics from an answer on them.
-    """
-    return _share(conversation.answered, conversation_verdicts.on_topic, judge, "on_topic")
+Decided by a language model, in one request for the conversation. The embedded judge does not grade it: the cosine
+of answer and question has Spearman -0.01 with people's ratings of appropriateness on MTRAG
+(``tests/benchmarks/measure_conversation.py``).""",
+        "DeepEval, turn relevancy",
+    ),
+    _judged(
+        "conversation_completeness",
+        "complete",
+        """Share of the answers that leave open nothing that the user asked for in their turn.
 
+By a language model in one request for the conversation. By the embedded judge, where a turn has an expected answer,
+it is the share of that answer's sentences that the bot's answer covers, the mean over these turns: 1 and 1/2 give
+0.75. On MTRAG that has Spearman 0.37 with people's ratings of completeness (the best of MTRAG's own measures has
+0.43), on the answers by which the method was chosen (``tests/benchmarks/measure_conversation.py``).""",
+        "DeepEval, conversation completeness",
+        Reason.EXPECTED_MISSING,
+    ),
+    _judged(
+        "topic_adherence",
+        "on_topic",
+        """Share of the answers that stay within the conversation's ``topics``, or decline to leave them.
 
-@metric(level="conversation", source="DeepEval, role adherence (no threshold)")
-def role_adherence(
-    conversation: Conversation,
-    conversation_verdicts: ConversationVerdicts,
-    asks_in_role: bool,  # noqa: ARG001 - has it asked
-    judge: Judge,
-) -> Measured:
-    """Share of the answers that fit the ``role`` that the conversation gives the bot. Decided by a language model."""
-    return _share(conversation.answered, conversation_verdicts.in_role, judge, "in_role")
+Decided by a language model; the embedded judge can't tell a refusal to leave the topics from an answer on them.""",
+        "Ragas, topic adherence; DeepEval, topic adherence",
+    ),
+    _judged(
+        "role_adherence",
+        "in_role",
+        "Share of the answers that fit the ``role`` that the conversation gives the bot. Decided by a language model.",
+        "DeepEval, role adherence",
+    ),
+    _judged(
+        "knowledge_retention",
+        "retained",
+        """Share of the answers that neither ask for something the user has told nor contradict it.
 
-
-@metric(level="conversation", source="DeepEval, knowledge retention (no threshold)")
-def knowledge_retention(
-    conversation: Conversation,
-    conversation_verdicts: ConversationVerdicts,
-    asks_retained: bool,  # noqa: ARG001 - has it asked
-    judge: Judge,
-) -> Measured:
-    """Share of the answers that neither ask for something the user has told nor contradict it.
-
-    By a language model over all answers. The embedded judge looks at named figures (order 1182, 42 euros) and at the
-    conversation's ``facts``, in the answers that come after them: an answer asks again when a question of it names the
-    thing and not its value, and contradicts when it gives the thing another figure that nobody has told. Where the user
-    told nothing of the kind there is no value. "I ordered 2 helmets, order 1182." - "It is on its way." - "When?" -
-    "What is your order number?" gives 1/2.
-    """
-    return _share(conversation.answered, conversation_verdicts.retained, judge, "retained", Reason.NO_FACTS_TOLD)
+By a language model over all answers. The embedded judge looks at named figures (order 1182, 42 euros) and at the
+conversation's ``facts``, in the answers that come after them: an answer asks again when a question of it names the
+thing and not its value, and contradicts when it gives the thing another figure that nobody has told. Where the user
+told nothing of the kind there is no value. "I ordered 2 helmets, order 1182." - "It is on its way." - "When?" -
+"What is your order number?" gives 1/2.""",
+        "DeepEval, knowledge retention",
+        Reason.NO_FACTS_TOLD,
+    ),
+)
 
 
 @metric(
@@ -379,7 +515,7 @@ def simulated_user_in_role(
 
 
 _ALIKE: Final = 0.8  # Jaccard of the words of two sentences that say the same
-_WORDS: Final = 4  # a shorter sentence is a phrase that may well come again
+_LEAST_WORDS: Final = 4  # a shorter sentence is a phrase that may well come again
 
 
 @metric(level="conversation", better="lower", source="Proctor (no threshold)")
@@ -410,7 +546,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _long(text: str) -> bool:
-    return len(re.findall(r"\w+", text)) >= _WORDS
+    return len(re.findall(r"\w+", text)) >= _LEAST_WORDS
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from .. import InputError
 from .catalog import Catalog
-from .declaration import nearest
-from .entries import Metric
+from .declaration import Metric, nearest
 
 Board = Literal["heatmap", "bool", "classification"]
 ProblemType = Literal["accuracy", "retrieval", "privacy", "fairness", "summarization", "operations"]

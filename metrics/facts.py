@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypedDict
 
-from .local.tools import Checker, Classifier, LanguageModel, PairEntailment, SpanDetector
 from .score import Reason
-from .tools import Embedder, Judge
+from .tools import Checker, Classifier, Embedder, Judge, LanguageModel, PairEntailment, SpanDetector
 
 
 class Place(NamedTuple):

@@ -1,11 +1,15 @@
-"""Languages: the scripts of a text, without a model."""
+"""Languages: the scripts of a text, and its language from the frequencies of its letters; no language model."""
 
 import re
+import threading
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 # What occurs in texts of any language: code in back-ticks, links, addresses, tags. Links and addresses are ASCII: in a
 # language without blanks the sentence goes on right after them. Repetitions are bounded, for looping answers.
@@ -84,3 +88,58 @@ def of_script(text: str, script: str) -> str:
 def _script(letter: str) -> str:
     name = unicodedata.name(letter, "").split(" ", maxsplit=1)[0].split("-")[0]
     return "" if name in _COMMON else _MIXED.get(name, name)
+
+
+# Codes that name one language, its dialects, or languages that letters alone can't tell apart.
+_ONE_LANGUAGE: Final = {
+    "nb": "no", "nn": "no", "wuu": "zh", "yue": "zh", "ary": "ar", "arz": "ar", "bs": "sr", "hr": "sr",
+}  # fmt: skip
+# Languages of which there is little on the web; the identifier sees them in short texts of others.
+_RARE: Final = frozenset({
+    "ace", "ary", "bcl", "crh", "dz", "eo", "ext", "fuv", "ga", "gcf", "gcr", "gd", "gom", "grc", "gu", "gug", "guw",
+    "ha", "hbo", "ht", "ig", "kab", "kik", "ku", "la", "lb", "lg", "lij", "ln", "ltg", "mg", "mi", "nso", "oc", "om",
+    "pa", "pcm", "qu", "rw", "sa", "sdh", "se", "sn", "so", "st", "tg", "tk", "tn", "ug", "uz", "uzs", "vec", "vo",
+    "wa", "xh", "yo", "zxx",
+})  # fmt: skip
+# Languages with much on the web; the others count for a tenth, and the rare ones for a hundredth.
+_WIDESPREAD: Final = frozenset({
+    "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "fa", "fi", "fr", "he", "hi", "hr", "hu", "id",
+    "is", "it", "ja", "ko", "lt", "lv", "ms", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv", "ta", "th",
+    "tl", "tr", "uk", "ur", "vi", "zh",
+})  # fmt: skip
+_LESS_COMMON: Final = 0.1
+_RARITY: Final = 0.01
+# Scripts whose letters alone name the language.
+_BY_SCRIPT: Final = {"JAPANESE": "ja", "KOREAN": "ko", "CHINESE": "zh", "CJK": "zh", "THAI": "th", "GREEK": "el"}
+_LOADING: Final = threading.Lock()
+
+
+@lru_cache(maxsize=4_096)
+def languages(text: str) -> Mapping[str, float]:
+    """How likely a text is in each language, by ISO 639 code; dialects count as their language, rare ones less.
+
+    Words in another script than most of the text are quoted and not looked at.
+    """
+    script = main_script(text)
+    if script in _BY_SCRIPT:
+        return {_BY_SCRIPT[script]: 1.0}
+    shares: defaultdict[str, float] = defaultdict(float)
+    with _LOADING:
+        identifier = _identifier()
+    for code, share in identifier.rank(of_script(text, script) or text):
+        shares[_ONE_LANGUAGE.get(code, code)] += float(share) * _weight(code)
+    whole = sum(shares.values())
+    return {language: share / whole for language, share in shares.items()}
+
+
+def _weight(code: str) -> float:
+    if code in _RARE:
+        return _RARITY
+    return 1.0 if _ONE_LANGUAGE.get(code, code) in _WIDESPREAD else _LESS_COMMON
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -26,8 +26,19 @@ from .bench import (
     no_value,
     score_of,
 )
-from .declaration import Allowed, FromFile, Function, Need, declaration_of, nearest, place_of
-from .entries import Artefact, Metric, facts_of, without_parts
+from .declaration import (
+    Allowed,
+    Artefact,
+    FromFile,
+    Function,
+    Metric,
+    Need,
+    declaration_of,
+    facts_of,
+    nearest,
+    place_of,
+    without_parts,
+)
 from .facts import OF_REPLY, ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, RunFacts
 from .score import Reason, Score, Status
 from .versions import code_version, read_files

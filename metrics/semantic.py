@@ -7,10 +7,9 @@ import numpy as np
 
 from .artefacts import ContextSentence, TextVectors, vector_evidence
 from .declaration import Allowed, artefact, metric
-from .local.tools import Checker
 from .score import Measured, ModelUnavailable, NotApplicable, Reason
 from .text import eligible
-from .tools import Embedder, TokenEmbedder
+from .tools import Checker, Embedder, TokenEmbedder
 
 _SPECIAL_TOKENS: Final = 2  # before and after a text
 

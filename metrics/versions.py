@@ -73,8 +73,11 @@ class _Source:
 
 
 def code_version(function: Callable[..., object]) -> str:
-    """Hash of a function and of all that it depends on. The same in every process of one Python version."""
-    return _hash([f"{name}\n{text}" for name, text in sorted(ingredients(function).items())])
+    """Hash of a function and of all that it depends on. The same in every process of one Python version.
+
+    The modules of definitions don't count, so that code can be moved without a new version.
+    """
+    return _hash(sorted(f"{name.rpartition(':')[2]}\n{text}" for name, text in ingredients(function).items()))
 
 
 def read_files(function: Callable[..., object], names: Iterable[str]) -> dict[str, str]:

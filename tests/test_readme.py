@@ -13,7 +13,7 @@ from proctor.harness.suite.mistakes import read_yaml
 from proctor.harness.suite.settings import LocalModelsSettings, Suite
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge import open_questions, open_recorded
-from proctor.knowledge.models.roles import ROLES
+from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from suites import PLAIN, write_suite
 from typed import plugin_options, proctor, pytest_session

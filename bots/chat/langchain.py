@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ... import InputError
 from ...metrics.declaration import exception_line
 from ..bot import BotMisconfigured, Usage
-from ..targets import find_target
+from ..python import find_target
 from .limits import Turnstile
 from .model import ChatRequest, Completion
 from .openai import Prices

@@ -32,9 +32,8 @@ from ...knowledge import (
 )
 from ...knowledge.questions.conversations import by_themselves
 from ...metrics.abstention import abstains
-from ...metrics.judge.embedded.language import languages
 from ...metrics.judge.embedded.wording import wording
-from ...metrics.languages import letters, prose
+from ...metrics.languages import languages, letters, prose
 from ...reports.analysis.findings import Gold
 from ...reports.compare.scores import ScoreTable, run_tables
 from ...reports.reported_run import misses

@@ -13,8 +13,7 @@ from ...knowledge import RETRIEVERS, Document, PassageSearch, Question, Retrieve
 from ...knowledge.documents.copies import Copied, CopyFinder, PassageFingerprints, Stretch, words_of
 from ...knowledge.documents.legibility import Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
-from ...metrics.judge.embedded.language import languages
-from ...metrics.languages import letters, prose
+from ...metrics.languages import languages, letters, prose
 from ...reports.analysis.findings import Excerpt, Finding, Severity
 from .contradictions import Contradiction, Difference, SameMatter, by_documents, find_contradictions
 from .corpus import Answers, CorpusIndex

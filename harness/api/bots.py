@@ -26,7 +26,7 @@ from ...bots import (
     as_bot,
     find_target,
 )
-from ...bots.as_bot import is_runnable
+from ...bots.target_bots import is_runnable
 from ..run.run_config import GivenBot
 from ..suite.mistakes import PlacedYaml, mistakes
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from ... import InputError
 from ...knowledge.questions.question_files import questions_in
-from ...knowledge.questions.records import rows_of
+from ...knowledge.questions.row_files import rows_of
 from ...metrics.declaration import declaration_of, metric
 from ...reports.store.database import Store
 from ...reports.store.encoding import to_json

@@ -21,8 +21,7 @@ from rich.text import Text
 from ... import InputError
 from ...knowledge import ROLES, Role
 from ...metrics import builtin_catalog
-from ...metrics.declaration import Allowed, nearest
-from ...metrics.entries import facts_of
+from ...metrics.declaration import Allowed, facts_of, nearest
 from ...metrics.evaluators import (
     EVALUATORS,
     GROUPS,
@@ -40,7 +39,7 @@ from .console import write_json
 
 if TYPE_CHECKING:
     from ...metrics import Catalog, Metric
-    from ...metrics.entries import Artefact
+    from ...metrics.declaration import Artefact
     from ...metrics.evaluators import Evaluator
 
 

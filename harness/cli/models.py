@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ... import InputError
 from ...knowledge import ROLES, Role
-from ...metrics.entries import facts_of
+from ...metrics.declaration import facts_of
 from ...metrics.evaluators import EVALUATORS, RATES
 from ...reports.text import printable
 from .console import write_json

@@ -15,10 +15,19 @@ import numpy as np
 from ...knowledge.models.encoder import Embedded
 from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
-from ...metrics.judge.calls import Entities, Rating, ReverseQuestions, Review, SafetyVerdicts, TextList, WordCall
-from ...metrics.judge.levels import Level, LevelCall
+from ...metrics.judge.calls import (
+    Entities,
+    Level,
+    LevelCall,
+    Rating,
+    ReverseQuestions,
+    Review,
+    SafetyVerdicts,
+    TextList,
+    WordCall,
+)
+from ...metrics.judge.judges import Panel
 from ...metrics.judge.pairs import Choice, ComparePair
-from ...metrics.judge.panel import Panel
 from ...metrics.judge.rendering import render
 from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
 from ...metrics.text import sentences

@@ -16,10 +16,10 @@ import numpy as np
 import orjson
 
 from ... import InputError
+from ...metrics.conversation import JudgeConversation
 from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.call import Block, JudgeCall
 from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
-from ...metrics.judge.conversations import JudgeConversation
 from ...metrics.judge.grades import ASPECTS
 from ...metrics.judge.nuggets import SUPPORT, AssignNuggets
 from ...metrics.judge.pairs import ComparePair

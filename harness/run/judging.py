@@ -18,8 +18,7 @@ from ... import InputError
 from ...bots import ChatJudgeModel, Limiter, Turnstile, open_chat_model, redactor
 from ...metrics.declaration import exception_line
 from ...metrics.facts import LOCAL_MODELS
-from ...metrics.judge.panel import Panel
-from ...metrics.judge.prompted import PromptedJudge
+from ...metrics.judge.judges import Panel, PromptedJudge
 from ...metrics.judge.rendering import prompt_hash
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
 from ...reports.store.judge_calls import CallRecord

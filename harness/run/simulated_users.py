@@ -22,7 +22,7 @@ from ...knowledge import BatchingEmbedder, Message, Question
 from ...knowledge.questions.conversations import SIMULATE, SIMULATED, Simulation
 from ...metrics.constraints import unmet
 from ...metrics.judge.call import TEXT, Block, JudgeCall, Reading, Schema, record
-from ...metrics.judge.prompted import PromptedJudge
+from ...metrics.judge.judges import PromptedJudge
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.replies import read_object
 from ...metrics.score import JudgeUnavailable, Unreadable

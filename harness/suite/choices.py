@@ -603,8 +603,7 @@ def with_own_prompts(catalog: Catalog, loaded: LoadedSuite) -> Catalog:
     """
     if not loaded.suite.byop and not loaded.suite.rubrics:
         return catalog
-    from ...metrics.judge.own_prompts import byop_metrics
-    from ...metrics.judge.rubrics import rubric_metrics
+    from ...metrics.judge.own_prompts import byop_metrics, rubric_metrics
 
     functions: list[Function] = []
     for name, own in loaded.suite.byop.items():
@@ -634,7 +633,7 @@ def named_rubrics(files: Iterable[Path]) -> dict[str, Path]:
 
 def with_rubrics(catalog: Catalog, files: Mapping[str, Path]) -> Catalog:
     """The catalog with the metrics of some rubrics, by their names. Raises InputError where one can't be read."""
-    from ...metrics.judge.rubrics import rubric_metrics
+    from ...metrics.judge.own_prompts import rubric_metrics
 
     made = [rubric_metrics(name, _text(existing(file, "a rubric")), str(file)) for name, file in files.items()]
     return catalog.with_functions([function for functions in made for function in functions])

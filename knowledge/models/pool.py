@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from ... import InputError
-from .finding import Found, ModelChoice, Notify, fetch, find, look, with_default
+from .finding import ROLES, Found, Kind, ModelChoice, Notify, Role, fetch, find, look, with_default
 from .hub import Hub, HuggingFaceHub, file_hashes
 from .loading import Place, device_of
 from .preparing import ORIGIN
-from .roles import ROLES, Kind, Role
 from .running import LoadedModel, LocalModel
 
 # Module and names in it: what opens such a model, and what metrics ask. Imported when a model of the kind is loaded.

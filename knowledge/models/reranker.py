@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from .embedding import refuse_foreign_code
-from .finding import ModelChoice, Notify, find, with_default
+from .finding import ROLES, ModelChoice, Notify, find, with_default
 from .hub import Hub
 from .loading import Place, load_model, load_tokenizer, own_window
-from .roles import ROLES
 from .running import Item, LocalModel, ModelOutput, SequenceReader
 
 ROLE: Final = ROLES["rerank"]

@@ -1,26 +1,29 @@
 """Row files: the rows of a CSV, TSV, JSONL, JSON or YAML file, streamed, each with the line on which it starts."""
 
+from __future__ import annotations
+
 import csv
+import datetime
 import gzip
 import hashlib
 import json
+import math
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NoReturn, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, Protocol, cast
 
 import orjson
 
 from ... import InputError
 from ..paths import existing, unreadable
 from ..yaml_loading import YamlTooMuch, composed
-from .rows import Reading, Row, decoded, decoded_whole, not_a_row, repaired
+from .rows import Reading, Row, decoded, decoded_whole, kind_of, not_a_row, repaired
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node
-
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _SUSPICIOUS = re.compile(r"\\u(0000|d[89a-f])", re.IGNORECASE)  # an escaped NUL or surrogate, perhaps a lone one
@@ -77,7 +80,7 @@ def json_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
         yield line, row
 
 
-def _list_inside(scanner: "_Scanner", start: int, listed_under: tuple[str, ...]) -> int:
+def _list_inside(scanner: _Scanner, start: int, listed_under: tuple[str, ...]) -> int:
     """Where the list of rows begins in the object that begins at ``start``."""
     keys = []
     for key, begin in scanner.members(start):
@@ -306,7 +309,7 @@ def yaml_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
         raise InputError(f"{path}:{error.line}: {error.says}.") from error
 
 
-def _list_node(root: "Node | None", path: Path, listed_under: tuple[str, ...]) -> "list[Node]":
+def _list_node(root: Node | None, path: Path, listed_under: tuple[str, ...]) -> list[Node]:
     names = " or ".join(f"`{name}`" for name in listed_under)
     if root is None:
         return []
@@ -324,7 +327,7 @@ def _list_node(root: "Node | None", path: Path, listed_under: tuple[str, ...]) -
     return list(root.value)
 
 
-def _row(node: "Node", path: Path, reading: Reading) -> Row:
+def _row(node: Node, path: Path, reading: Reading) -> Row:
     line = node.start_mark.line + 1
     value = repaired(_value(node, path), line, reading)
     if not isinstance(value, dict):
@@ -332,7 +335,7 @@ def _row(node: "Node", path: Path, reading: Reading) -> Row:
     return value
 
 
-def _value(node: "Node", path: Path) -> object:
+def _value(node: Node, path: Path) -> object:
     match (node.tag or "").removeprefix(_TAG):
         case "seq":
             return [_value(item, path) for item in node.value]
@@ -353,7 +356,7 @@ def _value(node: "Node", path: Path) -> object:
             return node.value
 
 
-def _object(node: "Node", path: Path) -> Row:
+def _object(node: Node, path: Path) -> Row:
     row: Row = {}
     for key, value in node.value:
         name = str(key.value)
@@ -597,7 +600,7 @@ def _opened(path: Path) -> IO[bytes]:
     return path.open("rb", buffering=_BLOCK)
 
 
-def _lines(stream: IO[bytes], path: Path, digest: "hashlib._Hash | None") -> Iterator[bytes]:
+def _lines(stream: IO[bytes], path: Path, digest: hashlib._Hash | None) -> Iterator[bytes]:
     for number, line in enumerate(iter(lambda: stream.readline(MOST_IN_MEMORY + 1), b""), 1):
         if len(line) > MOST_IN_MEMORY:
             raise InputError(f"{path}:{number}: this line is longer than {MOST_IN_MEMORY >> 20} MB.")
@@ -608,3 +611,73 @@ def _lines(stream: IO[bytes], path: Path, digest: "hashlib._Hash | None") -> Ite
         if digest is not None:
             digest.update(line)
         yield line
+
+
+LISTED_UNDER = {"questions": ("questions",), "answers": ("answers", "questions")}
+
+
+def rows_of(data: object, name: str) -> RowSource:
+    """Rows of a file, or of what is in memory.
+
+    Args:
+        data: a path; a list of dicts, or of questions as texts; a pandas or polars DataFrame; a pyarrow Table; a
+            Hugging Face ``Dataset``; or anything else that can be looped over and gives mappings.
+        name: ``questions`` or ``answers``, for messages.
+
+    Raises:
+        InputError: it is nothing of the kind; with what was given.
+    """
+    if isinstance(data, (str, Path)):
+        from ..formats.finding import open_source  # which reads such rows in turn
+
+        wanted = "a file of questions" if name == "questions" else "a file of recorded answers"
+        listed_under = LISTED_UNDER.get(name, (name,))
+        return open_source(Path(data), wanted, listed_under, only_questions=name == "questions")
+    records = [_record(row, place, name) for place, row in enumerate(_iterable(data, name), 1)]
+    return RowList(Path(name), records)
+
+
+def _iterable(data: Any, name: str) -> Iterable[object]:  # noqa: ANN401 - whatever the user has
+    if isinstance(data, Mapping):
+        if data and all(hasattr(each, "features") or hasattr(each, "column_names") for each in data.values()):
+            splits, first = ", ".join(map(str, data)), repr(next(iter(data)))
+            raise InputError(f"{name}: a data set with the splits {splits} was given; give one of them: data[{first}].")
+        raise InputError(f"{name}: one mapping was given; put it in a list: [{{...}}].")
+    for method in ("to_pylist", "to_dicts"):  # pyarrow, polars
+        if callable(found := getattr(data, method, None)):
+            return cast("Iterable[object]", found())
+    if hasattr(data, "columns") and callable(found := getattr(data, "to_dict", None)):  # pandas
+        return cast("Iterable[object]", found("records"))
+    if not isinstance(data, Iterable) or isinstance(data, (bytes, bytearray)):
+        raise InputError(
+            f"{name}: a {type(data).__name__} was given; wanted a path, a list of dicts, a DataFrame or a data set."
+        )
+    return data
+
+
+def _record(row: object, place: int, name: str) -> Row:
+    if isinstance(row, str) and name == "questions":
+        return {"question": row}
+    if not isinstance(row, Mapping):
+        example = '{"question": "..."}' if name == "questions" else '{"question": "...", "answer": "..."}'
+        kind = kind_of(row) if row is None or isinstance(row, (str, int, float, list)) else f"a {type(row).__name__}"
+        raise InputError(f"{name}:{place}: a mapping such as {example} was wanted, not {kind}.")
+    return {str(key): _plain(value) for key, value in row.items()}
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 - whatever a data frame holds
+    """A value as JSON has it: what means "missing" in a data frame is None, and arrays are lists."""
+    match value:
+        case None | str() | bool() | int():
+            return value
+        case float():
+            return None if math.isnan(value) else float(value)
+        case Mapping():
+            return {str(key): _plain(each) for key, each in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_plain(each) for each in value]
+        case datetime.date() | datetime.time() if value == value:
+            return value.isoformat()
+    if callable(found := getattr(value, "tolist", None)):  # of numpy: an array, or one number
+        return _plain(found())
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)

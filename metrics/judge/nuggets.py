@@ -10,8 +10,7 @@ from ..facts import Nugget, is_blank
 from ..score import Measured, NotApplicable, Reason, Unreadable
 from ..tools import Judge
 from .call import NUGGET, Block, listing, numbered, unmarked
-from .calls import ExpectedClaims
-from .levels import Level, LevelCall
+from .calls import ExpectedClaims, Level, LevelCall
 
 _SOURCE: Final = "Pradeep et al. 2024 (TREC RAG track, AutoNuggetizer)"
 SUPPORT: Final = ("not_support", "partial_support", "support")

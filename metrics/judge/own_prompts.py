@@ -1,19 +1,20 @@
-"""Own prompts: the check and the five rates of a user's template that the judge answers with one word."""
+"""A user's own prompts, which the judge answers with one word, and rubrics, by which it grades."""
 
 import difflib
 import inspect
 import re
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from ... import InputError
 from ..bench import together
-from ..declaration import Function, artefact
-from ..score import Reason
+from ..declaration import Allowed, Function, artefact, metric
+from ..score import Measured, Reason, Unreadable
 from ..tools import Judge
 from .boolean import Check, Outcome, boolean_metrics, joined, labelled, made_check, requests
 from .call import Block
-from .calls import OwnPrompt
+from .calls import OwnPrompt, OwnRubric
+from .verdicts import Grade, combined_grade
 
 FIELDS: Final = ("question", "expected", "contexts", "answer")
 _ALIASES: Final[Mapping[str, str]] = {
@@ -95,6 +96,15 @@ def _refuse_lookalike(name: str, place: str) -> None:
 
 FAMILY: Final = "byop"
 TYPES: Final[Mapping[str, Any]] = {"question": str, "expected": str, "contexts": Sequence[str], "answer": str}
+_NAMED: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_OPTION: Final = inspect.Parameter.KEYWORD_ONLY
+_CHECKED_CONTEXTS: Final = (
+    inspect.Parameter("contexts", _NAMED, default=None, annotation=Sequence[str] | None),
+    inspect.Parameter("check_contexts", _OPTION, default=True, annotation=bool),
+)
+_SAMPLES: Final = inspect.Parameter(
+    "samples", _OPTION, default=1, annotation=Annotated[int, Allowed("1 to 20", lambda count: 1 <= count <= 20)]
+)
 
 
 def byop_metrics(
@@ -134,7 +144,7 @@ def byop_metrics(
         f"Whether the judge answers the prompt {source} with '{labels[1]}' and not with '{labels[0]}'.\n\n"
         f"The prompt shows it: {', '.join(fields)}. A row without one of these is not judged."
     )
-    _sign(check, fields, may_check_contexts)
+    _sign(check, fields, Check, *(_CHECKED_CONTEXTS if may_check_contexts else ()))
     declare = artefact(calls=(FAMILY,), requests=requests if may_check_contexts else 1)
     family = boolean_metrics(
         declare(check), f"the prompt {source}", f"H2O evaluators page, BYOP; the prompt is {source}",
@@ -144,30 +154,19 @@ def byop_metrics(
     return (check, *family)
 
 
-def _sign(check: Function, fields: Sequence[str], may_check_contexts: bool) -> None:
-    """Give the artefact the signature for these fields."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(each, kind, annotation=TYPES[each]) for each in fields]
-    parameters.insert(0, inspect.Parameter("judge", kind, annotation=Judge))
-    if may_check_contexts:
-        optional = Sequence[str] | None
-        parameters.append(inspect.Parameter("contexts", kind, default=None, annotation=optional))
-        option = inspect.Parameter.KEYWORD_ONLY
-        parameters.append(inspect.Parameter("check_contexts", option, default=True, annotation=bool))
-    vars(check)["__signature__"] = inspect.Signature(parameters, return_annotation=Check)
-    check.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": Check}
+def _sign(function: Function, fields: Sequence[str], given: type[Any], *others: inspect.Parameter) -> None:
+    """Give an artefact the signature for the judge, these fields and other parameters, and what it gives."""
+    parameters = [inspect.Parameter("judge", _NAMED, annotation=Judge)]
+    parameters += [inspect.Parameter(each, _NAMED, annotation=TYPES[each]) for each in fields]
+    parameters += others
+    vars(function)["__signature__"] = inspect.Signature(parameters, return_annotation=given)
+    function.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": given}
 
 
 def _ask(
     judge: Judge, labels: tuple[str, str], pieces: Sequence[str], row: Mapping[str, Any]
 ) -> Coroutine[Any, Any, Outcome]:
-    """Ask with the row's texts in place of the placeholders; placeholders within the texts are not filled in."""
-    filled = tuple(Block(piece, _text(row[piece])) if place % 2 else piece for place, piece in enumerate(pieces))
-    return labelled(judge, labels, judge.ask(OwnPrompt(labels, filled)))
-
-
-def _text(value: str | Sequence[str]) -> str:
-    return value if isinstance(value, str) else joined(value)
+    return labelled(judge, labels, judge.ask(OwnPrompt(labels, _filled(pieces, row))))
 
 
 def _made(verdict: Outcome, fields: Sequence[str], contexts: object, check_contexts: bool) -> Check:
@@ -183,3 +182,112 @@ def _made(verdict: Outcome, fields: Sequence[str], contexts: object, check_conte
     answer_failed = failed if "answer" in fields else False
     unreadable = str(finding["unreadable"]) if failed is None else ""
     return Check(answer_failed, failed, [finding], unreadable=unreadable)
+
+
+RUBRIC: Final = "rubric"
+_SCALE: Final = re.compile(r"\s*(?:---\s*\n)?\s*scale:(?P<scale>[^\n]*)\n(?:\s*---[ \t]*\n)?", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\s*(\d{1,3})\s*(?:-|\u2013|to)\s*(\d{1,3})\s*", re.IGNORECASE)
+_DEFAULT: Final = (1, 5)
+_SHOWN: Final = ("question", "answer")
+
+
+def read_rubric(text: str, source: str) -> tuple[tuple[str, ...], tuple[int, int]]:
+    r"""A rubric as alternating pieces of text and names of fields, and its scale.
+
+    The first line may be ``scale: 1 to 5`` (also between two lines ``---``). A rubric without placeholders is shown
+    with question and answer behind it.
+
+    Args:
+        text: the file's content.
+        source: its name, for messages.
+
+    Raises:
+        InputError: there are no criteria, the scale is none, or a placeholder is misspelt.
+
+    >>> read_rubric("scale: 0 to 10\nThe answer is polite.", "tone.md")
+    (('The answer is polite.\n', 'question', '', 'answer', ''), (0, 10))
+    """
+    head = _SCALE.match(text)
+    scale, body = _DEFAULT, text
+    if head:
+        ends = _ENDS.fullmatch(head["scale"])
+        if ends is None or int(ends[1]) >= int(ends[2]):
+            raise InputError(f"{source}:1: the scale is '{head['scale'].strip()}'; 'scale: 1 to 5' is wanted.")
+        scale, body = (int(ends[1]), int(ends[2])), text[head.end() :]
+    if not body.strip():
+        raise InputError(f"{source}: the rubric says nothing; write its criteria in plain words.")
+    if has_placeholder(body, source):
+        return read_template(body, source), scale
+    return (f"{body.strip()}\n", _SHOWN[0], "", _SHOWN[1], ""), scale
+
+
+def rubric_metrics(name: str, text: str, source: str) -> tuple[Function, ...]:
+    """The artefact that asks the judge, and the metric ``rubric.<name>``.
+
+    Args:
+        name: letters, digits, hyphens and underscores.
+        text: the rubric, see ``read_rubric``.
+        source: its file, for messages.
+
+    Raises:
+        InputError: see ``read_rubric``.
+    """
+    pieces, scale = read_rubric(text, source)
+    fields = tuple(field for field in FIELDS if field in pieces[1::2])
+    place = f"{RUBRIC}_{name.replace('-', '_')}"
+
+    # The closures have only texts and tuples of them, which are part of the version of the scores.
+    async def grade(judge: Judge, *values: Any, samples: int = 1) -> Grade:  # noqa: ANN401 - facts
+        row = dict(zip(fields, values, strict=True))
+        call = OwnRubric(_filled(pieces, row), *scale)
+        if samples == 1:
+            return await judge.ask(call)
+        asked = [_sample(judge, call, number, samples) for number in range(1, samples + 1)]
+        mean = combined_grade(await together(asked), mean=True, width=scale[1] - scale[0])
+        if mean is None:
+            raise Unreadable(f"Of {samples} samples, too few could be read.")
+        return mean
+
+    grade.__name__ = f"{place}_grade"
+    grade.__doc__ = f"The judge's grade of the answer by the rubric {source}."
+    _sign(grade, fields, Grade, _SAMPLES)
+    declare = artefact(calls=(RUBRIC,), requests=lambda options: int(str(options["samples"])))
+    shared = declare(grade)
+
+    def measured(given: Grade) -> Measured:
+        low, high = scale
+        details: dict[str, object] = {"score": given.score, "scale": [low, high], "reason": given.reason}
+        if given.probabilities:
+            details["probabilities"] = {str(score): share for score, share in given.probabilities}
+        if given.agreement < 1:
+            details["agreement"] = given.agreement
+        return Measured((given.score - low) / (high - low), details)
+
+    measured.__doc__ = (
+        f"The judge's score by the rubric {source}, rescaled from {scale[0]} to {scale[1]} to 0 to 1.\n\n"
+        f"The judge is shown: {', '.join(fields)}. It fills in a form: a reason by the criteria, then the score.\n"
+        "Where the server gives log-probabilities, the score is the mean of the scores weighted by their\n"
+        "probabilities, which are in the details; ``samples`` asks several times and takes the mean."
+    )
+    need = inspect.Parameter(grade.__name__, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Grade)
+    vars(measured)["__signature__"] = inspect.Signature([need], return_annotation=Measured)
+    measured.__annotations__ = {grade.__name__: Grade, "return": Measured}
+    made = metric(
+        id=f"{RUBRIC}.{name}",
+        source=f"G-Eval's form filling (Liu et al. 2023); the rubric is {source}",
+        blank_answer="not_applicable" if "answer" in fields else "measure",
+    )
+    return (shared, made(measured))
+
+
+def _filled(pieces: Sequence[str], row: Mapping[str, Any]) -> tuple[Block | str, ...]:
+    """The template with the row's texts in place of the placeholders; those within the texts are not filled in."""
+    texts = {field: value if isinstance(value, str) else joined(value) for field, value in row.items()}
+    return tuple(Block(piece, texts[piece]) if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+async def _sample(judge: Judge, call: OwnRubric, number: int, samples: int) -> Grade | None:
+    try:
+        return await judge.ask(call, vote=number, votes=samples)
+    except Unreadable:
+        return None

@@ -9,8 +9,8 @@ from ..declaration import Allowed, Function, artefact, metric
 from ..score import Measured, Unreadable
 from ..tools import Judge
 from .call import CHUNK, Block, listing, numbered, unmarked
+from .calls import Level, LevelCall
 from .judged import ShownChunks
-from .levels import Level, LevelCall
 
 _UMBRELA: Final = "Upadhyay et al. 2024 (UMBRELA), grades"
 BEST: Final = 3

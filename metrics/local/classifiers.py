@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..declaration import artefact, metric
 from ..score import Measured, ModelUnavailable, NotApplicable, Reason
 from ..text import shown
-from .tools import Classifier
+from ..tools import Classifier
 
 _BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _NO_NAME: Final = re.compile(r"label_?\d+|\d+")

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from ..declaration import Allowed, Function, artefact, metric, name_of
 from ..score import Measured, NotApplicable, Reason
-from .tools import Continuation, LanguageModel, Likelihood
+from ..tools import Continuation, LanguageModel, Likelihood
 
 Stride = Annotated[
     int | None, Allowed("a number of tokens, 1 or more", lambda stride: stride is None or _is_count(stride))

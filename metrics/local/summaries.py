@@ -16,8 +16,7 @@ from ..declaration import artefact, metric
 from ..facts import is_blank
 from ..score import Measured, NotApplicable, Reason
 from ..text import eligible, sentences, shown
-from ..tools import Embedder
-from .tools import PairEntailment
+from ..tools import Embedder, PairEntailment
 
 Matrix = NDArray[np.float64]
 _EVALUATOR: Final = "H2O evaluators page, Summarization (completeness and faithfulness)"

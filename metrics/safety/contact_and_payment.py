@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from .checksums import base58check, bech32, digits_of, letters_and_digits_of, luhn, mod_97
-from .detectors import Detector, Span
+from .detectors import Detector, Span, base58check, bech32, digits_of, letters_and_digits_of, luhn, mod_97
 
 # The ends of file names that follow an at sign in names of pictures (logo@2x.png).
 _FILE_ENDINGS: Final = frozenset({"png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "json", "html"})

@@ -9,9 +9,8 @@ from typing import Final, Literal
 from ..declaration import artefact
 from ..judge.boolean import Check, Finding, boolean_metrics, contexts_to_check
 from ..score import Reason
-from .checksums import digits_of
 from .contact_and_payment import BIRTH, EMAIL, IBAN, NETWORK, PAYMENT_CARDS, PHONES, TEST_CARDS, US_BANK, WALLETS
-from .detectors import Detection, Detector, Scanned, scan
+from .detectors import Detection, Detector, Scanned, digits_of, scan
 from .keys import API_KEY, ASSIGNMENTS, ENTROPY, PEM_BLOCK, PRODUCT_KEY, TOKENS
 from .national_numbers import (
     ASIA_AFRICA_PACIFIC,

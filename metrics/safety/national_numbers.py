@@ -4,8 +4,7 @@ import datetime
 from collections import Counter
 from typing import Final
 
-from .checksums import digits_of, letters_and_digits_of, luhn, machine_readable, mod_11_10, verhoeff, weighted
-from .detectors import Detector
+from .detectors import Detector, digits_of, letters_and_digits_of, luhn, machine_readable, mod_11_10, verhoeff, weighted
 
 _SPANISH_LETTERS: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 _FINNISH_LETTERS: Final = "0123456789ABCDEFHJKLMNPRSTUVWXY"

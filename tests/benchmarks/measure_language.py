@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from proctor.metrics import NotApplicable
 from proctor.metrics.judge.call import Block
 from proctor.metrics.judge.calls import Label
-from proctor.metrics.judge.embedded.language import same_language
+from proctor.metrics.judge.embedded.judge import same_language
 from proctor.metrics.languages import scripts
 
 Pair = tuple[str, str, bool, str]  # two texts, whether they are of one language, the document

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from openai_server import OpenAIServer
 from proctor import InputError
-from proctor.bots.as_bot import BuiltBot
 from proctor.bots.bot import BotMisconfigured
 from proctor.bots.building import BotResources, build_bot
 from proctor.bots.chat.models import ChatModelSettings
 from proctor.bots.settings import BotSettings
+from proctor.bots.target_bots import BuiltBot
 from proctor.knowledge.documents.reading import read_knowledge
 from pydantic import TypeAdapter, ValidationError
 from word_encoder import word_embedder

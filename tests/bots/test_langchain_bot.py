@@ -13,10 +13,10 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from proctor.bots.as_bot import LangChainTargetBot, as_bot
 from proctor.bots.bot import BotMisconfigured, Context, Usage
+from proctor.bots.python import find_target
 from proctor.bots.settings import LangChainSettings
-from proctor.bots.targets import find_target
+from proctor.bots.target_bots import LangChainTargetBot, as_bot
 
 
 class Echo(BaseRetriever):

@@ -7,9 +7,9 @@ import time
 
 import pytest
 from asked_bots import ask
-from proctor.bots.as_bot import BuiltBot, as_bot
 from proctor.bots.bot import Bot, Context, Identity, Reply, Usage
 from proctor.bots.python import Threads, as_reply
+from proctor.bots.target_bots import BuiltBot, as_bot
 from proctor.knowledge.documents.document import Passage
 
 

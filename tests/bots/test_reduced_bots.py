@@ -5,16 +5,15 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from proctor.bots.as_bot import ReducibleBot
 from proctor.bots.bot import KnowledgeDigests, knowledge_digest
 from proctor.bots.building import BotResources, build_bot
 from proctor.bots.chat.model import Completion
 from proctor.bots.faq import FaqBot
 from proctor.bots.full_context import FullContextBot
-from proctor.bots.prompting import parse_template
+from proctor.bots.prompting import SharedParts, parse_template
 from proctor.bots.rag import RagBot
 from proctor.bots.settings import BotSettings, RagSettings
-from proctor.bots.shared_parts import SharedParts
+from proctor.bots.target_bots import ReducibleBot
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.reading import read_knowledge
 from proctor.knowledge.retrieval.splitting import Splitting

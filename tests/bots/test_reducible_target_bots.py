@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from proctor.bots.as_bot import LangChainTargetBot, ReducibleBot, ReducibleTargetBot, TargetBot
-from proctor.bots.targets import find_target
+from proctor.bots.python import find_target
+from proctor.bots.target_bots import LangChainTargetBot, ReducibleBot, ReducibleTargetBot, TargetBot
 from proctor.knowledge.documents.document import Document
 
 DOCUMENTS = tuple(Document(f"{name}.md", name) for name in ("one", "two", "three"))

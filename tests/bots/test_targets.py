@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError
-from proctor.bots.targets import find_target
+from proctor.bots.python import find_target
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.local.checkers import even_chunks
-from proctor.metrics.local.tools import Checker
+from proctor.metrics.tools import Checker
 from stub_checker import StubChecker
 
 PLAN = builtin_catalog().plan(["alignscore"])

@@ -6,8 +6,8 @@ from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import evaluator_of, named, names, options_of, rates
 from proctor.metrics.judge.call import Block
 from proctor.metrics.judge.calls import OwnPrompt
+from proctor.metrics.judge.judges import PromptedJudge
 from proctor.metrics.judge.own_prompts import byop_metrics, read_template
-from proctor.metrics.judge.prompted import PromptedJudge
 from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Word
 from proctor.metrics.score import Unreadable

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 from proctor.metrics import builtin_catalog
+from proctor.metrics.conversation import ConversationVerdicts, JudgeConversation
 from proctor.metrics.facts import Conversation, Turn
-from proctor.metrics.judge.conversations import ConversationVerdicts, JudgeConversation
 from proctor.metrics.judge.rendering import render
 from proctor.metrics.judge.verdicts import Verdict
 from proctor.metrics.score import NotApplicable

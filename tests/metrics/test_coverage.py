@@ -8,9 +8,8 @@ import pytest
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 from proctor.metrics import builtin_catalog
-from proctor.metrics.judge.calls import ExpectedClaims
+from proctor.metrics.judge.calls import ExpectedClaims, Level
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
-from proctor.metrics.judge.levels import Level
 from proctor.metrics.judge.nuggets import SUPPORT, AssignNuggets
 from proctor.metrics.judge.relevance import GradeContexts
 from proctor.metrics.judge.rendering import render

@@ -3,7 +3,7 @@ import math
 
 import pytest
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.local.tools import Classifier
+from proctor.metrics.tools import Classifier
 from stub_classifier import StubClassifier
 
 CATALOG = builtin_catalog()

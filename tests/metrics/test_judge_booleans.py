@@ -5,7 +5,7 @@ from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
 from proctor.metrics.evaluators import rates
 from proctor.metrics.judge.calls import Label, Rating
-from proctor.metrics.judge.prompted import PromptedJudge
+from proctor.metrics.judge.judges import PromptedJudge
 from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Grade, Word
 from proctor.metrics.score import JudgeUnavailable, Unreadable

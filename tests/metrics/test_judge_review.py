@@ -4,7 +4,7 @@ import pytest
 from proctor import InputError
 from proctor.metrics import builtin_catalog
 from proctor.metrics.judge.calls import REVIEW_ASPECTS, Review
-from proctor.metrics.judge.prompted import PromptedJudge
+from proctor.metrics.judge.judges import PromptedJudge
 from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Grade
 from proctor.metrics.score import Unreadable, passed

@@ -9,7 +9,7 @@ import tiny_grounding
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.local.tools import Grounded, SpanDetector
+from proctor.metrics.tools import Grounded, SpanDetector
 from stub_grounding import ScriptedDetector
 
 PLAN = builtin_catalog().plan(["lettucedetect"])

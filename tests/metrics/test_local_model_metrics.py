@@ -86,7 +86,7 @@ def test_details_do_not_repeat_long_texts(text: str) -> None:
 
 OWN = '''
 from proctor.metrics import artefact, metric
-from proctor.metrics.local.tools import {annotation}
+from proctor.metrics.tools import {annotation}
 
 @artefact
 async def rudeness(answer: str, {need}: {annotation}) -> float:

@@ -12,9 +12,8 @@ import tiny_entailment
 import tiny_grounding
 import tiny_language_models
 import tiny_reranker
-from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.finding import ROLES, ModelChoice
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.roles import ROLES
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
 from proctor.metrics.plan import Plan

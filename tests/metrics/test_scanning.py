@@ -8,8 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.metrics.safety.checksums import base58check, bech32, luhn, machine_readable, mod_11_10, mod_97, verhoeff
-from proctor.metrics.safety.detectors import MOST_FINDINGS, Detector, masked, scan
+from proctor.metrics.safety.detectors import (
+    MOST_FINDINGS,
+    Detector,
+    base58check,
+    bech32,
+    luhn,
+    machine_readable,
+    masked,
+    mod_11_10,
+    mod_97,
+    scan,
+    verhoeff,
+)
 from proctor.metrics.safety.keys import ENTROPY, entropy
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
 from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS

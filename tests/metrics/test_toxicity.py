@@ -8,7 +8,7 @@ from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.local.tools import Classifier
+from proctor.metrics.tools import Classifier
 from stub_classifier import StubClassifier
 from tiny_classifier import TOXIC_BERT, golden_folder
 

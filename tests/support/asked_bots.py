@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from proctor.bots.as_bot import BuiltBot
 from proctor.bots.bot import Reply
+from proctor.bots.target_bots import BuiltBot
 
 
 def ask(bot: BuiltBot, *questions: str) -> Sequence[Reply]:

@@ -10,8 +10,8 @@ from logprob_server import LogprobServer
 from openai_asking import AT_ONCE, KEY
 from proctor.bots.chat.likelihood import ServerLanguageModel, open_server_language_model
 from proctor.bots.chat.models import ChatModelSettings
-from proctor.metrics.local.tools import Continuation, Likelihood
-from proctor.metrics.local.tools import LanguageModel as Protocol
+from proctor.metrics.tools import Continuation, Likelihood
+from proctor.metrics.tools import LanguageModel as Protocol
 
 
 def _settings(server: LogprobServer, **given: Any) -> ChatModelSettings:

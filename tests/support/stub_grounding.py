@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from proctor.metrics.local.tools import Grounded
+from proctor.metrics.tools import Grounded
 
 
 @dataclass(frozen=True)

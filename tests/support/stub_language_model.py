@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from proctor.knowledge.models.language_models import Likelihood
-from proctor.metrics.local.tools import Continuation
+from proctor.metrics.tools import Continuation
 
 
 class StubLanguageModel:

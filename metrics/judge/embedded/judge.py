@@ -1,5 +1,6 @@
 """EmbeddedJudge: grades without a language model, from wording, numbers, names, negation, vectors and small models."""
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,8 +8,9 @@ from functools import cache
 from statistics import fmean
 from typing import Final, cast
 
-from ...conversation import retained
+from ...conversation import ConversationVerdicts, JudgeConversation, retained
 from ...facts import Turn
+from ...languages import languages, letters, main_script, prose
 from ...text import sentences
 from ...tools import Embedder, Entailment, SupportModel
 from ...versions import code_version
@@ -22,16 +24,14 @@ from ..calls import (
     Entities,
     ExpectedClaims,
     Label,
+    Level,
     ReverseQuestions,
 )
-from ..conversations import ConversationVerdicts, JudgeConversation
-from ..levels import Level
 from ..nuggets import SUPPORT, AssignNuggets
 from ..pairs import Choice, ComparePair
 from ..relevance import GradeContexts
-from ..verdicts import AnswerSupport, ExpectedSupport, Verdict
+from ..verdicts import AnswerSupport, ExpectedSupport, Verdict, Word
 from .correctness import abstains, agree, right
-from .language import same_language
 from .support import THRESHOLD, Supported, supported, vectors_of
 from .wording import STOP_WORDS, wording
 
@@ -386,3 +386,41 @@ def _short_of(near: float, wanted: float) -> str:
 @cache
 def _version() -> str:
     return code_version(EmbeddedJudge.ask)[:12]
+
+
+_LONGEST_TEXT: Final = 2_000  # characters that are looked at
+# Chance of drawing one language from what two texts may be in, from which they count as of one; chosen on one half of
+# xquad_lang and language_id, cut to four words and more. In short texts there is little to see, and most answers are
+# in the language of their question: there it takes more to call them different.
+_SAME: Final = 0.1
+_SAME_SHORT: Final = 0.02
+_SHORT_TEXT: Final = 20  # letters
+_NAME_WORDS: Final = 3  # words with capitals that may be a name, which stands in any language
+
+
+async def same_language(call: Label) -> Word:
+    """Whether the two texts of a call are in one language; what it takes them for is said beside.
+
+    Texts in two scripts are in two languages; else the identifier says how likely each is in which.
+
+    Raises:
+        NotApplicable: a text has no letters, or may be nothing but a name.
+    """
+    texts = [prose(block.text)[:_LONGEST_TEXT] for block in call.texts]
+    scripts = [main_script(text) for text in texts]
+    if not all(scripts):
+        raise cannot_grade(call, "A text without letters is in no language.")
+    first, second = await asyncio.to_thread(lambda: [languages(text) for text in texts])
+    found = ", ".join(max(shares, key=lambda language: shares[language]) for shares in (first, second))
+    chance = sum(share * second.get(language, 0.0) for language, share in first.items())
+    is_short = any(sum(1 for _ in letters(text)) < _SHORT_TEXT for text in texts)
+    if chance >= (_SAME_SHORT if is_short else _SAME):
+        return Word("same", found)
+    if any(_may_be_a_name(text) for text in texts):
+        raise cannot_grade(call, "A few words with capitals may be a name, which stands in any language.")
+    return Word("different", found)
+
+
+def _may_be_a_name(text: str) -> bool:
+    words = text.split()
+    return len(words) <= _NAME_WORDS and all(word[:1].isupper() or not word[:1].isalpha() for word in words)

@@ -17,9 +17,9 @@ from proctor.bots.chat.openai import Endpoints
 from proctor.knowledge.models.language_models import LanguageModel, open_language_model
 from proctor.knowledge.models.loading import Place
 from proctor.metrics.catalog import builtin_catalog
-from proctor.metrics.local.tools import Continuation, Likelihood
-from proctor.metrics.local.tools import LanguageModel as Protocol
 from proctor.metrics.score import ModelUnavailable, Score
+from proctor.metrics.tools import Continuation, Likelihood
+from proctor.metrics.tools import LanguageModel as Protocol
 
 LONG = "the order is back within two days and the cats sleep " * 12
 PREFIXED = Continuation("two days", "Say: ", "the refund period is two days.", "\nAgain:\n")

@@ -8,7 +8,7 @@ import pytest
 import tiny_reranker
 from attributed_suites import AttributedSuite, only, question_of
 from openai_server import Call, OpenAIServer
-from proctor.bots.targets import find_target
+from proctor.bots.python import find_target
 from proctor.harness.analysis.attribution import knowing_bots
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation

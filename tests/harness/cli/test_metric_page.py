@@ -11,7 +11,7 @@ from proctor import InputError
 from proctor.harness.cli.metrics import allowed, as_yaml, page_of
 from proctor.harness.suite.choices import read_entries
 from proctor.harness.suite.settings import LocalModelsSettings
-from proctor.knowledge.models.roles import ROLES
+from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.declaration import Allowed
 from proctor.metrics.evaluators import EVALUATORS, GROUPS, options_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from model_hub_server import COMMIT, serving
 from proctor.harness.cli.models import folded, wanted_by
-from proctor.knowledge.models.roles import ROLES
+from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 from proctor.metrics.facts import LOCAL_MODELS

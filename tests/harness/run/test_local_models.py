@@ -21,7 +21,7 @@ from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.settings import LocalModelsSettings, overridden
 from proctor.harness.suite.suite_file import load_suite, named_variables, suite_schema
-from proctor.knowledge.models.roles import ROLES
+from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import Store

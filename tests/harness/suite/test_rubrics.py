@@ -9,8 +9,8 @@ import proctor as face
 import pytest
 from openai_server import Answer, OpenAIServer, status
 from proctor import InputError
+from proctor.metrics.judge.own_prompts import read_rubric
 from proctor.metrics.judge.replies import read_probabilities, with_probabilities
-from proctor.metrics.judge.rubrics import read_rubric
 from suites import write_suite
 from typed import proctor
 

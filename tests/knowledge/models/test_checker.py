@@ -14,7 +14,7 @@ from proctor.knowledge.models.checkers import Checker, family_of, open_checker
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.local.tools import Checker as CheckerProtocol
+from proctor.metrics.tools import Checker as CheckerProtocol
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "checkers.json").read_text("utf-8"))
 CASES = {case["name"]: case for case in GOLDEN["cases"]}

@@ -12,7 +12,7 @@ from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import window_of
-from proctor.metrics.local.tools import Classifier as AskedByMetrics
+from proctor.metrics.tools import Classifier as AskedByMetrics
 from tiny_classifier import ARCHITECTURES, TOXIC_BERT, WINDOW, classifier_folder
 from tiny_models import bert_model
 

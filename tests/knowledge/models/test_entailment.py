@@ -13,8 +13,7 @@ from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.hub import HuggingFaceHub
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.local.tools import PairEntailment
-from proctor.metrics.tools import Entailment
+from proctor.metrics.tools import Entailment, PairEntailment
 
 NLI = ("entailment", "neutral", "contradiction")
 PAIRS = [

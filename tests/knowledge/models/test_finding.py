@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.models.finding import Found, ModelChoice, fetch, find, look, with_default
+from proctor.knowledge.models.finding import ROLES, Found, ModelChoice, fetch, find, look, with_default
 from proctor.knowledge.models.hub import HuggingFaceHub
-from proctor.knowledge.models.roles import ROLES
 from published_models import COMMIT, StockedHub
 
 MODEL = "tests/tiny"

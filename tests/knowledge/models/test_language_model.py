@@ -25,8 +25,8 @@ from proctor.knowledge.models.language_models import (
 )
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.local.tools import Continuation
-from proctor.metrics.local.tools import LanguageModel as Protocol
+from proctor.metrics.tools import Continuation
+from proctor.metrics.tools import LanguageModel as Protocol
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lmppl.json").read_text("utf-8"))
 LONG = "the order is back within two days and the cats sleep " * 20

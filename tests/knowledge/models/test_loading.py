@@ -13,7 +13,7 @@ import tiny_language_models
 from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.local.tools import Continuation, Grounded
+from proctor.metrics.tools import Continuation, Grounded
 from published_models import StockedHub
 
 BUILT = {

@@ -16,7 +16,7 @@ from proctor.knowledge.models.embedding import SentenceEncoder
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place, load_model
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.local.tools import Continuation
+from proctor.metrics.tools import Continuation
 from published_models import StockedHub
 
 TEXT = Continuation("two cats sleep", "the cats ")

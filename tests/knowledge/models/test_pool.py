@@ -12,10 +12,9 @@ import published_models
 import pytest
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.finding import ROLES, ModelChoice
 from proctor.knowledge.models.loading import device_of
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.roles import ROLES
 from published_models import COMMIT, StockedHub
 
 HHEM, FLAN = ROLES["hallucination"].model, "google/flan-t5-base"
@@ -156,7 +155,7 @@ def test_presence_loads_no_large_library(tmp_path):
     code = (
         "import sys\n"
         "from proctor.knowledge.models.pool import LocalModels\n"
-        "from proctor.knowledge.models.roles import ROLES\n"
+        "from proctor.knowledge.models.finding import ROLES\n"
         "models = LocalModels()\n"
         "assert not any(models.presence(role).folder for role in ROLES)\n"
         "print([name for name in ('torch', 'transformers', 'huggingface_hub', 'onnxruntime') if name in sys.modules])\n"

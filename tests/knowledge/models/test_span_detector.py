@@ -11,7 +11,7 @@ from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.span_detector import open_span_detector
-from proctor.metrics.local.tools import Grounded, SpanDetector
+from proctor.metrics.tools import Grounded, SpanDetector
 
 WINDOW = 256
 PROMPT = "Summarize the following text:\npassage 1: the refund period is 14 days\noutput:"

@@ -14,7 +14,7 @@ import tiny_models
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import SpecialTokens
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.local.tools import Continuation, Grounded
+from proctor.metrics.tools import Continuation, Grounded
 
 SOURCE, CLAIM = "the refund period is two days", "two cats sleep"
 TOKENIZERS = {

@@ -4,7 +4,8 @@ import pytest
 from proctor.metrics import NotApplicable
 from proctor.metrics.judge.call import Block
 from proctor.metrics.judge.calls import Label
-from proctor.metrics.judge.embedded.language import languages, same_language
+from proctor.metrics.judge.embedded.judge import same_language
+from proctor.metrics.languages import languages
 
 ENGLISH = "How long does it take until I get my money back?"
 

@@ -26,7 +26,7 @@ from proctor.metrics.judge.calls import (
     Review,
     SafetyVerdicts,
 )
-from proctor.metrics.judge.prompted import PromptedJudge
+from proctor.metrics.judge.judges import PromptedJudge
 from proctor.metrics.judge.rendering import harmless, render
 from proctor.metrics.judge.verdicts import ReverseQuestion, Verdict
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from proctor.metrics.judge.calls import AnswerClaims, CompareClaims
-from proctor.metrics.judge.panel import Panel
+from proctor.metrics.judge.judges import Panel
 from proctor.metrics.judge.verdicts import Agreement, Verdict
 from proctor.metrics.score import JudgeUnavailable, NotApplicable, Reason, Unreadable
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 from proctor.metrics.judge.calls import AnswerClaims, CompareClaims
-from proctor.metrics.judge.prompted import PromptedJudge
+from proctor.metrics.judge.judges import PromptedJudge
 from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_model import ScriptedModel

@@ -17,9 +17,8 @@ from ..knowledge import Document, Message
 from ..metrics.declaration import exception_line
 from .bot import Bot, BotMisconfigured, Identity, Reply, hears_history, keeps_memory, reply_of
 from .langchain import LangChainBot
-from .python import PythonBot
+from .python import PythonBot, Target
 from .redaction import redacted, without_addresses
-from .targets import Target
 
 
 @runtime_checkable
