@@ -27,7 +27,8 @@ from ..run.suite_run import chosen_bots, suite_evaluation
 from ..suite.mistakes import nearest
 from ..suite.settings import AnalysisSettings, overridden_grid
 from .attribution import attribution, plan_ablations
-from .configurations import answer_best, answers_to_ask, measure_grid
+from .configuration_answers import answer_best, answers_to_ask
+from .configurations import GridMeasuring
 from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
 from .dataset_quality import dataset_quality
 from .document_changes import TAKING_DOCUMENTS, compare_documents, plan_document_changes
@@ -181,6 +182,7 @@ class Analysed:
 
     analysis: KnowledgeAnalysis
     outcome: Outcome | None
+    stopped: bool = False  # by Ctrl-C, while the grid was measured
 
     @property
     def is_incomplete(self) -> bool:
@@ -213,7 +215,7 @@ def analyse_suite(
     with analysing.closing:
         found = analysing.analysis(loaded)
     store_analysis(store, found)
-    return Analysed(found, analysing.outcome)
+    return Analysed(found, analysing.outcome, analysing.stopped)
 
 
 @dataclass
@@ -228,6 +230,7 @@ class _Analysing:
     settings: AnalysisSettings
     started: str
     outcome: Outcome | None = None
+    stopped: bool = False
     warnings: list[str] = field(default_factory=list)
     closing: ExitStack = field(default_factory=ExitStack)  # of what was opened for all parts
 
@@ -241,10 +244,8 @@ class _Analysing:
         evaluation = self._evaluation(loaded) if self.options.asks else None
         corpus = with_supports(corpus, self.notify)
         self.warnings += corpus.warnings
-        grid = self._grid(corpus) if "grid" in wanted else None
+        measuring = self._current_configuration(corpus) if "grid" in wanted else None
         answers = self._answers(evaluation, len(corpus.questions)) if evaluation is not None else None
-        if grid is not None and answers is not None:
-            grid = self._answered(grid, corpus)
         attributed = self._attribution(corpus, answers) if "attribution" in wanted and answers is not None else None
         self.notify("Looking at documents and questions")
         documents = summarise_documents(corpus, answers, attributed) if "documents" in wanted else None
@@ -260,7 +261,7 @@ class _Analysing:
             threshold=None if answers is None else answers.metric.threshold,
             bots=() if answers is None else answers.bots,
             questions=_questions(corpus),
-            grid=grid,
+            grid=None,
             documents=() if documents is None else documents.summaries,
             coverage=coverage(corpus, answers) if "documents" in wanted else (),
             gaps=find_gaps(corpus, answers) if "gaps" in wanted else Gaps(),
@@ -269,6 +270,9 @@ class _Analysing:
             dataset_quality=self._dataset_quality(corpus, answers) if "dataset_quality" in wanted else None,
             document_changes=self._document_changes(corpus, answers) if self.options.against is not None else None,
         )
+        # Last, since it takes longest where documents are long: whoever ends it has all the others.
+        grid = None if measuring is None else self._grid(measuring, corpus, answers)
+        found = replace(found, grid=grid)
         warnings = tuple(dict.fromkeys(self.warnings))  # every part has said its own by now
         return replace(found, finished_at=now(), manifest=self._manifest(corpus, warnings), warnings=warnings)
 
@@ -279,16 +283,25 @@ class _Analysing:
             marking_metric(self.settings.metric, evaluation.header.metrics, "The suite")
         return evaluation
 
-    def _grid(self, corpus: CorpusIndex) -> Grid | None:
-        grid = measure_grid(corpus, self.settings, self.notify, self.options.run.local_models)
-        if grid is None:
+    def _current_configuration(self, corpus: CorpusIndex) -> GridMeasuring | None:
+        """The grid, in which only the bots' own configurations are measured yet."""
+        measuring = GridMeasuring.of(corpus, self.settings, self.notify, self.options.run.local_models)
+        if measuring is None:
             self.warnings.append(
                 "There is no grid: of no question it is known where its answer stands. Give questions evidence, or "
                 "expected answers that the documents hold."
             )
-        else:
-            self.warnings += grid.warnings
-        return grid
+            return None
+        self.closing.callback(measuring.close)
+        measuring.measure_current()
+        return measuring
+
+    def _grid(self, measuring: GridMeasuring, corpus: CorpusIndex, answers: Answers | None) -> Grid:
+        measuring.measure_others()
+        grid = measuring.grid()
+        self.stopped = measuring.stopped
+        self.warnings += grid.warnings
+        return grid if answers is None or self.stopped else self._answered(grid, corpus)
 
     def _answers(self, evaluation: Evaluation, questions: int) -> Answers | None:
         """Run the suite; cached answers are not asked again."""

@@ -26,8 +26,8 @@ from ..run.run import run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, chosen_bots, missing_answers, suite_evaluation
 from ..run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
-from .configurations import paired
 from .corpus import Answer, Answers, gold_by_evidence, listed, read_answers
+from .recommendation import paired
 
 if TYPE_CHECKING:
     from ...bots import BuiltBot

@@ -129,6 +129,8 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_j
         with contextlib.closing(Store.open(database)) as store:
             made = analyse_suite(loaded, options, store, os.environ, watching, say)
         _output(made.analysis, database, as_json, html, stdout)
+        if made.stopped:
+            raise KeyboardInterrupt
     raise typer.Exit(UNABLE if made.is_incomplete else DONE)
 
 

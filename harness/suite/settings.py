@@ -287,6 +287,12 @@ class AnalysisSettings(BaseModel):
         "what the current configuration takes and a tenth.",
     )
     best: int = Field(3, ge=0, description="Of so many of the best settings the answers are measured, too.")
+    every_configuration: bool | None = Field(
+        None,
+        description="Whether all settings are measured over all documents. `false`: in rounds over growing parts of "
+        "documents and questions, without those that can't be recommended any more; left out, so where documents are "
+        "long.",
+    )
     rank_by: RankedBy = Field("evidence_recall", description="The metric of retrieval by which settings are ranked.")
     grid: GridSettings = Field(
         GridSettings(), description="The settings that are compared: every combination of what is listed."

@@ -175,6 +175,7 @@ class PassageIndex:
         cut: Callable[[Document], list[Passage]],
         settings_key: str,
         embedder: BulkEmbedder,
+        is_part: bool = False,
     ) -> "PassageIndex":
         """Index the documents, embedding only those that are new or changed since the folder was written.
 
@@ -185,6 +186,7 @@ class PassageIndex:
             cut: cuts a document into passages; called for new and changed documents only.
             settings_key: names all that ``cut`` depends on.
             embedder: called once, with the new passages; this blocks.
+            is_part: the documents are some of those that are stored; what else is stored of these stays so.
         """
         path = folder and folder / f"passages-{_name(settings_key, embedder.model_id)}.zip"
         warnings: list[str] = []
@@ -197,9 +199,11 @@ class PassageIndex:
             except (OSError, ValueError) as error:
                 warnings.append(f"The index {path.name} can't be read ({error}); it is made again.")
         parts, embedded_now = _all_parts(documents, stored, cut, embedder)
-        if path is not None and [part.fingerprint for part in parts] != [part.fingerprint for part in stored.documents]:
+        wanted = [*parts, *_others(stored, parts)] if is_part else parts
+        is_new = bool(embedded_now) if is_part else _fingerprints(parts) != _fingerprints(stored.documents)
+        if path is not None and is_new:
             try:
-                write_index_file(path, IndexFile(settings_key, embedder.model_id, parts))
+                write_index_file(path, IndexFile(settings_key, embedder.model_id, wanted))
             except OSError as error:
                 warnings.append(f"The index {path.name} can't be saved ({error}); it will be made again next time.")
         index = cls([passage for part in parts for passage in part.passages], _stacked(parts))
@@ -245,6 +249,16 @@ class PassageIndex:
         found = [(float(s), int(p)) for s, p in zip(scores[0], places[0], strict=True) if p >= 0]
         found.sort(key=lambda pair: (-pair[0], pair[1]))
         return [(place, score) for score, place in found]
+
+
+def _fingerprints(parts: Sequence[Indexed]) -> list[str]:
+    return [part.fingerprint for part in parts]
+
+
+def _others(stored: IndexFile, parts: Sequence[Indexed]) -> list[Indexed]:
+    """What is stored of documents that are not among the parts."""
+    there = set(_fingerprints(parts))
+    return [one for one in stored.documents if one.fingerprint not in there]
 
 
 def _all_parts(

@@ -194,6 +194,7 @@ class ConfigurationResult:
         answers: means of answer metrics of a bot with this configuration, for the best few; over held-out questions
             where something is recommended.
         answer_differences: to the current configuration, on the same questions.
+        dropped: why it was not measured on all questions, and so has no figures; blank where it was.
     """
 
     configuration: Configuration
@@ -205,6 +206,7 @@ class ConfigurationResult:
     retrieve_ms: tuple[float, float] | None = None
     answers: Mapping[str, Estimate] = field(default_factory=dict)
     answer_differences: Mapping[str, Difference] = field(default_factory=dict)
+    dropped: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,9 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: ORDER[finding.severity])
 
 
+MOST_DROPPED: Final = 3
+
+
 def best_configurations(grid: Grid, most: int) -> list[tuple[int, ConfigurationResult]]:
     """The best configurations with their positions, by the grid's metric, with the current and the recommended one."""
     by_mean = sorted(
@@ -204,6 +207,22 @@ def about_means(grid: Grid) -> str:
     return (
         f"Means are over all {count(len(grid.questions), 'question')}, including the {found.chosen_on} that the "
         "configuration was chosen on, so the best look a little better than they are."
+    )
+
+
+def about_dropped(grid: Grid) -> str:
+    """How many configurations have no figures, and why; blank where all were measured."""
+    found = [(name, one.dropped) for name, one in zip(grid.names, grid.configurations, strict=True) if one.dropped]
+    reasons = Counter(why for _, why in found)
+    if not found:
+        return ""
+    if len(reasons) == 1:
+        return f"{count(len(found), 'configuration')} without figures: {found[0][1]}"
+    shown = ". ".join(f"{name}: {why}" for name, why in found[:MOST_DROPPED])
+    more = f"; {len(found) - MOST_DROPPED} more" if len(found) > MOST_DROPPED else ""
+    return (
+        f"{count(len(found), 'configuration')} dropped early, since they can't be recommended any more, and measured "
+        f"no further. {shown}{more}."
     )
 
 

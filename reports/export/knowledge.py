@@ -104,6 +104,8 @@ def _grid(grid: Grid, metric: str) -> Iterator[Block]:
     rows = [[_name(grid, place), *_figures(grid, result)] for place, result in best]
     yield Table(columns("", "mean", "vs. current", "tokens", "ms", first="text"), rows)
     yield Item(f"{_legend(grid)} {words.about_means(grid)}".rstrip(), "dim")
+    if dropped := words.about_dropped(grid):
+        yield Item(dropped)
     if grid.recommendation is not None:
         yield Item(grid.recommendation.reason)
     if beyond := words.beyond_budget(grid):

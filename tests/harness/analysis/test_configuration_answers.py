@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 from corpus_folders import corpus_of, question
 from openai_server import Call, OpenAIServer
-from proctor.harness.analysis.configurations import (
+from proctor.harness.analysis.configuration_answers import (
     answer_best,
     answered_questions,
     answers_to_ask,
     best_configurations,
-    halves,
-    measure_grid,
 )
+from proctor.harness.analysis.configurations import measure_grid
+from proctor.harness.analysis.recommendation import halves
 from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig

@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from corpus_folders import FACTS, TOPICS, corpus_of, question, value
-from proctor.harness.analysis.configurations import halves, measure_grid
+from proctor.harness.analysis.configurations import measure_grid
+from proctor.harness.analysis.recommendation import halves
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings
 from proctor.knowledge.retrieval.splitting import Splitting
 

@@ -6,7 +6,9 @@ import threading
 import pytest
 from corpus_folders import corpus_of, question
 from proctor import InputError
-from proctor.harness.analysis.configurations import Retrieving, expand_grid, measure_grid
+from proctor.harness.analysis.configurations import measure_grid
+from proctor.harness.analysis.grid_expansion import expand_grid
+from proctor.harness.analysis.grid_retrieval import Retrieving
 from proctor.harness.run.suite_run import build_bots
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings
 from tiny_reranker import reranker_folder, score_of

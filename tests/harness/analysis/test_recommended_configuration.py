@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from proctor.harness.analysis.configurations import Contest, halves, paired, recommend, why_not
+from proctor.harness.analysis.recommendation import Contest, halves, paired, recommend, why_not
 from proctor.reports.statistics.paired import difference
 
 FOURS = np.repeat(np.arange(20), 4)

@@ -1,0 +1,398 @@
+"""Grid retrieval: the searches of a grid, each made once for all configurations that it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from ... import InputError
+from ...bots import Retrieval, SearchFinder, find_target, index_folder
+from ...bots.langchain import open_retriever
+from ...knowledge import (
+    RETRIEVERS,
+    PassageIndex,
+    PassageSearch,
+    Retriever,
+    SharedVectors,
+    Splitter,
+    Splitting,
+)
+from ...knowledge.models.encoder import Embedded
+from ...knowledge.retrieval.search import FEWEST_CANDIDATES, candidates
+from ...metrics.declaration import exception_line
+from ...reports.analysis.findings import Configuration
+from ..run.local_models import open_rerankers
+
+if TYPE_CHECKING:
+    from ...bots import Context, Finder, FreshEmbedder
+    from ...knowledge import BatchingEmbedder, Document, Passage, Reranker
+    from ...metrics.tools import Embedded as Vectors
+    from .corpus import CorpusIndex
+    from .grid_rounds import Round
+
+
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What one search found for every question.
+
+    Attributes:
+        configurations: places of the configurations that it serves, which differ in k alone.
+        found: contexts by question, best first, as many as the greatest k wants.
+        ms: milliseconds by question with the greatest k, its embedding included.
+        passages: how many there were to find; None for a retriever that doesn't tell.
+    """
+
+    configurations: tuple[int, ...]
+    found: tuple[tuple[Context, ...], ...]
+    ms: tuple[float, ...]
+    passages: int | None
+
+
+class Retrieving:
+    """Makes the searches of a grid, splitting by splitting, so that one index is in memory at a time.
+
+    Attributes:
+        warnings: what could not be read or saved.
+    """
+
+    def __init__(
+        self, corpus: CorpusIndex, questions: Sequence[str], embedders: Mapping[str, BatchingEmbedder],
+        notify: Notify | None = None, local_models: Iterable[str] = (),
+    ) -> None:  # fmt: skip
+        """Take the parts; nothing is loaded.
+
+        Args:
+            corpus: the documents, and where the suite's bots keep their indexes.
+            questions: their texts.
+            embedders: by the ids of their models.
+            notify: called with a sentence before what takes long.
+            local_models: other models for some roles, as ``ROLE=MODEL``.
+
+        Raises:
+            InputError: an override names no role, or one that its model can't take.
+        """
+        self.warnings: list[str] = []
+        self._corpus = corpus
+        self._questions = questions
+        self._embedders = {model: QuestionVectors(embedder) for model, embedder in embedders.items()}
+        self._notify = notify or (lambda _: None)
+        self._shared = {model: SharedVectors(embedder) for model, embedder in embedders.items()}
+        loaded = corpus.loaded
+        self._rerankers = open_rerankers(loaded.suite.local_models, loaded.base, local_models, notify)
+        self._taken: dict[str, Reranker] = {}
+        self._distinct: set[bytes] = set()
+        self._cut: tuple[Splitting, Sequence[Passage]] | None = None
+        self._index: tuple[Splitting, str, PassageIndex] | None = None
+        self._documents: Sequence[Document] = corpus.documents
+        self._part: Round | None = None
+        self._pace = Pace(sum(len(document.text) for document in corpus.documents))
+
+    @property
+    def distinct_passages(self) -> int:
+        """How many passages of different text there were so far, over all splittings."""
+        return len(self._distinct)
+
+    def announce(self, name: str, share: float, later: float) -> None:
+        """Name the round that begins, and the shares of all characters that it and later ones embed for a cut."""
+        self._pace.name, self._pace.share, self._pace.later = name, share, later
+
+    async def made(
+        self, configurations: Sequence[Configuration], part: Round | None = None
+    ) -> AsyncIterator[Retrieved]:
+        """What each search of these configurations finds, one after the other.
+
+        Args:
+            configurations: they are known by their places in this list.
+            part: some of the documents and questions; None for all.
+
+        Raises:
+            InputError: a model can't be had, or a retriever of the user's own fails.
+        """
+        if part is not self._part:
+            self._part, self._cut, self._index = part, None, None
+            every = self._corpus.documents
+            self._documents = every if part is None else [one for one in every if one.id in part.documents]
+        wanted = searches(configurations)
+        for name in {search.reranker: None for search in wanted if search.reranker}:
+            self._taken[name] = self._rerankers.named(name).take()
+        order = list(dict.fromkeys(cut_of(search) for search in wanted))
+        self._pace.cuts = len({(cut_of(search), search.embedder) for search in wanted if search.embedder})
+        self._pace.total = self._pace.cuts
+        try:
+            for search in sorted(wanted, key=lambda one: (order.index(cut_of(one)), one.embedder)):
+                yield await self._made(search, wanted[search])
+        except asyncio.CancelledError:
+            self._pace.stopped = True  # the thread that embeds ends after the texts at hand
+            raise
+
+    def close(self) -> None:
+        """Drop the rerankers."""
+        for reranker in self._taken.values():
+            reranker.close()
+        self._taken.clear()
+
+    async def _made(self, search: Configuration, places: tuple[int, ...]) -> Retrieved:
+        retrieval, size = await self._retrieval(search)
+        asked = self._questions if self._part is None else [self._questions[at] for at in self._part.questions]
+        if search.embedder:
+            await self._embedders[search.embedder].all(asked, self._notify)
+        if search.reranker:
+            self._notify(f"Re-ranking for {len(asked):,} questions: {search.name}")
+        found, took = [], []
+        for number, question in enumerate(asked):
+            if not number:
+                await self._found(retrieval, question, search)  # what is loaded with the first takes no time of its own
+            contexts, ms = await self._found(retrieval, question, search)
+            found.append(contexts)
+            took.append(ms)
+        return Retrieved(places, tuple(found), tuple(took), size)
+
+    async def _found(
+        self, retrieval: Retrieval, question: str, search: Configuration
+    ) -> tuple[tuple[Context, ...], float]:
+        """What is found for a question, and the milliseconds that it takes with the question's embedding."""
+        try:
+            contexts, steps = await retrieval.retrieve(question, search.top_k)
+        except InputError:
+            raise
+        except Exception as raised:
+            if search.retriever in RETRIEVERS:
+                raise
+            raise InputError(
+                f"The retriever {search.retriever} failed on the question {question[:60]!r}: {exception_line(raised)}"
+            ) from raised
+        least = search.min_score
+        passages = tuple(one for one in contexts if least is None or (one.score is not None and one.score >= least))
+        embedding = self._embedders[search.embedder].ms(question) if search.embedder else 0.0
+        return passages, sum(float(str(ms)) for ms in steps.values()) + embedding
+
+    async def _retrieval(self, search: Configuration) -> tuple[Retrieval, int | None]:
+        """What a rag bot of this configuration retrieves with, and how many passages there are."""
+        finder, size = await asyncio.to_thread(self._finder, search)
+        reranker = self._taken.get(search.reranker)
+        if reranker is not None:
+            await reranker.load()
+        return Retrieval(finder, reranker), size
+
+    def _finder(self, search: Configuration) -> tuple[Finder, int | None]:
+        if search.retriever not in RETRIEVERS:
+            return self._own(search), None
+        made = self._search(search)
+        # Where no model takes part, none is asked.
+        embedder = self._embedders[search.embedder] if search.embedder else self._corpus.embedder
+        return SearchFinder(made, embedder), made.size
+
+    def _search(self, search: Configuration) -> PassageSearch:
+        """The search, with the index by meaning that is shared by all that cut and embed alike."""
+        splitting, retriever = cut_of(search), cast("Retriever", search.retriever)
+        if retriever == "bm25":
+            return PassageSearch(self._passages(splitting), retriever)
+        if self._index is None or self._index[:2] != (splitting, search.embedder):
+            self._index = None  # the one before is let go first
+            self._index = (splitting, search.embedder, self._opened(splitting, search.embedder))
+        index = self._index[2]
+        return PassageSearch(index.passages, retriever, index)
+
+    def _own(self, search: Configuration) -> Finder:
+        """A retriever of the user's own, made as a rag bot makes it."""
+        target = find_target(search.retriever, self._corpus.loaded.base)
+        passages = self._passages(cut_of(search)) if search.splitter else ()
+        wanted = candidates(search.top_k) if search.reranker else search.top_k
+        try:
+            return open_retriever(target, self._documents, passages, wanted)
+        except InputError:
+            raise
+        except (Exception, SystemExit) as raised:
+            why = exception_line(raised)
+            raise InputError(f"The retriever {search.retriever} could not be made: {why}") from raised
+
+    def _opened(self, splitting: Splitting, model: str) -> PassageIndex:
+        self._notify(f"Indexing passages of {splitting.key}{self._pace.words()}")
+        folder = index_folder(self._corpus.loaded.base, self._corpus.cache)
+        index = PassageIndex.open(
+            folder, self._documents, splitting.cut, splitting.key, self._pace.over(self._shared[model]),
+            is_part=self._part is not None,
+        )  # fmt: skip
+        self._pace.cuts -= 1
+        self.warnings += index.warnings
+        self._note(splitting, index.passages)
+        return index
+
+    def _passages(self, splitting: Splitting) -> Sequence[Passage]:
+        """The passages of a splitting, which may have been cut for its index."""
+        if self._cut is not None and self._cut[0] == splitting:
+            return self._cut[1]
+        return self._note(splitting, [one for each in self._documents for one in splitting.cut(each)])
+
+    def _note(self, splitting: Splitting, passages: Sequence[Passage]) -> Sequence[Passage]:
+        self._cut = (splitting, passages)
+        self._distinct.update(
+            blake2b(one.text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for one in passages
+        )
+        return passages
+
+
+SLICE: Final = 512  # texts that are embedded before the next look at whether to stop
+
+
+@dataclass(slots=True)
+class Pace:
+    """How fast passages are embedded, and what is left.
+
+    Attributes:
+        characters: of all documents.
+        name: of the round; blank where there is one only.
+        share: of them, how many this round embeds for each way to cut.
+        later: how many later rounds embed, for each that stays.
+        total: ways to cut in this round.
+        cuts: how many of them are yet to be embedded.
+        stopped: whether embedding is to end.
+    """
+
+    characters: int
+    name: str = ""
+    share: float = 1.0
+    later: float = 0.0
+    total: int = 0
+    cuts: int = 0
+    stopped: bool = False
+    _embedded: int = 0
+    _seconds: float = 0.0
+
+    def words(self) -> str:
+        """The round and the time that is left, at most; blank before anything was embedded."""
+        words = [f"{self.name}, {self.cuts} to go"] if self.name else []
+        if self._embedded > LEAST_EMBEDDED and self.cuts:
+            times = self.share * self.cuts + self.later * self.total
+            left = self._seconds / self._embedded * self.characters * times
+            words.append(f"about {duration(left)} left in all at most; Ctrl-C shows what is known by then")
+        return f" ({'; '.join(words)})" if words else ""
+
+    def over(self, embedder: SharedVectors) -> _Paced:
+        """The embedder, timed and stopped by this."""
+        return _Paced(embedder, self)
+
+    def note(self, characters: int, seconds: float) -> None:
+        """So many characters of new texts took so long."""
+        self._embedded += characters
+        self._seconds += seconds
+
+
+LEAST_EMBEDDED: Final = 20_000  # characters from which a pace can be told
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or minutes where there are many.
+
+    >>> duration(200)
+    '3 min'
+    """
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
+@dataclass(frozen=True, slots=True)
+class _Paced:
+    """A ``BulkEmbedder`` that embeds slice by slice, so that its pace is known and it can be stopped."""
+
+    embedder: SharedVectors
+    pace: Pace
+
+    @property
+    def model_id(self) -> str:
+        return self.embedder.model_id
+
+    def embed_now(self, texts: Sequence[str]) -> Embedded:
+        parts = []
+        for start in range(0, max(1, len(texts)), SLICE):
+            if self.pace.stopped:
+                raise KeyboardInterrupt
+            some = texts[start : start + SLICE]
+            known, began = self.embedder.distinct, time.perf_counter()
+            parts.append(self.embedder.embed_now(some))
+            if new := self.embedder.distinct - known:
+                self.pace.note(sum(map(len, some)) * new // len(some), time.perf_counter() - began)
+        return Embedded(
+            np.concatenate([one.vectors for one in parts]), np.concatenate([one.truncated for one in parts])
+        )
+
+
+class QuestionVectors:
+    """An embedder for questions that are known beforehand: each is embedded once, as a bot does it, and timed.
+
+    Args:
+        embedder: who embeds.
+    """
+
+    def __init__(self, embedder: FreshEmbedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, tuple[Vectors, float]] = {}
+
+    async def all(self, questions: Sequence[str], notify: Notify) -> None:
+        """Embed those that are new, one after the other."""
+        new = [question for question in dict.fromkeys(questions) if question not in self._known]
+        if not new:
+            return
+        notify(f"Embedding {len(new):,} questions")
+        await self._embedder.embed_fresh(new[:1])  # loads the model
+        for question in new:
+            began = time.perf_counter()
+            made = await self._embedder.embed_fresh([question])
+            self._known[question] = (made, (time.perf_counter() - began) * 1000)
+
+    def ms(self, question: str) -> float:
+        """How long a question took."""
+        return self._known[question][1]
+
+    @property
+    def model_id(self) -> str:
+        """Name and revision of the model."""
+        return self._embedder.model_id
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """The same as ``embed_fresh``."""
+        return await self.embed_fresh(texts)
+
+    async def embed_fresh(self, texts: Sequence[str]) -> Vectors:
+        """The vector of the question in the list."""
+        (question,) = texts
+        return self._known[question][0]
+
+
+def cut_of(configuration: Configuration) -> Splitting:
+    """How documents are cut in a configuration."""
+    return Splitting(
+        cast("Splitter", configuration.splitter), configuration.chunk_size or 0, configuration.chunk_overlap or 0
+    )
+
+
+def searches(configurations: Sequence[Configuration]) -> dict[Configuration, tuple[int, ...]]:
+    """The searches that configurations come to, each with the greatest k of those that it serves, and their places.
+
+    A smaller k gets the beginning of what a greater one gets, unless the number of candidates grows with k: those that
+    are fused or put in a better order are 50 up to k = 50, and k above. A retriever of one's own may rank as it likes.
+    """
+    served: dict[tuple[Configuration, int], list[int]] = {}
+    for place, configuration in enumerate(configurations):
+        served.setdefault((replace(configuration, top_k=1), _depth(configuration)), []).append(place)
+    return {
+        replace(configuration, top_k=max(configurations[place].top_k for place in places)): tuple(places)
+        for (configuration, _), places in served.items()
+    }
+
+
+def _depth(configuration: Configuration) -> int:
+    """What has to be equal of configurations that a search with one k can serve."""
+    if configuration.reranker:
+        return candidates(configuration.top_k)
+    if configuration.retriever not in RETRIEVERS:
+        return configuration.top_k
+    return max(configuration.top_k, FEWEST_CANDIDATES) if configuration.retriever == "hybrid" else 0

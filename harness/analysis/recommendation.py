@@ -1,0 +1,200 @@
+"""Recommendation: the configuration to take, chosen on one half of the questions and measured on the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...reports.analysis.findings import Recommendation
+from ...reports.compare.scores import Figures, estimate, is_yes_or_no
+from ...reports.statistics.paired import Difference, difference
+
+FEWEST_QUESTIONS: Final = 10
+FEWEST_CLUSTERS: Final = 4
+_SAME: Final = 9  # decimals to which means are told apart
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Configurations on the same questions.
+
+    Attributes:
+        metric: by which they are ranked; more is better.
+        names: of the configurations.
+        values: of shape (configurations, questions), NaN where one has no value.
+        tokens: mean prompt tokens of each.
+        clusters: code of the cluster of each question.
+        present: the place of the current configuration.
+        budget: most mean prompt tokens of one that may be chosen; None for no bound.
+        low, high: range of the metric.
+        seed: of the split.
+    """
+
+    metric: str
+    names: Sequence[str]
+    values: Figures
+    tokens: Figures
+    clusters: NDArray[np.intp]
+    current: int
+    budget: float | None = None
+    low: float | None = 0.0
+    high: float | None = 1.0
+    seed: int = 0
+
+    def ranking(self, on: Mask) -> list[int]:
+        """Configurations that may be chosen, the best mean first; of equals the one with fewer tokens.
+
+        One without a value where the current configuration has one is left out: the questions that it was
+        measured on may have been the easy ones.
+        """
+        on = on & np.isfinite(self.values[self.current])
+        if not on.any():
+            return []
+        within = np.full(len(self.tokens), True) if self.budget is None else self.tokens <= self.budget
+        known = np.isfinite(self.values[:, on]).all(axis=1)
+        count = int(on.sum())
+        means = {
+            place: round(math.fsum(self.values[place, on]) / count, _SAME)
+            for place in np.flatnonzero(known & within).tolist()
+        }
+        return sorted(means, key=lambda place: (-means[place], self.tokens[place], place))
+
+
+def halves(clusters: NDArray[np.intp], seed: int) -> Mask:
+    """Which questions configurations are chosen on: about half of them, drawn by whole clusters; the others report.
+
+    Clusters are dealt out in random order, of unequal ones the greater first, each to the half with fewer questions.
+    """
+    codes, counts = np.unique(clusters, return_counts=True)
+    drawn = np.random.default_rng(seed).permutation(len(codes))
+    order = drawn[np.argsort(-counts[drawn], kind="stable")]
+    dealt: tuple[list[int], list[int]] = ([], [])
+    sizes = [0, 0]
+    for place in order.tolist():
+        half = 0 if sizes[0] <= sizes[1] else 1
+        dealt[half].append(int(codes[place]))
+        sizes[half] += int(counts[place])
+    return np.isin(clusters, dealt[0])
+
+
+def why_not(clusters: NDArray[np.intp], seed: int) -> str:
+    """Why nothing can be recommended on these questions; blank where it can."""
+    questions, count = len(clusters), len(np.unique(clusters))
+    if questions < FEWEST_QUESTIONS or count < FEWEST_CLUSTERS:
+        return (
+            "No configuration is recommended: one is chosen on half of the questions and measured on the others, and "
+            f"{_number(questions, 'question')} from {_number(count, 'source document')} are too few for that "
+            f"(wanted are {FEWEST_QUESTIONS} and {FEWEST_CLUSTERS})."
+        )
+    chosen = halves(clusters, seed)
+    if min(len(np.unique(clusters[half])) for half in (chosen, ~chosen)) < 2:
+        return (
+            "No configuration is recommended: most questions come from one source document, so they can't be split "
+            "into one half to choose on and another to measure on."
+        )
+    return ""
+
+
+def recommend(contest: Contest) -> tuple[Recommendation | None, str]:
+    """The configuration to take, or None and a sentence that says why there is none."""
+    if reason := why_not(contest.clusters, contest.seed):
+        return None, reason
+    on = halves(contest.clusters, contest.seed)
+    first, elsewhere = contest.ranking(on), contest.ranking(~on)
+    if not first:
+        return None, _nothing_to_choose(contest, on)
+    best = first[0]
+    report = ~on
+    mean = estimate(contest.values[best, report], contest.clusters[report], contest.low, contest.high)
+    against = None if best == contest.current else _difference_to_current(contest, best, report)
+    says = "current" if best == contest.current else _says(against)
+    same = bool(elsewhere) and elsewhere[0] == best
+    why = _why(contest, best, says, against, int(on.sum()), int(report.sum()), same)
+    return (
+        Recommendation(best, int(on.sum()), int(report.sum()), mean, against, same, says, why),
+        "",
+    )
+
+
+def _difference_to_current(contest: Contest, best: int, report: Mask) -> Difference | None:
+    return paired(
+        contest.values[contest.current], contest.values[best], contest.clusters, contest.low, contest.high,
+        contest.seed, report,
+    )  # fmt: skip
+
+
+def paired(
+    base: Figures, head: Figures, clusters: NDArray[np.intp], low: float | None, high: float | None, seed: int = 0,
+    among: Mask | None = None,
+) -> Difference | None:  # fmt: skip
+    """Difference of two sides on the questions on which both have a value; None where there is none.
+
+    Args:
+        base: a value a question, NaN for none.
+        head: likewise, in the same order.
+        clusters: code of each question's cluster.
+        low: least value of the metric; None where it has none.
+        high: its greatest.
+        seed: of the draws of the test.
+        among: the questions that count; None for all.
+    """
+    both = np.isfinite(base) & np.isfinite(head)
+    if among is not None:
+        both &= among
+    if not both.any():
+        return None
+    old, new = base[both], head[both]
+    return difference(old, new, clusters[both], low, high, is_yes_or_no(low, high, old, new), seed=seed)
+
+
+def _says(found: Difference | None) -> str:
+    if found is None or found.low is None or found.high is None:
+        return "no difference shown"
+    return "better" if found.low > 0 else "worse" if found.high < 0 else "no difference shown"
+
+
+def _why(
+    contest: Contest, best: int, says: str, found: Difference | None, chosen_on: int, reported_on: int, same: bool
+) -> str:
+    name, current, metric = contest.names[best], contest.names[contest.current], contest.metric
+    has = f"{name} has the best {metric} on the {chosen_on} questions that it was chosen on"
+    if contest.budget is not None:
+        has += f", of the configurations with {contest.budget:,.0f} prompt tokens or less"
+    again = "The other half alone would have chosen the same." if same else "The other half would have chosen another."
+    if says == "current":
+        return f"The current configuration, {has}. {again}"
+    if found is None:
+        return f"{has}. The other {reported_on} have no value to compare it by."
+    ends = "" if found.low is None or found.high is None else f" ({found.low:+.3f} to {found.high:+.3f})"
+    other = f"On the other {reported_on} its {metric} is {found.mean:+.3f}{ends} from that of {current}"
+    verdict = {
+        "better": "so that it is better.",
+        "worse": "so that it is worse: keep the current configuration.",
+        "no difference shown": "which shows no difference.",
+    }[says]
+    return f"{has}. {other}, {verdict} {again}"
+
+
+def _nothing_to_choose(contest: Contest, on: Mask) -> str:
+    if not np.isfinite(contest.values[contest.current, on]).any():
+        return (
+            "No configuration is recommended: the current one doesn't tell where its passages stand, so nothing can be "
+            "compared with it."
+        )
+    return (
+        f"No configuration is recommended: none stays within {contest.budget:,.0f} prompt tokens a question on "
+        f"average; the least takes {np.nanmin(contest.tokens):,.0f}."
+        if contest.budget is not None
+        else "No configuration is recommended: none could be measured on all questions."
+    )
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
