@@ -19,13 +19,16 @@ from ...reports.calibration.labels import (
     SheetRow,
     Written,
     drawn,
+    label_order,
     read_sheet,
+    row_key,
     save_labels,
     scored_rows,
     sheet,
     shown_rows,
     stored_labels,
 )
+from ...reports.calibration.raters import RaterAgreement, agreed_labels, rater_agreement
 from ...reports.files import check_file, whole_file
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.agreement import FEWEST
@@ -100,9 +103,10 @@ def draw_labels(database: Path, name: str | None, draw: Draw) -> list[str]:
         scale = scale_of(run, metric, rows)
         chosen = {bot: rows[bot] for bot in _bots(run, rows, draw.bot)}
         sample = _sample(chosen, draw.number, draw.seed)
-        verdicts = {label.row: _word(label.verdict, scale) for label in stored_labels(run, metric, chosen)}
+        earlier = stored_labels(run, metric, chosen)
+        verdicts = {label.row: scale.word(label.verdict) for label in earlier if not label.rater}
         in_order = drawn((row for some in sample.values() for row in some), draw.seed)
-        shown = shown_rows(run, in_order)
+        shown = shown_rows(store, in_order)
         lines = [SheetRow(row, shown[row], verdicts.get(row, "")) for row in in_order]
         with whole_file(draw.out) as file:
             file.writelines(sheet(lines, metric, scale.write, draw.seed, draw.show))
@@ -124,23 +128,9 @@ def _bots(run: ReportedRun, rows: Mapping[str, Sequence[ScoredRow]], bot: str) -
 
 
 def _sample(rows: Mapping[str, Sequence[ScoredRow]], number: int, seed: int) -> dict[str, list[ScoredRow]]:
-    """Equal shares of the number for the bots, as far as they have rows: the first rows of each in sample order."""
-    shares = dict.fromkeys(rows, 0)
-    left = number
-    while left > 0 and (with_more := [bot for bot in rows if shares[bot] < len(rows[bot])]):
-        each = max(left // len(with_more), 1)
-        for bot in with_more:
-            more = min(each, len(rows[bot]) - shares[bot], left)
-            shares[bot] += more
-            left -= more
-    return {bot: drawn(of_bot, seed)[: shares[bot]] for bot, of_bot in rows.items()}
-
-
-def _word(verdict: HumanVerdict, scale: Scale) -> str:
-    """A stored verdict as a person would write it."""
-    if verdict.value is not None and not scale.binary:
-        return f"{verdict.value:g}"
-    return "yes" if verdict.passes else "no"
+    """The first so many rows that people label, by bot."""
+    chosen = label_order(rows, seed)[:number]
+    return {bot: [row for row in chosen if row.bot == bot] for bot in rows}
 
 
 def _summary(
@@ -187,6 +177,7 @@ class Calibrated:
         from_before: number of stored labels that are valid for these rows.
         blank: lines of the file without a verdict.
         warnings: about lines that could not be used.
+        agreement: of the raters.
     """
 
     metric: str
@@ -197,6 +188,7 @@ class Calibrated:
     from_before: int
     blank: int
     warnings: tuple[str, ...]
+    agreement: RaterAgreement
     judge_name: str = ""
 
 
@@ -254,34 +246,50 @@ def _calibrate(
     scale = scale_of(run, metric, rows)
     filled = [line for line in written if line.verdict]
     given, warnings = _match(run, sheet or Path(), filled, rows, scale)
-    of_file = {label.row for label in given}
-    stored = [label for label in stored_labels(run, metric, rows) if label.row not in of_file]
-    labels = [*given, *stored]
-    if not (given if written else labels):
+    of_file = {(label.row, label.rater) for label in given}
+    stored = [label for label in stored_labels(run, metric, rows) if (label.row, label.rater) not in of_file]
+    everybody = [*given, *stored]
+    if not (given if written else everybody):
         blank = [f"{sheet} has {len(written):,} lines without a verdict."] if written and not filled else []
         raise InputError(" ".join([f"No label of {metric} is on a row of run {run.summary.run}.", *blank, *warnings]))
+    labels = agreed_labels(everybody)
+    if not labels:
+        raise InputError(
+            f"No label of {metric} decides a row of run {run.summary.run}: raters are unsure, or disagree."
+        )
     done = Calibrated(
         metric=metric,
-        judge=_judge_of(run, metric),
+        judge=judge_of(run, metric),
         scale=scale,
-        by_bot=tuple(_by_bot(run, metric, rows, labels, scale)),
+        by_bot=tuple(calibrations_by_bot(run, metric, rows, labels, scale)),
         from_file=len(given),
         from_before=len(stored),
         blank=len(written) - len(filled),
         warnings=tuple(warnings),
+        agreement=rater_agreement(everybody),
         judge_name=run.summary.judge.name if run.summary.judge else "",
     )
     return done, given
 
 
-def _judge_of(run: ReportedRun, metric: str) -> str:
+def judge_of(run: ReportedRun, metric: str) -> str:
+    """Model id of the judge that the metric asks; blank where it asks none."""
     judge = run.summary.judge
     return judge.model_id if judge is not None and metric in judge.metrics else ""
 
 
-def _by_bot(
+def calibrations_by_bot(
     run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]], labels: Sequence[Label], scale: Scale
 ) -> Iterable[Calibration]:
+    """A calibration for each bot with labels, then for all together where there are several.
+
+    Args:
+        run: the run.
+        metric: the metric that people judged.
+        rows: those with a value of it, by bot.
+        labels: at most one a row.
+        scale: of the metric.
+    """
     unreadable = {bot.name: bot.metrics[metric].n_parse_failure for bot in run.bots}
     bots = [bot for bot in rows if any(label.row.bot == bot for label in labels)]
     for bot in bots:
@@ -301,10 +309,10 @@ def _match(
         InputError: verdicts that can't be read, all of them.
     """
     places = _RowFinder(rows)
-    labels: dict[ScoredRow, tuple[Written, HumanVerdict]] = {}
+    labels: dict[tuple[ScoredRow, str], tuple[Written, HumanVerdict]] = {}
     mistakes, unknown, changed = [], [], []
     found = {line: places.find(line) for line in written}
-    shown = shown_rows(run, [row for row in found.values() if isinstance(row, ScoredRow)])
+    shown = shown_rows(run.store, [row for row in found.values() if isinstance(row, ScoredRow)])
     for line in written:
         verdict, row = scale.read(line.verdict), found[line]
         if isinstance(verdict, str):
@@ -313,20 +321,18 @@ def _match(
             unknown.append(f"line {line.line} ({row})")
         elif line.content and not shown[row].content.hex().startswith(line.content):
             changed.append(f"line {line.line}")
-        elif row in labels and labels[row][1] != verdict:
-            earlier = labels[row][0].line
+        elif labels.setdefault((row, line.rater), (line, verdict))[1] != verdict:
+            earlier = labels[row, line.rater][0].line
             mistakes.append(f"{sheet}:{line.line}: another verdict than on line {earlier} for the same row.")
-        else:
-            labels[row] = (line, verdict)
     if mistakes:
         more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
         raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
     warnings = [
         *_unused(unknown, "on no row of this run with a value"),
         *_unused(changed, "on rows whose answer, contexts or expected answer changed since"),
-        *_contradictions([(shown[row].content, line, verdict) for row, (line, verdict) in labels.items()]),
+        *_contradictions([(shown[row].content, line, verdict) for (row, _), (line, verdict) in labels.items()]),
     ]
-    return [Label(row, verdict, line.seed) for row, (line, verdict) in labels.items()], warnings
+    return [Label(row, verdict, line.seed, rater) for (row, rater), (line, verdict) in labels.items()], warnings
 
 
 def _unused(lines: Sequence[str], what: str) -> list[str]:
@@ -339,9 +345,9 @@ def _unused(lines: Sequence[str], what: str) -> list[str]:
 
 def _contradictions(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]:
     """A warning if equal rows, such as equal answers of two bots, have different verdicts."""
-    alike: dict[bytes, list[tuple[Written, HumanVerdict]]] = {}
+    alike: dict[tuple[bytes, str], list[tuple[Written, HumanVerdict]]] = {}
     for content, line, verdict in labels:
-        alike.setdefault(content, []).append((line, verdict))
+        alike.setdefault((content, line.rater), []).append((line, verdict))
     odd = [each for each in alike.values() if any(verdict != each[0][1] for _, verdict in each)]
     if not odd:
         return []
@@ -358,7 +364,7 @@ class _RowFinder:
 
     def __init__(self, rows: Mapping[str, Sequence[ScoredRow]]) -> None:
         every = [row for of_bot in rows.values() for row in of_bot]
-        self._by_key = {row.key: row for row in every}
+        self._by_key = {row_key(row): row for row in every}
         self._by_name = {(row.bot, row.question, row.repeat): row for row in every}
         self._bots = list(rows)
 

@@ -176,6 +176,8 @@ def _calibration_head(run: str, found: Calibrated) -> Iterator[str]:
     if found.blank:
         parts.append(f"{found.blank:,} left blank")
     yield ", ".join(parts)
+    if found.agreement.sentence:
+        yield found.agreement.sentence
 
 
 def _object(found: Calibrated) -> dict[str, object]:
@@ -186,6 +188,7 @@ def _object(found: Calibrated) -> dict[str, object]:
         "labels_from_file": found.from_file,
         "labels_from_before": found.from_before,
         "left_blank": found.blank,
+        "raters": found.agreement.as_object,
         "warnings": list(found.warnings),
         "bots": {each.bot: calibration_object(each) for each in found.by_bot if each.bot is not None},
         "all_bots": next((calibration_object(each) for each in found.by_bot if each.bot is None), None),

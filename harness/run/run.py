@@ -43,6 +43,7 @@ from ...reports.store.run_scores import keep_run_scores
 from ...reports.store.vector_cache import VectorCache
 from ...reports.store.writer import RowWriter
 from ...reports.summary import Summary, summarise
+from .checkout import checked_out
 from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
@@ -171,9 +172,19 @@ PACKAGES = (
 MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash
 
 
-def manifest(effective: Mapping[str, object], warnings: tuple[str, ...] = ()) -> dict[str, object]:
-    """Versions, machine and command, with the effective settings of the run; no secrets, no user or host name."""
+def manifest(
+    effective: Mapping[str, object], warnings: tuple[str, ...] = (), folder: Path | None = None
+) -> dict[str, object]:
+    """Versions, machine and command, with the effective settings of the run; no secrets, no user or host name.
+
+    Args:
+        effective: the settings.
+        warnings: of putting the run together.
+        folder: whose commit is noted, where it is in a checkout of git; left out, the working directory.
+    """
+    checkout = checked_out(folder or Path.cwd())
     return {
+        **({"git": checkout} if checkout else {}),
         "proctor": __version__,
         "python": platform.python_version(),
         "packages": {name: version for name in PACKAGES if (version := _version(name))},
@@ -359,6 +370,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
     began = time.monotonic()
     sitting = _Sitting(evaluation, store, watcher)
     with Interrupts() as interrupts, undisturbed():
+        sitting.interrupts = interrupts
         try:
             interrupts.run(sitting.work())
         finally:
@@ -388,6 +400,7 @@ class _Sitting:
     """A run in progress. The run is begun once the judge is known to be fit."""
 
     run: OpenRun
+    interrupts: Interrupts
 
     def __init__(self, evaluation: Evaluation, store: Store, watcher: Watcher) -> None:
         self.bot_queues: list[BotQueue] = []
@@ -400,6 +413,7 @@ class _Sitting:
         self._pairs: PairScorer | None = None
         self._conversations: ConversationScorer | None = None
         self._self_test: SelfTestResult | None = None
+        self._is_stopped = False
         self._own_only = evaluation.header.fresh or evaluation.header.alone
 
     @property
@@ -504,7 +518,7 @@ class _Sitting:
         elsewhere = {*of_pairs, *of_conversations, *evaluation.given}
         of_rows = {name: number for name, number in run.metric_ids.items() if name not in elsewhere}
         self._leases = leases = Leases(store, run.id, own_only)
-        writer.keep_leases(leases.owner)
+        writer.keep_leases(leases.owner, self._asked_to_stop)
         return Engine(
             replace(run, metric_ids=of_rows),
             self._run_results,
@@ -519,11 +533,18 @@ class _Sitting:
             evaluation.users,
         )
 
+    def _asked_to_stop(self) -> None:
+        """Somebody pressed the button of ``proctor view``; this is the writer's thread."""
+        self._is_stopped = True
+        self.interrupts.stop()
+
     def end(self) -> None:
         """Write how the run ended; nothing where none was begun."""
         evaluation, writer = self._evaluation, self._writer
         if writer is None:
             return
+        if self._is_stopped:
+            self._watcher.message("'proctor view' asked this run to stop.")
         try:
             writer.close()
             if evaluation.judging.is_language_model:

@@ -121,7 +121,9 @@ def suite_evaluation(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
-        manifest=manifest(_effective(loaded, options, scored, repeats, concurrency, knowledge, users), warnings),
+        manifest=manifest(
+            _effective(loaded, options, scored, repeats, concurrency, knowledge, users), warnings, loaded.path.parent
+        ),
         questions=questions.fingerprint + gold.fingerprint + _policy(questions, suite, users),
         repeats=repeats,
         fresh=options.fresh,

@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import orjson
 
@@ -18,9 +20,37 @@ from ...metrics.score import passed
 from ..files import csv_line
 from ..primary import CORRECT
 from ..reported_run import ReportedRun, bound
-from ..store.database import MOST_BOUND, insert_many, marks
+from ..store.database import MOST_BOUND, Store, insert_many, marks
 from ..store.encoding import storable
 from ..summary import MetricColumn
+
+
+class AnsweredRow(Protocol):
+    """A row that people can be shown: its bot, its question's id in the set, its repeat, and where it is stored."""
+
+    @property
+    def bot(self) -> str: ...  # noqa: D102 - named above
+    @property
+    def question(self) -> str: ...  # noqa: D102
+    @property
+    def repeat(self) -> int: ...  # noqa: D102
+    @property
+    def reply_id(self) -> int: ...  # noqa: D102
+    @property
+    def question_id(self) -> int: ...  # noqa: D102
+
+
+Answered = TypeVar("Answered", bound=AnsweredRow)
+
+
+def row_key(row: AnsweredRow) -> str:
+    """A name for the row that spreadsheets don't convert to a number or a date; the same in every run."""
+    return _digest(row.bot, row.question, str(row.repeat)).hex()[:16]
+
+
+def row_cell(row: AnsweredRow, shown: ShownRow) -> str:
+    """A row and what people see of it, as a file of labels names them."""
+    return f"{ROW}{row_key(row)}-{shown.content.hex()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +74,6 @@ class ScoredRow:
     cluster: str
     reply_id: int
     question_id: int
-
-    @property
-    def key(self) -> str:
-        """A name for the row that spreadsheets don't convert to a number or a date; the same in every run."""
-        return _digest(self.bot, self.question, str(self.repeat)).hex()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +119,7 @@ def scored_rows(run: ReportedRun, metric: str) -> dict[str, list[ScoredRow]]:
     return found
 
 
-def drawn(rows: Iterable[ScoredRow], seed: int) -> list[ScoredRow]:
+def drawn(rows: Iterable[Answered], seed: int) -> list[Answered]:
     """The rows in a random order that depends only on the seed.
 
     The first n rows are a random sample of all, for any n. The order of a row depends on its question and
@@ -104,15 +129,25 @@ def drawn(rows: Iterable[ScoredRow], seed: int) -> list[ScoredRow]:
     return sorted(rows, key=lambda row: _digest(str(seed), row.question, str(row.repeat)))
 
 
-def shown_rows(run: ReportedRun, rows: Sequence[ScoredRow]) -> dict[ScoredRow, ShownRow]:
+def label_order(rows: Mapping[str, Iterable[Answered]], seed: int) -> list[Answered]:
+    """The order in which people label the rows of several bots: bot by bot in turn, each in the order of ``drawn``.
+
+    Of the first n, whatever n is, every bot has an equal share, as far as it has rows, and each share is a random
+    sample: the corrected figures are valid wherever a rater stops.
+    """
+    turns = zip_longest(*(drawn(of_bot, seed) for of_bot in rows.values()))
+    return [row for turn in turns for row in turn if row is not None]
+
+
+def shown_rows(store: Store, rows: Sequence[Answered]) -> dict[Answered, ShownRow]:
     """What people see of the rows."""
-    questions = _texts(run, "SELECT id, text, expected FROM questions", {row.question_id for row in rows})
-    replies = _texts(run, "SELECT id, answer FROM replies", {row.reply_id for row in rows})
+    questions = _texts(store, "SELECT id, text, expected FROM questions", {row.question_id for row in rows})
+    replies = _texts(store, "SELECT id, answer FROM replies", {row.reply_id for row in rows})
     contexts: dict[int, list[str]] = {}
     ids = sorted(replies)
     for start in range(0, len(ids), MOST_BOUND):
         some = ids[start : start + MOST_BOUND]
-        for reply_id, text in run.store.query(CONTEXTS.format(marks(some)), some):
+        for reply_id, text in store.query(CONTEXTS.format(marks(some)), some):
             contexts.setdefault(reply_id, []).append(text)
     shown = {}
     for row in rows:
@@ -123,12 +158,12 @@ def shown_rows(run: ReportedRun, rows: Sequence[ScoredRow]) -> dict[ScoredRow, S
     return shown
 
 
-def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[str | None, ...]]:
+def _texts(store: Store, select: str, ids: set[int]) -> dict[int, tuple[str | None, ...]]:
     wanted = sorted(ids)
     found: dict[int, tuple[str | None, ...]] = {}
     for start in range(0, len(wanted), MOST_BOUND):
         some = wanted[start : start + MOST_BOUND]
-        found |= {line[0]: line[1:] for line in run.store.query(f"{select} WHERE id IN ({marks(some)})", some)}
+        found |= {line[0]: line[1:] for line in store.query(f"{select} WHERE id IN ({marks(some)})", some)}
     return found
 
 
@@ -144,23 +179,30 @@ YES = frozenset({"yes", "y", "true", "t", "pass", "passes", "passed", "right"}) 
 NO = frozenset({"no", "n", "false", "f", "fail", "fails", "failed", "wrong"}) | frozenset(
     {"falsch", "faux", "falso", "onwaar", "falskt", "fałsz"}
 )
+UNSURE = frozenset({"unsure", "?"})
 
 
 @dataclass(frozen=True, slots=True)
 class HumanVerdict:
-    """A person's verdict on a row: a value on the metric's scale, whether it passes, or both."""
+    """A person's verdict on a row: a value on the metric's scale, whether it passes, both, or neither where unsure."""
 
     value: float | None
     passes: bool | None
 
+    @property
+    def is_unsure(self) -> bool:
+        """Whether the person could not tell."""
+        return self.value is None and self.passes is None
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A person's verdict on a row of the run, and the seed of the sample that the row is from, if any."""
+    """A person's verdict on a row of the run, the seed of the sample that the row is from, if any, and who gave it."""
 
     row: ScoredRow
     verdict: HumanVerdict
     seed: int | None = None
+    rater: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +244,8 @@ class Scale:
     def read(self, text: str) -> HumanVerdict | str:
         """The verdict; a str is an error message."""
         word = text.strip().casefold()
+        if word in UNSURE:
+            return HumanVerdict(None, None)
         if word in YES | NO:
             if not self.decides:
                 return f"{self.column.name} has no threshold to pass, so write {self.write}"
@@ -214,6 +258,14 @@ class Scale:
         if not self._is_in_range(value):
             return f"wanted {self.write}, or nothing"
         return HumanVerdict(value, self.passes(value))
+
+    def word(self, verdict: HumanVerdict) -> str:
+        """A verdict as a person would write it."""
+        if verdict.is_unsure:
+            return "unsure"
+        if verdict.value is not None and not self.binary:
+            return f"{verdict.value:g}"
+        return "yes" if verdict.passes else "no"
 
     def _is_in_range(self, value: float) -> bool:
         low, high = self.column.low, self.column.high
@@ -231,37 +283,51 @@ class Scale:
         return passed(value, self.column.threshold, self.column.better)
 
 
-STORED = "SELECT content, question, value, passes, seed FROM calibration_labels WHERE metric = ?"
+STORED = "SELECT content, question, value, passes, seed, rater FROM calibration_labels WHERE metric = ? ORDER BY id"
 
 
 def stored_labels(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[ScoredRow]]) -> list[Label]:
-    """The labels in the database that are valid for rows of this run."""
-    stored = {line[0]: line[1:] for line in run.store.query(STORED, [metric])}
-    questions = {line[0] for line in stored.values()}
+    """The labels in the database that are valid for rows of this run, one for each row and rater."""
+    stored: dict[bytes, list[tuple[HumanVerdict, int | None, str]]] = {}
+    questions = set()
+    for content, question, value, passes, seed, rater in run.store.query(STORED, [metric]):
+        verdict = HumanVerdict(value, None if passes is None else bool(passes))
+        stored.setdefault(content, []).append((verdict, seed, rater))
+        questions.add(question)
     maybe = [row for of_bot in rows.values() for row in of_bot if storable(row.question) in questions]
-    labels = []
-    for row, shown in shown_rows(run, maybe).items():
-        if found := stored.get(shown.content):
-            _, value, passes, seed = found
-            labels.append(Label(row, HumanVerdict(value, None if passes is None else bool(passes)), seed))
-    return labels
+    return [
+        Label(row, *given)
+        for row, shown in shown_rows(run.store, maybe).items()
+        for given in stored.get(shown.content, ())
+    ]
 
 
 def save_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
-    """Store labels, replacing earlier ones on the same content; within a transaction of the caller."""
-    shown = shown_rows(run, [label.row for label in labels])
+    """Store labels, replacing earlier ones of the same rater on the same content; in a transaction of the caller."""
+    shown = shown_rows(run.store, [label.row for label in labels])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     lines = [
         (
             metric, shown[label.row].content, label.row.question, label.verdict.value,
-            None if label.verdict.passes is None else int(label.verdict.passes), label.seed, now,
+            None if label.verdict.passes is None else int(label.verdict.passes), int(label.verdict.is_unsure),
+            label.seed, now, storable(label.rater),
         )
         for label in labels
     ]  # fmt: skip
     insert_many(
         run.store.connection,
-        "INSERT OR REPLACE INTO calibration_labels (metric, content, question, value, passes, seed, labelled_at)",
+        "INSERT OR REPLACE INTO calibration_labels"
+        " (metric, content, question, value, passes, unsure, seed, labelled_at, rater)",
         lines,
+    )
+
+
+def remove_label(run: ReportedRun, metric: str, row: ScoredRow, rater: str) -> None:
+    """Take a rater's label of a row back; within a transaction of the caller."""
+    shown = shown_rows(run.store, [row])[row]
+    run.store.connection.execute(
+        "DELETE FROM calibration_labels WHERE metric = ? AND content = ? AND rater = ?",
+        [metric, shown.content, storable(rater)],
     )
 
 
@@ -272,6 +338,7 @@ COLUMNS = (
 JUDGE = "judge"  # the column that --show adds
 LONGEST_CELL = 32_000  # characters; spreadsheets silently cut at 32,767
 ROW, SEED = "row-", "seed "
+LONGEST_RATER = 80  # characters of a rater's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +364,7 @@ class Written:
         bot: name of the bot, blank when there is no such column.
         repeat: from 0.
         seed: of the sample that the row is from; None when it was not sampled by us.
+        rater: who says so, blank when there is no such column.
     """
 
     line: int
@@ -308,6 +376,7 @@ class Written:
     bot: str
     repeat: int
     seed: int | None
+    rater: str = ""
 
 
 def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bool) -> Iterator[bytes]:
@@ -325,7 +394,7 @@ def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bo
     for each in rows:
         row, shown = each.row, each.shown
         cells: list[object] = [
-            f"{ROW}{row.key}-{shown.content.hex()[:8]}", metric, row.bot, row.question, row.repeat,
+            row_cell(row, shown), metric, row.bot, row.question, row.repeat,
             *map(_short, (shown.question, "\n".join(shown.expected), shown.answer, _numbered(shown.contexts))),
             each.verdict, write, f"{SEED}{seed}",
         ]  # fmt: skip
@@ -345,8 +414,8 @@ def _short(text: str) -> str:
 def read_sheet(path: Path, metric: str = "") -> list[Written]:
     """The verdicts, line by line; the given metric applies if there is no column ``metric``.
 
-    Any table (CSV, TSV, JSONL, JSON, YAML) with the columns ``question_id`` and ``verdict`` will do; ``bot``,
-    ``repeat`` and ``metric`` are optional if there is only one.
+    Any table (CSV, TSV, JSONL, JSON, YAML) with the columns ``question_id`` and ``verdict`` will do, the file that the
+    page writes among them; ``bot``, ``repeat`` and ``metric`` are optional if there is only one, and so is ``rater``.
 
     Raises:
         InputError: the file can't be read, or a column or a repeat is missing or wrong; with the line.
@@ -375,6 +444,7 @@ def _written(path: Path, line: int, row: Mapping[str, object], metric: str) -> W
         bot=_text(row.get("bot")),
         repeat=_repeat(path, line, _text(row.get("repeat"))),
         seed=int(drawn) if drawn.isdecimal() else None,
+        rater=_text(row.get("rater"))[:LONGEST_RATER],
     )
 
 

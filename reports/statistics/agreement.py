@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, pvariance
 
@@ -76,6 +77,30 @@ class Confusion:
 def share(part: int, whole: int) -> Share | None:
     """The share with its interval; None of nothing."""
     return Share(part / whole, *wilson(part / whole, whole), whole) if whole else None
+
+
+def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
+    """Agreement of any number of raters beyond chance: 1 where all agree, 0 where chance would do as well.
+
+    Args:
+        units: of each thing that was rated, the categories that its raters gave; those of fewer than two are left out.
+
+    Returns:
+        None where there is nothing to compare, or all ratings are of one category.
+
+    Source: Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), nominal data.
+    """
+    totals: Counter[Hashable] = Counter()
+    differing = 0.0
+    for unit in units:
+        if len(unit) < 2:
+            continue
+        counts = Counter(unit)
+        totals += counts
+        differing += (len(unit) ** 2 - sum(count**2 for count in counts.values())) / (len(unit) - 1)
+    number = totals.total()
+    expected = number**2 - sum(count**2 for count in totals.values())
+    return 1 - (number - 1) * differing / expected if expected else None
 
 
 FEWEST = 30  # labels below which figures are indicative only

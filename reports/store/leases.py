@@ -53,7 +53,9 @@ class Leases:
             if not self._others():
                 store.connection.execute("DELETE FROM leases")
                 store.connection.execute("DELETE FROM workers")
-            store.connection.execute("INSERT INTO workers (owner, beat_at) VALUES (?, ?)", [self.owner, time.time()])
+            store.connection.execute(
+                "INSERT INTO workers (owner, beat_at, run_id) VALUES (?, ?, ?)", [self.owner, time.time(), run_id]
+            )
 
     def take(self, keys: Sequence[LeaseKey], again: bool) -> list[Lease]:
         """Lease what no other program is working on.
@@ -108,9 +110,30 @@ class Leases:
         return frozenset(owner for (owner,) in found if not _has_ended(owner))
 
 
-def beat(connection: sqlite3.Connection, owner: str) -> None:
-    """Send a heartbeat, in the writer's thread."""
-    connection.execute("UPDATE workers SET beat_at = ? WHERE owner = ?", [time.time(), owner])
+def beat(connection: sqlite3.Connection, owner: str) -> bool:
+    """Send a heartbeat, in the writer's thread; returns whether somebody asked the program to stop."""
+    found = connection.execute(
+        "UPDATE workers SET beat_at = ? WHERE owner = ? RETURNING stop_wanted", [time.time(), owner]
+    ).fetchone()
+    return bool(found and found[0])
+
+
+def workers_on(store: Store, run_id: int) -> list[str]:
+    """The programs that are at work on a run now."""
+    found = store.query("SELECT owner FROM workers WHERE run_id = ? AND beat_at > ?", [run_id, time.time() - LAPSE])
+    return [owner for (owner,) in found if not _has_ended(owner)]
+
+
+def ask_to_stop(store: Store, run_id: int) -> int:
+    """Ask the programs that work on a run to end it, as by Ctrl-C; returns how many there are.
+
+    Each sees it at its next heartbeat, within a second or so.
+    """
+    with transaction(store.path, store.connection):
+        owners = workers_on(store, run_id)
+        for owner in owners:
+            store.connection.execute("UPDATE workers SET stop_wanted = 1 WHERE owner = ?", [owner])
+    return len(owners)
 
 
 MARK: Final = (  # both scopes that a run may have: without the first column of the key every lease is looked at

@@ -52,7 +52,20 @@ def m002_conversations_and_tools(db: Database) -> None:
     db.execute(next(each for each in _blocks() if each.startswith("CREATE VIEW answers")))
 
 
-MIGRATIONS: Final = (m001_tables, m002_conversations_and_tools)
+def m003_raters_and_stops(db: Database) -> None:
+    """Labels of several raters, and programs that can be asked to stop."""
+    if "rater" not in {column.name for column in db["calibration_labels"].columns}:
+        db.execute("ALTER TABLE calibration_labels RENAME TO labels_before")
+        db.execute(_table("calibration_labels"))
+        shared = ", ".join(column.name for column in db["labels_before"].columns)
+        db.execute(f"INSERT INTO calibration_labels ({shared}) SELECT {shared} FROM labels_before")
+        db.execute("DROP TABLE labels_before")
+    if "stop_wanted" not in {column.name for column in db["workers"].columns}:
+        db.execute("ALTER TABLE workers ADD COLUMN run_id INTEGER REFERENCES runs (id)")
+        db.execute("ALTER TABLE workers ADD COLUMN stop_wanted INTEGER NOT NULL DEFAULT 0")
+
+
+MIGRATIONS: Final = (m001_tables, m002_conversations_and_tools, m003_raters_and_stops)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -64,6 +77,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     for migration in MIGRATIONS:
         migrations()(migration)
     migrations.apply(Database(connection))
+
+
+def _table(name: str) -> str:
+    """The statement that makes a table."""
+    return next(each for each in _blocks() if f"CREATE TABLE {name} (" in each).partition(";\n")[0]
 
 
 @cache

@@ -284,19 +284,21 @@ CREATE TABLE row_judge_calls (
 CREATE INDEX row_judge_calls_call ON row_judge_calls (call_id);
 CREATE INDEX row_judge_calls_reply ON row_judge_calls (reply_id, question_id);
 
--- What people say of rows (`proctor calibrate`). A label stands under what the person saw, not under a run: it holds
--- wherever the same question with the same expected answers got the same answer from the same contexts.
+-- What people say of rows (`proctor view`, `proctor calibrate`). A label stands under what the person saw, not under a
+-- run: it holds wherever the same question with the same expected answers got the same answer from the same contexts.
 CREATE TABLE calibration_labels (
     id INTEGER PRIMARY KEY, -- integer key
     metric TEXT NOT NULL, -- metrics.name
     content BLOB NOT NULL, -- hash over question, expected answers, answer and contexts
     question TEXT NOT NULL, -- questions.key of the row that was labelled
+    rater TEXT NOT NULL DEFAULT '', -- who labelled it: the name given on the page, or in the file's column `rater`; blank where nobody is named
     value REAL, -- the person's verdict on the metric's scale; null where it was only yes or no on a finer scale
     passes INTEGER, -- 1 or 0: whether the person passed the row; null where the metric has no threshold
+    unsure INTEGER NOT NULL DEFAULT 0, -- 1 where the person could not tell; then the row counts as one without a label
     seed INTEGER, -- seed of the draw of `proctor label` that the row comes from; null when it was picked in another way
-    labelled_at TEXT NOT NULL, -- when it was read from the file
-    CHECK (value IS NOT NULL OR passes IS NOT NULL),
-    UNIQUE (metric, content)
+    labelled_at TEXT NOT NULL, -- when it was given on the page, or read from the file
+    CHECK (unsure OR value IS NOT NULL OR passes IS NOT NULL),
+    UNIQUE (metric, content, rater)
 );
 
 -- How far a judge says what people say, and the figure that people would find, by bot, run and metric version (which
@@ -522,7 +524,9 @@ CREATE TABLE analysis_edits (
 -- The programs that are working on a run now. One without a heartbeat for 10 seconds is taken to have ended.
 CREATE TABLE workers (
     owner TEXT PRIMARY KEY, -- machine, process and a random part
-    beat_at REAL NOT NULL -- its last heartbeat, in seconds since 1970
+    beat_at REAL NOT NULL, -- its last heartbeat, in seconds since 1970
+    run_id INTEGER REFERENCES runs (id), -- runs.id: the run that it works on
+    stop_wanted INTEGER NOT NULL DEFAULT 0 -- 1 where somebody asked it to stop, as `proctor view` does: it ends as by Ctrl-C
 ) WITHOUT ROWID;
 
 -- What they are working on, so that two programs that share a database never ask a question twice. Empty when none is

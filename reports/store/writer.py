@@ -72,6 +72,7 @@ class RowWriter:
         self._prompts: dict[bytes, int] = {}
         self._journal = CallJournal(path, run_id, self._redact)
         self._owner = ""
+        self._stop: Callable[[], None] = lambda: None
         self._beaten = 0.0
         self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._work, name="proctor-writer", daemon=True)
@@ -124,9 +125,9 @@ class RowWriter:
         if calls:
             self._put(RowCalls(row, calls))
 
-    def keep_leases(self, owner: str) -> None:
-        """Send heartbeats for the leases of this program from now on."""
-        self._owner = owner
+    def keep_leases(self, owner: str, stop: Callable[[], None]) -> None:
+        """Send heartbeats for the leases of this program from now on; ``stop`` is called when one is asked to end."""
+        self._owner, self._stop = owner, stop
 
     def done(self, key: LeaseKey) -> None:
         """What was leased under this key is finished: its scores were given before."""
@@ -213,7 +214,8 @@ class RowWriter:
     def _beat(self, connection: sqlite3.Connection) -> None:
         if self._owner and time.monotonic() - self._beaten >= BEAT / 2:
             self._beaten = time.monotonic()
-            beat(connection, self._owner)
+            if beat(connection, self._owner):
+                self._stop()
 
     def _write(self, connection: sqlite3.Connection, work: Sequence[Work]) -> None:
         changed: set[int | None] = {item.run_id for item in work if isinstance(item, FoundRows)}

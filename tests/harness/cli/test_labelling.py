@@ -152,6 +152,26 @@ def test_labels_given_earlier_stand_in_the_next_sheet(done, tmp_path):
     assert filled == {each["row"]: truth(each) for each in rows}
 
 
+def test_several_raters_are_named_and_the_majority_counts(done, tmp_path):
+    rows = drawn(done, tmp_path, "--n", "12", "--bot", "mine")
+    for rater, changed in (("ann", ()), ("bob", (0, 1)), ("cem", (1,))):
+        verdicts = [
+            {**each, "rater": rater, "verdict": "unsure" if n == 5 else "no" if n in changed else truth(each)}
+            for n, each in enumerate(rows)
+        ]
+        (tmp_path / f"{rater}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in verdicts))
+        made = calibrate(done, "--labels", tmp_path / f"{rater}.jsonl")
+        assert made.returncode == 0, made.stderr
+    said = " ".join(calibrate(done).stdout.split())  # both bots say the same, so each label is on two rows
+    assert "raters: ann 22, bob 22, cem 22" in said
+    assert "unsure 6 times" in said
+    found = json.loads(calibrate(done, "--json").stdout)["metrics"]["exact_match"]
+    wrong = sum(truth(rows[n]) == "yes" for n in (0, 1))  # where they differ
+    assert found["raters"]["agreement"]["value"] == pytest.approx((11 - wrong) / 11)
+    assert found["bots"]["mine"]["labels"] == 11
+    assert found["bots"]["mine"]["agreement"]["value"] == pytest.approx(1 - (truth(rows[1]) == "yes") / 11)
+
+
 def test_a_table_made_by_hand_will_do_and_is_known_for_it(done, tmp_path):
     path = tmp_path / "hand.csv"
     path.write_text("question_id,bot,verdict\n" + "".join(f"{n}-1,mine,no\n" for n in range(3, 60, 3)))

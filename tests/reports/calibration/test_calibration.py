@@ -13,13 +13,16 @@ from proctor.reports.calibration.labels import (
     Scale,
     ScoredRow,
     drawn,
+    label_order,
     save_labels,
     scored_rows,
     shown_rows,
     stored_labels,
 )
+from proctor.reports.calibration.raters import agreed_labels, rater_agreement
 from proctor.reports.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
 from proctor.reports.leaderboard import leaderboard
+from proctor.reports.statistics.agreement import krippendorff_alpha
 from proctor.reports.store.database import transaction
 from proctor.reports.store.run import RunMetric
 from proctor.reports.summary import MetricColumn, summarise
@@ -31,7 +34,7 @@ PASSES = RunMetric("sexism.passes", "v1", "higher", 0.0, 1.0, 0.5, aggregate="ra
 FAILURES = MetricColumn("sexism.failures", "v1", "lower", 0.0, 1.0, 0.5, aggregate="rate")
 FINE = Scale(MetricColumn("faithfulness", "v1", "higher", 0.0, 1.0, 0.75), binary=False)
 COARSE = Scale(MetricColumn("exact_match", "v1", "higher", 0.0, 1.0, 1.0), binary=True)
-YES, NO = HumanVerdict(1.0, True), HumanVerdict(0.0, False)
+YES, NO, UNSURE = HumanVerdict(1.0, True), HumanVerdict(0.0, False), HumanVerdict(None, None)
 
 
 def rows_of(values, bot="rag", cluster=None) -> list[ScoredRow]:
@@ -297,8 +300,50 @@ def test_a_label_holds_for_what_was_seen_and_nothing_else(tmp_path):
     book = labelled_book(tmp_path / "p.db")
     run = reported(book)
     every = [each for of_bot in scored_rows(run, PASSES.name).values() for each in of_bot]
-    shown = shown_rows(run, every)
+    shown = shown_rows(run.store, every)
     assert len({each.content for each in shown.values()}) == 40
     one = shown[every[0]]
     assert (one.question, one.expected, one.answer, one.contexts) == ("What of q0?", ("yes",), "a0", ("c0",))
     book.store.close()
+
+
+def test_of_several_raters_the_majority_counts_and_a_tie_does_not() -> None:
+    rows = [ScoredRow("rag", f"q{n}", 0, 1.0, "", n, n) for n in range(4)]
+    given = {
+        0: {"ann": YES, "bob": YES, "cem": NO}, 1: {"ann": YES, "bob": NO}, 2: {"ann": UNSURE, "bob": NO},
+        3: {"ann": UNSURE},
+    }  # fmt: skip
+    labels = [Label(rows[n], verdict, 0, rater) for n, of_row in given.items() for rater, verdict in of_row.items()]
+    assert [(label.row.question, label.verdict, label.seed) for label in agreed_labels(labels)] == [
+        ("q0", YES, 0), ("q2", NO, 0),
+    ]  # fmt: skip
+    found = rater_agreement(labels)
+    assert found.raters == {"ann": 2, "bob": 3, "cem": 1}
+    assert found.agreement is not None
+    assert (found.agreement.value, found.agreement.count, found.unsure) == (0.0, 2, 2)
+
+
+def test_numbers_of_raters_are_averaged() -> None:
+    rows = [ScoredRow("rag", "q", 0, 1.0, "", 1, 1)]
+    labels = [Label(rows[0], HumanVerdict(value, True), 0, name) for name, value in (("ann", 0.8), ("bob", 1.0))]
+    assert [label.verdict for label in agreed_labels(labels)] == [HumanVerdict(pytest.approx(0.9), True)]
+
+
+def test_alpha_is_that_of_its_author() -> None:
+    """Krippendorff 2011, the example with four observers and missing values: .743; and two by hand."""
+    observers = (
+        "1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .",
+    )  # fmt: skip
+    units = [[each for each in unit if each != "."] for unit in zip(*(line.split() for line in observers), strict=True)]
+    assert krippendorff_alpha(units) == pytest.approx(0.743, abs=0.0005)
+    # Coincidences: two units agree (4 values), one differs (2 values): 1 - 5 * 2 / (36 - 9 - 9).
+    assert krippendorff_alpha(["aa", "bb", "ab"]) == pytest.approx(1 - 5 * 2 / 18)
+    assert krippendorff_alpha(["aa", "aa", "b"]) is None
+
+
+def test_people_label_bots_in_turn_and_each_beginning_is_a_sample_of_every_bot() -> None:
+    rows = {bot: [ScoredRow(bot, f"q{n}", 0, 1.0, "", n, n) for n in range(size)] for bot, size in (("a", 9), ("b", 4))}
+    order = label_order(rows, 3)
+    assert len(order) == 13
+    assert [row.bot for row in order[:8]] == ["a", "b"] * 4
+    assert [row for row in order if row.bot == "a"] == drawn(rows["a"], 3)

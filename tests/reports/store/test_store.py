@@ -60,6 +60,29 @@ def test_a_database_of_version_0_1_gets_a_sentence_and_is_left_alone(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_labels_of_before_there_were_raters_stay(tmp_path):
+    path = tmp_path / "before.db"
+    Store.open(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.executescript(
+            """DROP TABLE calibration_labels; DROP TABLE workers;
+            CREATE TABLE workers (owner TEXT PRIMARY KEY, beat_at REAL NOT NULL) WITHOUT ROWID;
+            CREATE TABLE calibration_labels (
+                id INTEGER PRIMARY KEY, metric TEXT NOT NULL, content BLOB NOT NULL, question TEXT NOT NULL, value REAL,
+                passes INTEGER, seed INTEGER, labelled_at TEXT NOT NULL,
+                CHECK (value IS NOT NULL OR passes IS NOT NULL), UNIQUE (metric, content));
+            INSERT INTO calibration_labels VALUES (7, 'correct', x'01', 'q1', 1.0, 1, 0, '2026-01-01');
+            DELETE FROM _sqlite_migrations WHERE name LIKE 'm003%'"""
+        )
+    connection.close()
+    store = Store.open(path)
+    assert store.query("SELECT id, question, rater, value, unsure, labelled_at FROM calibration_labels") == [
+        (7, "q1", "", 1.0, 0, "2026-01-01")
+    ]
+    assert store.query("SELECT run_id, stop_wanted FROM workers") == []
+    store.close()
+
+
 def test_a_foreign_database_is_left_alone(tmp_path):
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as connection:

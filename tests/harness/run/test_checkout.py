@@ -1,0 +1,45 @@
+"""The commit that a run was made from, by a real git; and runs outside of one."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from proctor.harness.run.checkout import checked_out
+from suites import lines, write_suite
+from typed import proctor
+
+BOT = "def answer(question):\n    return question\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    settings = ("user.name=a", "user.email=a@b", "init.defaultBranch=main", "commit.gpgsign=false")
+    options = [part for each in settings for part in ("-c", each)]
+    try:
+        done = subprocess.run(["git", *options, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        pytest.skip("git is not installed")
+    return done.stdout.strip()
+
+
+def test_a_run_notes_commit_branch_and_changes(tmp_path: Path) -> None:
+    write_suite(tmp_path, BOT, 1)
+    git(tmp_path, "init")
+    assert checked_out(tmp_path) is None  # before the first commit
+    git(tmp_path, "add", "suite.yaml", "bot.py")
+    git(tmp_path, "commit", "-m", "first")
+    git(tmp_path, "checkout", "-b", "feature/x")
+    commit = git(tmp_path, "rev-parse", "HEAD")
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")
+    assert json.loads(manifest)["git"] == {"commit": commit, "branch": "feature/x", "changed": False}
+    (tmp_path / "bot.py").write_text(BOT + "\n")
+    git(tmp_path, "checkout", "--detach")
+    (tmp_path / "sub").mkdir()
+    assert checked_out(tmp_path / "sub") == {"commit": commit, "branch": None, "changed": True}
+
+
+def test_outside_of_git_nothing_is_noted(tmp_path: Path) -> None:
+    assert checked_out(tmp_path) is None
+    (tmp_path / ".git").write_text("gitdir: nowhere\n")  # a damaged checkout
+    assert checked_out(tmp_path) is None
