@@ -245,9 +245,9 @@ def open_encoder(settings: EmbedderSettings) -> Encoder:
     found = settings.resolved
     match found.source:
         case "packaged":
-            from .packaged_encoder import PackagedEncoder
+            from .packaged_encoder import open_packaged
 
-            return PackagedEncoder(settings.precision, settings.threads)
+            return open_packaged(settings.precision, settings.threads)
         case "folder":
             return SentenceEncoder(Path(found.place), found.model_id, settings.threads)
         case "langchain":

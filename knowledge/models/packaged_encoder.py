@@ -6,6 +6,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -379,6 +380,15 @@ class PackagedEncoder:
                 f"This processor does not run the embedder in int8 well enough (a sentence came out at cosine "
                 f"{cosine:.3f} to itself in fp32, wanted at least {_LEAST_INT8_COSINE}): set precision to fp32."
             )
+
+
+@lru_cache(maxsize=1)
+def open_packaged(precision: Precision, threads: int) -> PackagedEncoder:
+    """The packaged encoder, loaded once in a process: runs and metrics that follow one another share it.
+
+    Raises InputError, see ``PackagedEncoder``.
+    """
+    return PackagedEncoder(precision, threads)
 
 
 def _runs(lengths: NDArray[np.int64], most_tokens: int) -> Iterator[NDArray[np.intp]]:

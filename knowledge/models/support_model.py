@@ -226,7 +226,13 @@ def open_support_model(threads: int | None = None, keeper: VectorKeeper | None =
         keeper: where its outputs outlive the process.
     """
     threads = threads or min(2, os.cpu_count() or 1)
-    return SupportModel(lambda: LoadedSupport(threads=threads), support_model_id(), keeper=keeper)
+    return SupportModel(lambda: _loaded(threads), support_model_id(), keeper=keeper)
+
+
+@lru_cache(maxsize=1)
+def _loaded(threads: int) -> LoadedSupport:
+    """Loaded once in a process: each call of a metric has a judge of its own, and so has each run."""
+    return LoadedSupport(threads=threads)
 
 
 def pair_tokens(
