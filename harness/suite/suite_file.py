@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,16 @@ def suite_schema(metrics: Collection[str] = (), evaluators: Collection[str] = ()
 
     ``evaluators`` may stand wherever metrics may, but for the thresholds.
     """
-    written = _without_titles(Suite.model_json_schema())
+    written = _without_titles(_model_schema())
     if metrics:
         _name_metrics(written["properties"], sorted(metrics), sorted({*metrics, *evaluators}))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Proctor suite", **written}
+
+
+@cache
+def _model_schema() -> dict[str, Any]:
+    """Made once: for pydantic it is more work than to check a suite."""
+    return Suite.model_json_schema()
 
 
 def _without_titles(node: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -200,7 +207,7 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
     if not isinstance(document.values, dict):
         got = f"got {given((), document.values)}, wanted a mapping with the keys questions and bots"
         raise _refusal(path, [*flaws, mistake(document, (), got)])
-    schema = Suite.model_json_schema()
+    schema = _model_schema()
     found = [each for spot in Walk(schema, document.values).leaves() for each in _leaf_mistakes(spot, document, path)]
     found += [
         mistake(document, path, says) for path, says in (*_misnamed(document.values), *_unknown_gated(document.values))

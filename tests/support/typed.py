@@ -80,7 +80,7 @@ def _left_as_found(folder: Path) -> Iterator[None]:
         sys.path[:] = path
         for each, handler in kept.items():
             signal.signal(each, handler)
-        inside = folder.resolve()
+        inside = f"{folder.resolve()}{os.sep}"  # texts are compared: of thousands of modules paths would take long
         for name, module in [*sys.modules.items()]:
-            if inside in Path(getattr(module, "__file__", None) or "/").parents:
+            if (getattr(module, "__file__", None) or "").startswith(inside):
                 del sys.modules[name]
