@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -170,7 +170,7 @@ def _taking(bot: TargetBot, corpus: CorpusIndex) -> BuiltBot:
 
 
 def ask_again(
-    corpus: CorpusIndex, ablations: Iterable[Ablation], metric: str, options: RunConfig, store: Store,
+    corpus: CorpusIndex, ablations: Iterable[Ablation], answers: Answers, options: RunConfig, store: Store,
     watching: Watching, notify: Callable[[str], None] | None = None,
 ) -> Asked:  # fmt: skip
     """Ask for the answers, or find them in the cache.
@@ -178,7 +178,7 @@ def ask_again(
     Args:
         corpus: the suite and its documents.
         ablations: what to ask; each once, however often it is given.
-        metric: by which answers are marked.
+        answers: what is explained; a turn is asked again after the messages before it there.
         options: as of the run whose answers are explained.
         store: the database.
         watching: makes somebody who watches.
@@ -187,9 +187,10 @@ def ask_again(
     wanted = list(dict.fromkeys(ablations))
     if not wanted:
         return Asked()
+    metric = answers.metric.name
     bots = knowing_bots(corpus, {ablation.bot for ablation in wanted}, options)
     variants = {
-        (bot, documents): Variant(_reduced(bots[bot], documents), frozenset(questions), bot)
+        (bot, documents): Variant(_reduced(bots[bot], documents), frozenset(questions), bot, answers.histories(bot))
         for (bot, documents), questions in _by_variant(wanted).items()
     }
     held = list(_closing(variants, bots))
@@ -200,17 +201,19 @@ def ask_again(
     run_id, _ = find_run(store, outcome.summary.run)
     found = read_answers(store, run_id, metric)
     by_place = {} if found is None else found.by_place
-    answers = {
+    again = {
         ablation: by_place[place]
         for ablation in wanted
         if (place := (variants[ablation.bot, ablation.documents].bot.name, ablation.question)) in by_place
     }
     of = {variant.bot.name: variant.of for variant in held}
     problems = {of[name]: problem for name, problem in outcome.problems.items()}
-    return Asked(answers, outcome.asked, outcome.cached, problems)
+    return Asked(again, outcome.asked, outcome.cached, problems)
 
 
-def to_ask(corpus: CorpusIndex, ablations: Iterable[Ablation], options: RunConfig, store: Store) -> int:
+def to_ask(
+    corpus: CorpusIndex, ablations: Iterable[Ablation], answers: Answers, options: RunConfig, store: Store
+) -> int:
     """How many answers are not cached yet; with ``fresh`` none counts."""
     repeats = options.repeat or corpus.loaded.suite.repeat
     wanted = list(dict.fromkeys(ablations))
@@ -220,7 +223,8 @@ def to_ask(corpus: CorpusIndex, ablations: Iterable[Ablation], options: RunConfi
     missing = 0
     for (bot, documents), questions in _by_variant(wanted).items():
         reduced = _reduced(bots[bot], documents)
-        asks = [ask_key(corpus.by_key[question]) for question in questions]
+        before = answers.histories(bot)
+        asks = [ask_key(corpus.by_key[question], before.get(question)) for question in questions]
         missing += missing_answers(store, reduced.name, reduced.identity, asks, repeats)
     return missing
 
@@ -254,7 +258,7 @@ def _closing(
     """The variants, the last of which closes the bots that they were made from: they share model and index."""
     *others, last = variants.values()
     yield from others
-    yield Variant(NamedBot(last.bot, last.bot.name, tuple(bots.values())), last.questions, last.of)
+    yield replace(last, bot=NamedBot(last.bot, last.bot.name, tuple(bots.values())))
 
 
 Coalition = frozenset[str]
@@ -696,7 +700,7 @@ class AblationPlan:
 
     def to_ask(self, store: Store) -> int:
         """How many are asked for at most beside those that are cached."""
-        return to_ask(self.corpus, self.ablations, self.options, store) + self.interplay * self.repeats
+        return to_ask(self.corpus, self.ablations, self.answers, self.options, store) + self.interplay * self.repeats
 
     def sentence(self, store: Store) -> str:
         """What it takes, to be said before anything is asked."""
@@ -885,8 +889,9 @@ class _Asking:
             return
         plan = self.plan
         self.notify(f"{what}: {len(wanted):,}")
-        metric = plan.answers.metric.name
-        asked: Asked = ask_again(plan.corpus, wanted, metric, plan.options, self.store, self.watching, self.notify)
+        asked: Asked = ask_again(
+            plan.corpus, wanted, plan.answers, plan.options, self.store, self.watching, self.notify
+        )
         self.found |= asked.answers
         self.problems |= asked.problems
         self.calls += asked.calls

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from ... import InputError
@@ -408,6 +409,7 @@ class Answer:
         right: whether it is right; None where that can't be told. An unanswerable question is answered rightly by
             saying so.
         abstained: whether the bot says that it does not know.
+        history: the messages that were handed over with the question.
     """
 
     bot: str
@@ -417,6 +419,7 @@ class Answer:
     value: float | None
     right: bool | None
     abstained: bool
+    history: tuple[Message, ...] = ()
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -442,6 +445,10 @@ class Answers:
     def bots(self) -> tuple[str, ...]:
         """Names of the bots, in the order of the run."""
         return tuple(dict.fromkeys(row.bot for row in self.rows))
+
+    def histories(self, bot: str) -> Mapping[str, Sequence[Message]]:
+        """By key of the question, the messages that this bot was handed with it."""
+        return {row.question: row.history for row in self.rows if row.bot == bot}
 
     def is_right(self, value: float | None) -> bool | None:
         """Whether a value of the metric is that of a right answer; None where there is none."""
@@ -477,17 +484,20 @@ def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answer
 def _rows(
     store: Store, run_results: RunResults, run_id: int, bot_id: int, table: ScoreTable, column: MetricColumn
 ) -> Iterator[Answer]:
-    replies = dict(
-        store.query(
-            "SELECT questions.key, reply_id FROM run_rows JOIN questions ON questions.id = question_id"
-            " WHERE run_id = ? AND run_rows.bot_id = ? AND repeat = 0",
+    replies = {
+        key: (reply_id, orjson.loads(history or "[]"))
+        for key, reply_id, history in store.query(
+            "SELECT questions.key, reply_id, replies.history FROM run_rows JOIN questions ON questions.id = question_id"
+            " JOIN replies ON replies.id = reply_id"
+            " WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND run_rows.repeat = 0",
             [run_id, bot_id],
         )
-    )
+    }
     for place, case in enumerate(table.cases):
         if case.key not in replies or not table.answered[place].any():
             continue
-        reply = run_results.load_reply(replies[case.key])
+        reply_id, history = replies[case.key]
+        reply = run_results.load_reply(reply_id)
         values = [value for value in table.values[column.name][place].tolist() if not math.isnan(value)]
         value = math.fsum(values) / len(values) if values else None
         text = reply.answer or ""
@@ -495,7 +505,7 @@ def _rows(
         right = None if value is None else not misses(value, column)
         if case.answerable is False:
             right = abstained
-        yield Answer(table.bot, case.key, text, reply.contexts, value, right, abstained)
+        yield Answer(table.bot, case.key, text, reply.contexts, value, right, abstained, tuple(history))
 
 
 def marking_metric(metric: str, columns: Iterable[Marking], whose: str) -> Marking:

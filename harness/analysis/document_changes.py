@@ -357,7 +357,7 @@ class AblatedEdits:
 
 
 def ask_ablated(
-    plan: AgainstPlan, wanted: Sequence[tuple[Place, Sequence[DocumentChange]]], metric: str, store: Store,
+    plan: AgainstPlan, wanted: Sequence[tuple[Place, Sequence[DocumentChange]]], now: Answers, store: Store,
     watching: Watching, notify: Callable[[str], None],
 ) -> AblatedEdits:  # fmt: skip
     """Ask each question again for each of its edits, as far as the bound allows; answers that are cached are free.
@@ -368,12 +368,13 @@ def ask_ablated(
     Args:
         plan: documents, bots and the bound.
         wanted: bot and question with the edits that may have turned its answer, the most pressing first.
-        metric: by which answers are marked.
+        now: the answers over today's documents; a turn is asked again after the messages before it there.
         store: the database.
         watching: makes somebody who watches.
         notify: called beforehand with how many answers are asked for.
     """
-    chosen, left_out, calls = _within_bound(plan, wanted, store)
+    chosen, left_out, calls = _within_bound(plan, wanted, now, store)
+    metric = now.metric.name
     if not chosen:
         return AblatedEdits(left_out=left_out)
     if calls:
@@ -382,7 +383,9 @@ def ask_ablated(
     asked, by_spans, problems = 0, False, list[str]()
     for part in _parts(plan, chosen):
         bots = _Bots(plan)
-        variants = {key: Variant(bots.bot(*key), frozenset(keys), key[0]) for key, keys in part.items()}
+        variants = {
+            key: Variant(bots.bot(*key), frozenset(keys), key[0], now.histories(key[0])) for key, keys in part.items()
+        }
         held = list(variants.values())
         note = {"for": "against", "folder": str(plan.folder), "metric": metric}
         evaluation = variant_evaluation(plan.corpus.loaded, held, plan.options, plan.corpus.environ, {metric}, note)
@@ -408,7 +411,7 @@ Chosen = Mapping[tuple[str, str], Sequence[str]]  # bot and changed document -> 
 
 
 def _within_bound(
-    plan: AgainstPlan, wanted: Sequence[tuple[Place, Sequence[DocumentChange]]], store: Store
+    plan: AgainstPlan, wanted: Sequence[tuple[Place, Sequence[DocumentChange]]], now: Answers, store: Store
 ) -> tuple[Chosen, frozenset[Place], int]:
     """What is asked, whose edits can't all be tried, and how many answers have to be asked for."""
     bots = _Bots(plan)
@@ -416,7 +419,7 @@ def _within_bound(
     left_out: set[Place] = set()
     calls = 0
     for (bot, question), changes in wanted:
-        ask = ask_key(plan.corpus.by_key[question])
+        ask = ask_key(plan.corpus.by_key[question], now.histories(bot).get(question))
         control = [UNCHANGED] if bot in plan.varying else []
         for document in (*control, *(change.document for change in changes)):
             cost = missing(store, bots.bot(bot, document), [ask], plan.repeats)
@@ -708,7 +711,7 @@ class _Comparing:
         ordered = [one for wanted in (True, False) for one in turned if one.is_lost is wanted and one.candidates]
         is_single = len(plan.changes) == 1  # with the only edit taken back, the documents are the old ones
         wanted = [(one.place, () if is_single else one.candidates) for one in ordered]
-        taken = ask_ablated(plan, wanted, now.metric.name, self.store, self.watching, self.notify)
+        taken = ask_ablated(plan, wanted, now, self.store, self.watching, self.notify)
         self.calls += taken.calls
         if not is_single:
             return taken

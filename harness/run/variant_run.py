@@ -6,13 +6,13 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ...bots import ReducibleTargetBot, hears_history, keeps_memory, reply_of
 from ...reports.store.encoding import to_json
-from ...reports.store.run import ANALYSED, RowStatus
+from ...reports.store.run import ANALYSED, RowStatus, ask_key
 from ...reports.store.run_results import OpenRun
 from .queues import BotQueue, Item
 from .run import Evaluation, Outcome, run_evaluation
@@ -36,11 +36,22 @@ class Variant:
         bot: with a name that no other variant has; name and identity decide which cached answers are its own.
         questions: keys of those that it is asked.
         of: the suite's bot whose timeout and concurrency hold for it, and under whose name it is watched.
+        histories: by key of a turn, the messages that were handed over with it in the run that is looked at: a variant
+            is asked the turn after the same ones, whatever it would have said itself.
     """
 
     bot: BuiltBot
     questions: frozenset[str]
     of: str
+    histories: Mapping[str, Sequence[Message]] = field(default_factory=dict)
+
+    def item(self, item: Item) -> Item:
+        """The item as this variant is asked it."""
+        before = self.histories.get(item.question.id)
+        if before is None or not item.question.conversation:
+            return item
+        key = ask_key(item.question, before)
+        return item._replace(history=tuple(before), follows=False, question_hash=key)
 
 
 class NamedBot:
@@ -163,7 +174,7 @@ def _bot_queues(whole: Evaluation, variants: Sequence[Variant], at_once: int) ->
             suites = of_suite[variant.of]
 
             def items() -> list[Item]:
-                return [item for item in placed() if item.question.id in variant.questions]
+                return [variant.item(item) for item in placed() if item.question.id in variant.questions]
 
             return replace(
                 suites,

@@ -1,5 +1,6 @@
 """Attribution: which document caused a wrong answer; what no document caused is attributed to none."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,31 @@ def test_the_second_time_nothing_is_asked(served):
     assert (second.calls, second.cached) == (0, first.calls)
     assert second.answers == first.answers
     assert second.documents == first.documents
+
+
+def test_a_turn_is_asked_again_after_what_the_bot_said_before_it(served):
+    """And not after the expected answer, nor after what the variant would have said: one document is what differs."""
+    turns = [
+        {"ask": "Are you there?", "expected_answer": "At your service."},
+        {"ask": FEE["question"], "expected_answer": "5", "evidence": FEE["evidence"]},
+    ]
+    full = {"type": "full_context", "model": "chat", "prompt": "prompt.md", "history": "concatenate"}
+
+    def scripted(call: Call) -> str:
+        return misled(call) if FEE["question"] in call.prompt else "Yes, Sir."
+
+    suite, server = served(scripted, questions=[{"id": "talk", "turns": turns}], bots={"full": full})
+    answers = suite.run()
+    before = len(server.calls)
+    plan = suite.plan(answers)
+    found = suite.attribution(plan)
+    of_fee = {answer.question: answer for answer in found.answers}["talk/2"]
+    assert (of_fee.cause, of_fee.documents, of_fee.answer_without) == ("document", ("old.md",), "5")
+    asked = [json.dumps(call.body["messages"]) for call in server.calls[before:]]
+    of_turn = [text for text in asked if FEE["question"] in text]
+    assert of_turn
+    assert all("Yes, Sir." in text and "At your service." not in text for text in of_turn)
+    assert plan.to_ask(suite.store) == plan.interplay
 
 
 def test_an_answer_that_is_wrong_from_the_gold_alone_is_the_bots_own(served):
