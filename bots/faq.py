@@ -22,8 +22,9 @@ from ..knowledge.questions.rows import Reading, Row, kind_of
 from ..metrics.text import token_set
 from ..metrics.tools import Embedded
 from .bot import Identity, Reply
+from .building import BotResources
 from .history import history_identity, put
-from .settings import HistorySettings
+from .settings import FaqSettings, HistorySettings
 
 Matching = Literal["lexical", "embedding", "classifier"]
 AUTO: Final = "auto"
@@ -333,10 +334,10 @@ class FaqBot:
         self.suggestion = suggest(left_out())
         if self._min_similarity == AUTO:
             self._threshold = self.suggestion.threshold
-            said = f"{self.name}: min_similarity is {self.suggestion}."
+            advice = f"{self.name}: min_similarity is {self.suggestion}."
         else:
-            said = f"{self.name} answers every question; min_similarity: auto would be {self.suggestion}."
-        self.warnings = (*self._file_warnings, said)
+            advice = f"{self.name} answers every question; min_similarity: auto would be {self.suggestion}."
+        self.warnings = (*self._file_warnings, advice)
 
     async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:
         """The best entry's answer, or the abstaining sentence; it abstains on a question without any word."""
@@ -436,4 +437,19 @@ def _repaired(reading: Reading, path: Path) -> tuple[str, ...]:
     return (
         f"{path}:{reading.first_repaired}: characters that can't be stored were replaced "
         f"(in {reading.repaired} entries).",
+    )
+
+
+def build(name: str, settings: FaqSettings, resources: BotResources) -> FaqBot:
+    """The bot of these settings; its entries are read."""
+    faq = read_faq(resources.base / settings.entries)
+    return FaqBot(
+        name,
+        faq.entries,
+        abstain=settings.abstain,
+        min_similarity=settings.min_similarity,
+        match=settings.match,
+        embedder=resources.embedder,
+        warnings=faq.warnings,
+        history=settings,
     )

@@ -7,11 +7,12 @@ from functools import lru_cache
 from typing import Literal
 
 from ..knowledge import Document, Message
-from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
+from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply, knowledge_digest
+from .building import BotResources
 from .chat.model import ChatModel
 from .history import history_identity, history_prompts, put
 from .prompting import SharedParts, Template, answer_from, render_context, render_contexts
-from .settings import HistorySettings
+from .settings import FullContextSettings, HistorySettings
 
 # Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to
 # a token is OpenAI's rule of thumb for English.
@@ -130,14 +131,14 @@ class FullContextBot:
             return _Packed(contexts, rendered, {})
         if self._overflow == "error":
             raise BotMisconfigured(self._too_long(needed, room))
-        kept = _shorten(contexts, titles, (room - _tokens(self._template.fill("", ""))) * _BYTES_PER_TOKEN)
-        if not kept:
+        fitting = _shorten(contexts, titles, (room - _tokens(self._template.fill("", ""))) * _BYTES_PER_TOKEN)
+        if not fitting:
             raise BotMisconfigured(self._too_long(needed, room))
-        left_out = len(contexts) - len(kept)
-        cut = kept[-1].document if len(kept[-1].text) < len(contexts[len(kept) - 1].text) else None
+        left_out = len(contexts) - len(fitting)
+        cut = fitting[-1].document if len(fitting[-1].text) < len(contexts[len(fitting) - 1].text) else None
         self._warn(needed, room, left_out, cut)
         trace = {"truncated": True, "documents_left_out": left_out, "document_cut": cut}
-        return _Packed(kept, render_contexts(kept, titles), trace)
+        return _Packed(fitting, render_contexts(fitting, titles), trace)
 
     def _reserve(self) -> int:
         settings = self._model.settings
@@ -175,17 +176,31 @@ def _bytes(text: str) -> int:
 
 def _shorten(contexts: Sequence[Context], titles: Mapping[str, str], room: int) -> tuple[Context, ...]:
     """The documents from the first that fit into so many bytes; the last of them may be cut."""
-    kept: list[Context] = []
+    fitting: list[Context] = []
     for number, context in enumerate(contexts, 1):
         title = titles.get(context.document, "")
         size = _bytes(render_context(context, number, title)) + len("\n\n")
         if size <= room:
-            kept.append(context)
+            fitting.append(context)
             room -= size
             continue
         room -= size - _bytes(context.text)
         if room >= _SMALLEST_PIECE:
             start = context.text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
-            kept.append(Context(start, context.document, 0, len(start)))
+            fitting.append(Context(start, context.document, 0, len(start)))
         break
-    return tuple(kept)
+    return tuple(fitting)
+
+
+def build(name: str, settings: FullContextSettings, resources: BotResources) -> FullContextBot:
+    """The bot of these settings; the documents are read."""
+    documents = resources.knowledge().documents
+    return FullContextBot(
+        name,
+        documents,
+        knowledge_digest(documents),
+        resources.chat_model(settings.model),
+        resources.template(settings),
+        settings.overflow,
+        settings,
+    )

@@ -122,13 +122,13 @@ async def put(
 def newest(history: Sequence[Message], tokens: int) -> tuple[Message, ...]:
     """The last messages that take so many tokens together, about; none is cut in the middle."""
     room = tokens * _BYTES_PER_TOKEN
-    kept: list[Message] = []
+    recent: list[Message] = []
     for message in reversed(history):
         room -= len(message["content"].encode("utf-8", "replace"))
         if room < 0:
             break
-        kept.append(message)
-    return tuple(reversed(kept))
+        recent.append(message)
+    return tuple(reversed(recent))
 
 
 def standalone(question: str, history: Sequence[Message]) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from .. import InputError
 from ..knowledge import Message
 from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
+from .building import BotResources
 from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
@@ -326,3 +327,8 @@ def _filled(body: object, values: Mapping[str, str], history: Sequence[Message])
             return made
         case _:
             return body
+
+
+def build(name: str, settings: HttpSettings, resources: BotResources) -> HttpBot:
+    """The bot of these settings."""
+    return HttpBot(name, settings, resources.environ)

@@ -14,13 +14,14 @@ from ..knowledge.models.reranker import FoundReranker
 from ..knowledge.retrieval.index import BulkEmbedder
 from ..knowledge.retrieval.search import candidates, reordered
 from ..metrics.declaration import exception_line
-from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply
+from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply, knowledge_digest
+from .building import BotResources, index_folder
 from .chat.model import ChatModel
 from .faq import FreshEmbedder
 from .history import history_identity, history_prompts, put
 from .langchain import open_retriever
 from .prompting import SharedParts, Template, answer_from, render_contexts
-from .python import Target
+from .python import Target, find_target
 from .settings import RagSettings
 from .tool_calls import search_call
 
@@ -264,3 +265,20 @@ class RagBot:
 
 def _scored(contexts: Sequence[Context], least: float) -> tuple[Context, ...]:
     return tuple(context for context in contexts if context.score is not None and context.score >= least)
+
+
+def build(name: str, settings: RagSettings, resources: BotResources) -> RagBot:
+    """The bot of these settings; the documents are read."""
+    documents = resources.knowledge().documents
+    return RagBot(
+        name,
+        documents,
+        knowledge_digest(documents),
+        resources.chat_model(settings.model),
+        resources.template(settings),
+        resources.embedder,
+        settings,
+        index_folder(resources.base, resources.cache),
+        resources.rerankers.named(settings.reranker) if settings.reranker else None,
+        None if settings.search_by else find_target(settings.retriever, resources.base),
+    )

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from .. import InputError
-from ..knowledge import Message, Recorded, RecordedSet
+from ..knowledge import Message, Recorded, RecordedSet, open_recorded
 from .bot import Context, Identity, Reply, Usage
+from .building import BotResources
+from .settings import RecordedSettings
 from .tool_calls import with_tool_calls
 
 
@@ -85,3 +87,8 @@ def _reply(each: Recorded) -> Reply:
         attempts_ms=() if each.latency_ms is None else (each.latency_ms,),
     )
     return with_tool_calls(reply, each.tool_calls)
+
+
+def build(name: str, settings: RecordedSettings, resources: BotResources) -> RecordedBot:
+    """The bot of these settings; the file is opened."""
+    return RecordedBot(name, open_recorded(resources.base / settings.answers), settings.bot)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
@@ -58,6 +58,7 @@ class Settings(BaseModel):
     """Settings that every bot has."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    builder: ClassVar[str]  # "module:function" in this folder; called with name, settings and ``BotResources``
 
     timeout: float = Field(
         120, gt=0, description="Seconds that a question may take; after that the row gets the status timed out."
@@ -83,6 +84,7 @@ class HistorySettings(Settings):
 class FaqSettings(HistorySettings):
     """Answers with the stored answer of the entry that is most similar to the question."""
 
+    builder = "faq:build"
     type: Literal["faq"] = _kind()
     entries: Path = Field(description="CSV, JSONL, JSON or YAML file with a question and an answer each.")
     min_similarity: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = Field(
@@ -101,6 +103,7 @@ class FaqSettings(HistorySettings):
 class FullContextSettings(HistorySettings):
     """Puts the whole knowledge into one prompt."""
 
+    builder = "full_context:build"
     type: Literal["full_context"] = _kind()
     model: _Model = "extractive"
     prompt: _Prompt = None
@@ -113,6 +116,7 @@ class FullContextSettings(HistorySettings):
 class RagSettings(HistorySettings):
     """Puts the passages that fit the question best into the prompt."""
 
+    builder = "rag:build"
     type: Literal["rag"] = _kind()
     model: _Model = "extractive"
     prompt: _Prompt = None
@@ -168,6 +172,7 @@ class RagSettings(HistorySettings):
 class PythonSettings(Settings):
     """Calls a function, class or object of your own."""
 
+    builder = "target_bots:build_python"
     type: Literal["python"] = _kind()
     target: str = Field(description="What to call: `file.py:name` or `package.module:name`.")
     options: _Options = Field(default_factory=dict)
@@ -176,6 +181,7 @@ class PythonSettings(Settings):
 class LangChainSettings(Settings):
     """Invokes a LangChain Runnable; contexts are caught from its retrievers."""
 
+    builder = "target_bots:build_langchain"
     type: Literal["langchain"] = _kind()
     target: str = Field(
         description="The Runnable, or a function that makes it: `file.py:name` or `package.module:name`."
@@ -199,6 +205,7 @@ class LangChainSettings(Settings):
 class HttpSettings(Settings):
     """Asks a bot behind an HTTP address."""
 
+    builder = "http:build"
     type: Literal["http"] = _kind()
     url: str = Field(
         description="Address; {question} in it is filled in, {session} too, and `$NAME` from the environment."
@@ -262,6 +269,7 @@ class HttpSettings(Settings):
 class RecordedSettings(Settings):
     """Gives answers that were recorded elsewhere; no bot is called."""
 
+    builder = "recorded:build"
     type: Literal["recorded"] = _kind()
     answers: Path = Field(description="JSONL file with question, answer and, where known, contexts.")
     bot: str | None = Field(None, description="Use only the lines of this bot, where the file holds several.")

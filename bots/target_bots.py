@@ -16,9 +16,11 @@ from .. import InputError
 from ..knowledge import Document, Message
 from ..metrics.declaration import exception_line
 from .bot import Bot, BotMisconfigured, Identity, Reply, hears_history, keeps_memory, reply_of
+from .building import BotResources
 from .langchain import LangChainBot
-from .python import PythonBot, Target
+from .python import PythonBot, Target, find_target
 from .redaction import redacted, without_addresses
+from .settings import LangChainSettings, PythonSettings
 
 
 @runtime_checkable
@@ -114,20 +116,20 @@ def _identity(given: object, options: Mapping[str, object]) -> Identity:
 
     What its code calls is not seen, nor what hides behind a ``repr`` without content.
     """
-    held: list[object] = []
+    parts: list[object] = []
     code = given
     while isinstance(code, partial):
-        held += [code.args, sorted(code.keywords.items())]
+        parts += [code.args, sorted(code.keywords.items())]
         code = code.func
     if is_runnable(code):
         source = repr(code)
     elif inspect.isroutine(code) or inspect.isclass(code):
         source = _source(code)
-        held += _held_by_function(code)
+        parts += _held_by_function(code)
     else:
         source = _source(type(code))
-        held.append(_attributes(code))
-    content = without_addresses("\0".join([source, *map(_written, held)]))
+        parts.append(_attributes(code))
+    content = without_addresses("\0".join([source, *map(_written, parts)]))
     return Identity(
         kind="langchain" if is_runnable(given) else "python",
         settings={"options": redacted(options)} if options else {},
@@ -146,8 +148,8 @@ def _held_by_function(code: object) -> list[object]:
     """Defaults, what a closure holds, and the object behind a bound method."""
     cells = [cell.cell_contents for cell in getattr(code, "__closure__", None) or () if _is_filled(cell)]
     owner = getattr(code, "__self__", None)
-    held = [getattr(code, "__defaults__", None), getattr(code, "__kwdefaults__", None), cells]
-    return held if owner is None or inspect.ismodule(owner) else [*held, type(owner), _attributes(owner)]
+    parts = [getattr(code, "__defaults__", None), getattr(code, "__kwdefaults__", None), cells]
+    return parts if owner is None or inspect.ismodule(owner) else [*parts, type(owner), _attributes(owner)]
 
 
 def _is_filled(cell: object) -> bool:
@@ -161,11 +163,11 @@ def _attributes(owner: object) -> object:
     return sorted(vars(owner).items()) if hasattr(owner, "__dict__") else repr(owner)
 
 
-def _written(held: object) -> str:
+def _written(parts: object) -> str:
     try:
-        return repr(held)
+        return repr(parts)
     except Exception:  # noqa: BLE001 - the user's own __repr__
-        return type(held).__name__
+        return type(parts).__name__
 
 
 @runtime_checkable
@@ -383,3 +385,15 @@ class ReducibleTargetBot:
     async def close(self) -> None:
         """Close the user's bot."""
         await self._bot.close()
+
+
+def build_python(name: str, settings: PythonSettings, resources: BotResources) -> TargetBot:
+    """The bot of these settings; its code is found."""
+    return TargetBot(name, find_target(settings.target, resources.base), settings.options)
+
+
+def build_langchain(name: str, settings: LangChainSettings, resources: BotResources) -> LangChainTargetBot:
+    """The bot of these settings; its code is found."""
+    target = find_target(settings.target, resources.base)
+    keys = (settings.input_key, settings.output_key, settings.history_key)
+    return LangChainTargetBot(name, target, settings.options, *keys)

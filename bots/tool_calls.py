@@ -82,8 +82,8 @@ class ToolCalls:
                 self.calls[place] = replace(call, result=result, error=call.error or error)
                 return
         name = _text(_first(fields, _NAME)) or "unknown"
-        said = "this is the result of a call that is not there"
-        self.calls.append(ToolCall(name, None, result, id, _said(said, error)))
+        problem = "this is the result of a call that is not there"
+        self.calls.append(ToolCall(name, None, result, id, _said(problem, error)))
 
     def bounded(self) -> tuple[ToolCall, ...]:
         """The calls, so many and so long as are stored; what is left out is said."""

@@ -219,13 +219,13 @@ def abstains(answer: str, question: str = "") -> bool:
 
 @lru_cache(maxsize=4_096)
 def _abstains(text: str, question: str) -> bool:
-    said = [_plain(sentence) for sentence in sentences(text[:_READ]) if sentence.strip()]
-    early = said[:_EARLY]
+    spoken = [_plain(sentence) for sentence in sentences(text[:_READ]) if sentence.strip()]
+    early = spoken[:_EARLY]
     is_short = len(text.split()) <= _SHORT
     for place, sentence in enumerate(early):
         silent = place == 0 and (_SILENCE.search(sentence) or (is_short and _NOTHING_KNOWN.search(sentence)))
         if (silent and not _CONCEDES.match(sentence)) or _refuses(sentence):
-            return not any(_TURN.match(after) for after in said[place : place + _TURNS])
+            return not any(_TURN.match(after) for after in spoken[place : place + _TURNS])
     if early and _UNSPEAKABLE.search(early[0]):
         return True
     if _STEPS.search(text[:_READ]):
@@ -237,7 +237,7 @@ def _abstains(text: str, question: str) -> bool:
         _OPEN_QUESTION.match(question)
         and early
         and _DENIED.search(early[0])
-        and _JUDGED.search(" ".join(said[:_EARLY]))
+        and _JUDGED.search(" ".join(spoken[:_EARLY]))
     )
 
 

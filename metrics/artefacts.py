@@ -117,11 +117,11 @@ async def relevancy_vectors(
     answer: str, answer_sentences: tuple[str, ...], answer_sentence_vectors: TextVectors, embedder: Embedder
 ) -> TextVectors:
     """The vectors of the answer's sentences of more than 10 characters, or of the whole answer if there are none."""
-    kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
-    if not kept and len(answer_sentences) > 1:
+    places = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
+    if not places and len(answer_sentences) > 1:
         return await embedded([answer], embedder)
-    made, kept = answer_sentence_vectors, kept or [0]
-    return TextVectors(made.vectors[kept], made.truncated[kept], made.model)
+    made, places = answer_sentence_vectors, places or [0]
+    return TextVectors(made.vectors[places], made.truncated[places], made.model)
 
 
 @artefact

@@ -517,8 +517,8 @@ def schema_faults(answer: str, schema: object, fenced: bool = False) -> list[str
 
 
 def _fault(path: str, message: str) -> str:
-    said = f"{path}: {message}"
-    return said if len(said) <= _LONGEST_FAULT else f"{said[:_LONGEST_FAULT]}…"
+    fault = f"{path}: {message}"
+    return fault if len(fault) <= _LONGEST_FAULT else f"{fault[:_LONGEST_FAULT]}…"
 
 
 @lru_cache(maxsize=1_024)

@@ -3,7 +3,6 @@
 Each has one value for a conversation, which stands on the row of the last turn.
 """
 
-import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from statistics import fmean
 from typing import Annotated, Any, ClassVar, Final
 
 from .constraints import unmet
-from .declaration import Allowed, Function, artefact, metric
+from .declaration import Allowed, Function, artefact, metric, signed
 from .facts import Conversation, Turn, is_blank
 from .judge.call import Block, ItemCall, ItemList, item, unmarked
 from .judge.verdicts import Verdict, Verdicts
@@ -77,14 +76,14 @@ class JudgeConversation(ItemCall[ConversationVerdicts]):
 
     def shown(self) -> Sequence[Block]:
         """Role, topics, goal and facts where they matter, and the transcript."""
-        told = self.conversation
+        known = self.conversation
         about = [
             Block(label, unmarked(text))
             for label, fields, text in (
-                ("role", {"in_role"}, told.role),
-                ("topics", {"on_topic"}, "; ".join(told.topics)),
+                ("role", {"in_role"}, known.role),
+                ("topics", {"on_topic"}, "; ".join(known.topics)),
                 ("goal", {"reached", "user_in_role"}, self.goal),
-                ("facts", {"user_in_role"}, "; ".join(f"{name}: {value}" for name, value in told.facts.items())),
+                ("facts", {"user_in_role"}, "; ".join(f"{name}: {value}" for name, value in known.facts.items())),
             )
             if fields & {*self.asked} and not is_blank(text)
         ]
@@ -301,10 +300,10 @@ def _goal(conversation: Conversation, verdicts: ConversationVerdicts | None, jud
 
 
 def _by_constraints(conversation: Conversation) -> _Goal:
-    said, missing = "", []
+    earlier, missing = "", []
     for turn in conversation.turns:
-        said = f"{said}\n{turn.answer or ''}"
-        missing = unmet(said, conversation.goal_constraints)
+        earlier = f"{earlier}\n{turn.answer or ''}"
+        missing = unmet(earlier, conversation.goal_constraints)
         if not missing:
             return _Goal(turn, "constraints", {})
     return _Goal(None, "constraints", {"missing": [each["missing"] for each in missing]})
@@ -419,13 +418,10 @@ def _judged(name: str, field: str, text: str, source: str, nothing: Reason = Rea
     ) -> Measured:
         return _share(conversation.answered, getattr(conversation_verdicts, field), judge, field, nothing)
 
-    # The last need has the name of the artefact, as if it were written in the signature.
-    needs = dict(inspect.signature(measure).parameters)
-    needs[f"asks_{field}"] = needs.pop("_").replace(name=f"asks_{field}")
-    vars(measure)["__signature__"] = inspect.Signature(list(needs.values()), return_annotation=Measured)
-    measure.__annotations__ = {need: each.annotation for need, each in needs.items()} | {"return": Measured}
+    needs = {"conversation": Conversation, "conversation_verdicts": ConversationVerdicts, "judge": Judge}
     measure.__doc__ = text
-    return metric(id=name, level="conversation", source=f"{source} (no threshold)")(measure)
+    declare = metric(id=name, level="conversation", source=f"{source} (no threshold)")
+    return declare(signed(measure, {**needs, f"asks_{field}": bool}, Measured))
 
 
 JUDGED: Final = (
@@ -526,15 +522,15 @@ def conversation_redundancy(conversation: Conversation) -> Measured:
     Turns in which the user asks again, word for word, what was asked before are left out: there a repetition is right.
     With "We open at nine every day." and then "We open at nine every day. Tickets are 5 euros." it is 1/2.
     """
-    said = [_words(text) for who, before in conversation.before if who == "assistant" for text in sentences(before)]
+    earlier = [_words(text) for who, before in conversation.before if who == "assistant" for text in sentences(before)]
     asked: set[str] = set()
     found: list[tuple[int, str, bool]] = []
     for turn in conversation.turns:
         texts = [] if is_blank(turn.answer) else [text for text in sentences(turn.answer or "") if _long(text)]
-        if said and normalise(turn.question) not in asked:
-            found += [(turn.number, text, any(_alike(_words(text), each) for each in said)) for text in texts]
+        if earlier and normalise(turn.question) not in asked:
+            found += [(turn.number, text, any(_alike(_words(text), each) for each in earlier)) for text in texts]
         asked.add(normalise(turn.question))
-        said += [_words(text) for text in texts]
+        earlier += [_words(text) for text in texts]
     if not found:
         raise NotApplicable(Reason.NO_LATER_TURN)
     repeated = [{"turn": number, "sentence": text} for number, text, again in found if again]
@@ -638,41 +634,41 @@ def told_figures(text: str) -> Iterator[tuple[str, str]]:
 
 def retained(conversation: Conversation) -> Verdicts:
     """For each answered turn whether it remembers what the user told; None where the user has told nothing yet."""
-    told: dict[str, set[str]] = {}
+    known: dict[str, set[str]] = {}
     heard: set[str] = set()
     found: list[Verdict | None] = []
     for who, text in conversation.before:
-        _note(told, heard, conversation, text, is_user=who == "user")
+        _note(known, heard, conversation, text, is_user=who == "user")
     for turn in conversation.turns:
-        _note(told, heard, conversation, turn.question, is_user=True)
+        _note(known, heard, conversation, turn.question, is_user=True)
         if not is_blank(turn.answer):
-            found.append(_remembers(turn.answer or "", told, heard) if told else None)
+            found.append(_remembers(turn.answer or "", known, heard) if known else None)
     return tuple(found)
 
 
-def _note(told: dict[str, set[str]], heard: set[str], conversation: Conversation, text: str, is_user: bool) -> None:
+def _note(known: dict[str, set[str]], heard: set[str], conversation: Conversation, text: str, is_user: bool) -> None:
     if not is_user:
         return
     heard |= {match.casefold() for match in re.findall(r"[\w-]*\d[\w-]*", text)}
     for thing, figure in told_figures(text):
-        told.setdefault(thing, set()).add(figure)
+        known.setdefault(thing, set()).add(figure)
     for thing, value in conversation.facts.items():
         if normalise(value) in normalise(text):
-            told.setdefault(thing.casefold().replace("_", " "), set()).add(value.casefold())
+            known.setdefault(thing.casefold().replace("_", " "), set()).add(value.casefold())
 
 
-def _remembers(answer: str, told: Mapping[str, set[str]], heard: set[str]) -> Verdict:
+def _remembers(answer: str, known: Mapping[str, set[str]], heard: set[str]) -> Verdict:
     for sentence in sentences(answer):
         lowered = sentence.casefold()
         asks = sentence.rstrip("\"'”’) ").endswith("?") or _REQUEST.search(sentence)  # noqa: RUF001
-        for thing, values in told.items():
+        for thing, values in known.items():
             if asks and re.search(rf"\byour {re.escape(thing)}\b", lowered) and not any(v in lowered for v in values):
                 return Verdict(False, why=f"asks for {thing} again: {sentence}")
     for thing, figure in told_figures(answer):
         if (
-            thing in told
-            and any(any(c.isdigit() for c in v) for v in told[thing])
-            and figure not in heard | told[thing]
+            thing in known
+            and any(any(c.isdigit() for c in v) for v in known[thing])
+            and figure not in heard | known[thing]
         ):
-            return Verdict(False, why=f"says {thing} {figure}, and the user said {', '.join(sorted(told[thing]))}")
+            return Verdict(False, why=f"says {thing} {figure}, and the user said {', '.join(sorted(known[thing]))}")
     return Verdict(True)

@@ -321,6 +321,22 @@ def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, o
     return tuple(needs), options
 
 
+def signed(function: Marked, needs: Sequence[inspect.Parameter] | Mapping[str, Any], given: Any) -> Marked:  # noqa: ANN401
+    """Give a function made by a loop the signature that its metric or artefact would have if it were written down.
+
+    Args:
+        function: changed in place; it takes its needs by position.
+        needs: parameters, or annotations by name.
+        given: the annotation of what it returns.
+    """
+    if isinstance(needs, Mapping):
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        needs = [inspect.Parameter(name, kind, annotation=annotation) for name, annotation in needs.items()]
+    vars(function)["__signature__"] = inspect.Signature(needs, return_annotation=given)
+    function.__annotations__ = {each.name: each.annotation for each in needs} | {"return": given}
+    return function
+
+
 @dataclass(frozen=True, slots=True)
 class Artefact:
     """Shared work: its function, and what that needs."""

@@ -68,9 +68,9 @@ def _joined(first: Ranks, second: Ranks, offset: int, length: int) -> Ranks | No
     """Ranks of the substrings of ``length`` that begin like ``first`` and, ``offset`` later, go on like ``second``."""
     here = first[: max(len(first) - offset, 0)]
     there = second[offset:]
-    kept = np.flatnonzero((here >= 0) & (there >= 0))
-    keys = here[kept] * (int(second.max()) + 1) + there[kept]
-    return _repeated(keys, kept, length, len(first))
+    valid = np.flatnonzero((here >= 0) & (there >= 0))
+    keys = here[valid] * (int(second.max()) + 1) + there[valid]
+    return _repeated(keys, valid, length, len(first))
 
 
 def _repeated(keys: NDArray[np.int64], positions: Positions, length: int, size: int) -> Ranks | None:

@@ -142,10 +142,10 @@ def groundedness(
     q2_wow (0.65), 0.54 on wice (0.71), 0.77 on factcheckgpt_stance (0.73, the difference within chance). Measured with
     all-MiniLM-L6-v2 by ``tests/benchmarks/measure_evaluators.py groundedness``.
     """
-    kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
-    if not kept:
+    places = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
+    if not places:
         raise NotApplicable(Reason.NO_SENTENCES)
-    cosines = answer_sentence_vectors.vectors[kept] @ context_sentence_vectors.vectors.T
+    cosines = answer_sentence_vectors.vectors[places] @ context_sentence_vectors.vectors.T
     nearest = cosines.argmax(axis=1)
     grounded = cosines.max(axis=1)
     least = int(grounded.argmin())
@@ -155,10 +155,10 @@ def groundedness(
             "similarity": float(similarity),
             "context": context_sentences[near].context,
         }
-        for place, similarity, near in zip(kept, grounded, nearest, strict=True)
+        for place, similarity, near in zip(places, grounded, nearest, strict=True)
     ]
     details = vector_evidence(answer_sentence_vectors, context_sentence_vectors)
-    details |= {"least_grounded": answer_sentences[kept[least]], "sentences": evidence}
+    details |= {"least_grounded": answer_sentences[places[least]], "sentences": evidence}
     return Measured(float(grounded[least]), details)
 
 

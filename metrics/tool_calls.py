@@ -256,14 +256,14 @@ def tool_argument_match(call_pairs: CallPairs) -> Measured:
     Expected order_status(order="1182") and refund(order="1182", amount=20), called order_status(order="1182") and
     refund(order="1182", amount=25): exact (1 + 0) / 2 = 0.5; share (1 + 1/2) / 2 = 0.75.
     """
-    said = [each for each in call_pairs.pairs if each.says]
-    if not said:
+    stated = [each for each in call_pairs.pairs if each.says]
+    if not stated:
         raise NotApplicable(Reason.NO_EXPECTED_ARGUMENTS if call_pairs.pairs else Reason.NO_EXPECTED_CALLS)
     calls = [
         {"tool": each.tool, "match": round(each.match, 4), **({"faults": list(each.faults)} if each.faults else {})}
-        for each in said[:_MOST_SHOWN]
+        for each in stated[:_MOST_SHOWN]
     ]
-    return Measured(sum(each.match for each in said) / len(said), {"calls": calls})
+    return Measured(sum(each.match for each in stated) / len(stated), {"calls": calls})
 
 
 @metric(threshold=1.0, source="DeepEval ToolCorrectness (ordering); Ragas ToolCallAccuracy (strict order)")

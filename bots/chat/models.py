@@ -20,17 +20,9 @@ KINDS = ("extractive", "openai", "langchain")
 OPENAI_CONTEXT_TOKENS = 128_000
 _SENT = ("temperature", "top_p", "seed", "reasoning_effort")
 _OPENAI_ONLY = (
-    *_SENT,
-    "base_url",
-    "api_key_env",
-    "max_tokens",
-    "max_attempts",
-    "patience",
-    "concurrency",
-    "stream",
-    "max_reply_mb",
-    "extra",
-)
+    *_SENT, "base_url", "api_key_env", "max_tokens", "max_attempts", "patience", "concurrency", "stream",
+    "max_reply_mb", "extra",
+)  # fmt: skip
 _LANGUAGE_MODELS_ONLY = ("timeout", "context_tokens", "price_in", "price_out")
 
 

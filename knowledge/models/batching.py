@@ -248,15 +248,15 @@ class ModelThread(Generic[Opened]):
 
     def _look_up(self, jobs: list[_Job]) -> None:
         keys = [job.key for job in jobs if job.key is not None]
-        kept: dict[bytes, bytes] = {}
+        stored: dict[bytes, bytes] = {}
         if keys and self._keeper is not None:
             try:
-                kept = self._keeper.load(self._model_id, keys)
+                stored = self._keeper.load(self._model_id, keys)
             except Exception as error:  # noqa: BLE001 - a keeper is given from outside, and we can do without
                 self._do_without_keeper("read", error)
         found: list[tuple[_Job, bytes]] = []
         for job in jobs:
-            packed = kept.get(job.key) if job.key is not None else None
+            packed = stored.get(job.key) if job.key is not None else None
             if packed is not None and len(packed) > 1 and len(packed) % 4 == 1:
                 found.append((job, packed))
             else:

@@ -46,8 +46,8 @@ class PromptReader(SequenceReader):
         tokens: list[Tokens] = [{name: read[name][place] for name in taken} for place in range(len(items))]
         truncated = [len(one["input_ids"]) > self.window for one in tokens]
         for place in (place for place, was_cut in enumerate(truncated) if was_cut):
-            kept = self._tokens_left(texts[place], pairs[place][0])
-            tokens[place] = {name: [values[token] for token in kept] for name, values in tokens[place].items()}
+            remaining = self._tokens_left(texts[place], pairs[place][0])
+            tokens[place] = {name: [values[token] for token in remaining] for name, values in tokens[place].items()}
         return tokens, truncated
 
     def _tokens_left(self, text: str, source: str) -> list[int]:
@@ -93,8 +93,10 @@ def truncated_tokens(ends: Sequence[int], source_begins: int, source_ends: int, 
     first = next((place for place in places if ends[place] > source_begins), len(places))
     after = next((place for place in places if ends[place] > source_ends), len(places))
     room = max(0, window - first - (len(places) - after))
-    kept = list(chain(places[:first], places[first:after][:room], places[after:]))
-    return kept if len(kept) <= window else [*kept[: window - 1], kept[-1]]  # the last one ends the sequence
+    remaining = list(chain(places[:first], places[first:after][:room], places[after:]))
+    if len(remaining) > window:
+        return [*remaining[: window - 1], remaining[-1]]  # the last one ends the sequence
+    return remaining
 
 
 _ALIGNED: Final = 0  # of the three outputs of AlignScore

@@ -77,9 +77,9 @@ class LocalModel(Generic[Loaded]):
             keeper: where outputs outlive the process; called on the model's thread only.
         """
         self._model_id = model_id
-        held = turn or nullcontext()
+        lock = turn or nullcontext()
         thread = ModelThread(
-            lambda: _Packing(open_model, held), model_id, keeper, _MEMORY_BYTES, max_items, max_characters
+            lambda: _Packing(open_model, lock), model_id, keeper, _MEMORY_BYTES, max_items, max_characters
         )
         self._thread = thread
         # The thread knows nothing of this object, so it ends when nobody holds this one, or with the process.

@@ -268,13 +268,13 @@ def merged(base: dict[str, Array], adapters: Path) -> tuple[dict[str, Array], ND
     for each row; what is small is whole, in half precision.
     """
     with np.load(adapters) as changes:
-        kept = {name: changes[name] for name in changes.files}
+        changed = {name: changes[name] for name in changes.files}
     weights: dict[str, Array] = dict(base)
-    for name in {key.partition(":")[0] for key in kept if ":" in key}:
-        left = kept[f"{name}:left"].astype(np.float32) * kept[f"{name}:left_scale"][:, None]
-        right = kept[f"{name}:right"].astype(np.float32) * kept[f"{name}:right_scale"][:, None]
+    for name in {key.partition(":")[0] for key in changed if ":" in key}:
+        left = changed[f"{name}:left"].astype(np.float32) * changed[f"{name}:left_scale"][:, None]
+        right = changed[f"{name}:right"].astype(np.float32) * changed[f"{name}:right_scale"][:, None]
         weights[name] = base[name] + left @ right
-    for name, array in kept.items():
+    for name, array in changed.items():
         if ":" not in name:
             weights[name] = array.astype(np.float32)
     segments = base["embeddings.token_type_embeddings.weight"]

@@ -230,21 +230,21 @@ class PassageIndex:
         return [(self._passages[place], score) for place, score in self.search_places(vector, k)]
 
     def search_places(
-        self, vector: NDArray[np.float32], k: int, kept: NDArray[np.bool_] | None = None
+        self, vector: NDArray[np.float32], k: int, allowed: NDArray[np.bool_] | None = None
     ) -> list[tuple[int, float]]:
         """As ``search``, with the places of the passages in their stead.
 
-        Where ``kept`` of shape (passages,) is given, the passages that are not kept are as if they were not there: what
+        Where ``allowed`` of shape (passages,) is given, the others are as if they were not there: what
         is found is what an index without them would find, with the same cosines.
         """
-        k = min(k, self.size if kept is None else int(np.count_nonzero(kept)))
+        k = min(k, self.size if allowed is None else int(np.count_nonzero(allowed)))
         if k < 1 or self._flat is None:
             return []
         query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
         if query.shape[1] != self._dimensions:
             raise ValueError(f"A vector of {query.shape[1]} dimensions, where the index has {self._dimensions}.")
         with _one_thread():
-            scores, places = self._flat.search(query, k, params=None if kept is None else _only(kept))
+            scores, places = self._flat.search(query, k, params=None if allowed is None else _only(allowed))
         # FAISS keeps the first of equal passages (a test holds it to that), but lists them in any order.
         found = [(float(s), int(p)) for s, p in zip(scores[0], places[0], strict=True) if p >= 0]
         found.sort(key=lambda pair: (-pair[0], pair[1]))
@@ -312,12 +312,12 @@ def _one_thread() -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def _only(kept: NDArray[np.bool_]) -> Any:  # noqa: ANN401 - untyped library
+def _only(allowed: NDArray[np.bool_]) -> Any:  # noqa: ANN401 - untyped library
     """What keeps FAISS to some passages; a bit for each, so that it costs the same however many these are."""
     import faiss
 
     library: Any = faiss  # its stubs don't know what its Python classes take
-    return library.SearchParameters(sel=library.IDSelectorBitmap(np.packbits(kept, bitorder="little")))
+    return library.SearchParameters(sel=library.IDSelectorBitmap(np.packbits(allowed, bitorder="little")))
 
 
 def _name(settings_key: str, model_id: str) -> str:

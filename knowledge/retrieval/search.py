@@ -55,17 +55,17 @@ class Bm25Index:
         if self._index is not None:
             self._index.index(counted, show_progress=False)
 
-    def search(self, question: str, k: int, kept: NDArray[np.bool_] | None = None) -> list[tuple[int, float]]:
+    def search(self, question: str, k: int, allowed: NDArray[np.bool_] | None = None) -> list[tuple[int, float]]:
         """Places of at most k passages that share a word with the question, with their BM25, highest first.
 
-        Equal ones stand in the order of the passages. Where ``kept`` of shape (passages,) is given, only those that are
-        kept are found; how rare a word is and how long a passage on average stay those of all passages.
+        Equal ones stand in the order of the passages. Where ``allowed`` of shape (passages,) is given, only
+        those are found; how rare a word is and how long a passage on average stay those of all passages.
         """
         asked = words(question)
         if self._index is None or not asked or k < 1:
             return []
         scores = np.asarray(self._index.get_scores(asked))[: self._size]
-        places = np.flatnonzero(scores > 0 if kept is None else (scores > 0) & kept)
+        places = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
         best = places[np.lexsort((places, -scores[places]))][:k]
         return [(int(place), float(scores[place])) for place in best]
 
@@ -225,10 +225,10 @@ class PassageSearch:
                 word is and how long passages are stay as counted over all documents, so that a search without one
                 document differs from that with it by nothing else.
         """
-        kept = self._places.mask(without)
+        allowed = self._places.mask(without)
         near = max(k, FEWEST_CANDIDATES) if self.retriever == "hybrid" else k
-        by_meaning = self._dense.search_places(vector, near, kept) if self._dense and vector is not None else []
-        by_words = self._lexical.search(question, near, kept) if self._lexical else []
+        by_meaning = self._dense.search_places(vector, near, allowed) if self._dense and vector is not None else []
+        by_words = self._lexical.search(question, near, allowed) if self._lexical else []
         ranked = by_meaning or by_words
         if self.retriever == "hybrid":
             ranked = reciprocal_rank_fusion([[place for place, _ in each] for each in (by_meaning, by_words)])

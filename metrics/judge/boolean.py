@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from ..bench import together
-from ..declaration import Allowed, BlankAnswer, Function, artefact, metric, name_of
+from ..declaration import Allowed, BlankAnswer, Function, artefact, metric, name_of, signed
 from ..facts import is_blank
 from ..languages import letters, prose, scripts
 from ..score import Better, Measured, NotApplicable, Reason, Unreadable
@@ -98,10 +98,6 @@ def _rate(
             raise Unreadable(found.unreadable)
         return value
 
-    # The need has the artefact's name, as if it were written in the signature.
-    need = inspect.Parameter(name_of(check), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Check)
-    vars(rate)["__signature__"] = inspect.Signature([need], return_annotation=float | Measured)
-    rate.__annotations__ = {need.name: Check, "return": float | Measured}
     summary = _NO_PARSE_FAILURES if suffix == "parse_failures" and not judged else _SUMMARIES[suffix]
     rate.__doc__ = f"{summary.format(subject=subject)}\n\n{inspect.getdoc(check)}"
     better: Better = "higher" if suffix == "passes" else "lower"
@@ -109,7 +105,7 @@ def _rate(
         id=f"{evaluator}.{suffix}", aggregate="rate", threshold=0.5, better=better, source=source,
         blank_answer=blank_answer,
     )  # fmt: skip
-    return declare(rate)
+    return declare(signed(rate, {name_of(check): Check}, float | Measured))
 
 
 def _passes(found: Check) -> float | Measured | None:

@@ -491,6 +491,20 @@ class WordCall(JudgeCall[Word]):
         return tie([answer.label if answer else None for answer in answers])
 
 
+class GradeCall(JudgeCall[Grade]):
+    """A call that is answered with one score on a scale."""
+
+    low: int
+    high: int
+
+    def combine(self, answers: Sequence[Grade | None], mean: bool) -> Grade:
+        """The median, or the mean."""
+        grade = combined_grade(answers, mean, self.high - self.low)
+        if grade is None:
+            raise Unreadable(f"Of {len(answers)} judges or votes, too few could be read.")
+        return grade
+
+
 class TextsCall(JudgeCall[Answer]):
     """A call that shows some texts under a prompt that is named like the evaluator."""
 
@@ -532,19 +546,14 @@ class Label(TextsCall[Word], WordCall):
     texts: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnPrompt(WordCall):
-    """A user's own prompt, with the row's texts in the places of its placeholders.
+class OwnCall(JudgeCall[Answer]):
+    """A user's own text, with the row's texts in the places of its placeholders.
 
     Attributes:
-        labels: the two class labels, the passing one first.
         pieces: the user's text, which is trusted and obeyed, and between it the row's texts, each in a ``Block``. A
             row's text that is written into the user's could give the judge orders.
     """
 
-    name: ClassVar[str] = "byop"
-
-    labels: tuple[str, str]
     pieces: tuple[Block | str, ...]
 
     def shown(self) -> Sequence[Block]:
@@ -557,11 +566,21 @@ class OwnPrompt(WordCall):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnRubric(JudgeCall[Grade]):
+class OwnPrompt(OwnCall[Word], WordCall):
+    """A user's own prompt; ``labels`` are the two class labels, the passing one first."""
+
+    name: ClassVar[str] = "byop"
+
+    labels: tuple[str, str]
+    pieces: tuple[Block | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRubric(OwnCall[Grade], GradeCall):
     """A rubric of a user's own: criteria in plain words, and a whole number on a scale with its reason.
 
     Attributes:
-        pieces: as of ``OwnPrompt``: the user's text, and between it the row's texts.
+        pieces: see ``OwnCall``.
         low: the worst score.
         high: the best score.
     """
@@ -571,14 +590,6 @@ class OwnRubric(JudgeCall[Grade]):
     pieces: tuple[Block | str, ...]
     low: int
     high: int
-
-    def shown(self) -> Sequence[Block]:
-        """The row's texts."""
-        return tuple(piece for piece in self.pieces if isinstance(piece, Block))
-
-    def content(self) -> Sequence[Block | str]:
-        """The user's text with the row's texts in it."""
-        return self.pieces
 
     def scale(self) -> tuple[int, int]:
         """The worst and the best score."""
@@ -606,22 +617,15 @@ class OwnRubric(JudgeCall[Grade]):
         if not score.is_integer():
             return Reading(None, f'"score" must be a whole number from {self.low} to {self.high}.')
         reason = found.get("reason")
-        said = " ".join(reason.split()) if isinstance(reason, str) else ""
+        text = " ".join(reason.split()) if isinstance(reason, str) else ""
         if int(score) not in probabilities:  # none were given, or they are not those of this score
-            return Reading(Grade(score, said))
+            return Reading(Grade(score, text))
         mean = sum(number * share for number, share in probabilities.items())
-        return Reading(Grade(mean, said, probabilities=tuple(probabilities.items())))
-
-    def combine(self, answers: Sequence[Grade | None], mean: bool) -> Grade:
-        """The median, or the mean."""
-        grade = combined_grade(answers, mean, self.high - self.low)
-        if grade is None:
-            raise Unreadable(f"Of {len(answers)} judges or votes, too few could be read.")
-        return grade
+        return Reading(Grade(mean, text, probabilities=tuple(probabilities.items())))
 
 
 @dataclass(frozen=True, slots=True)
-class Rating(TextsCall[Grade]):
+class Rating(TextsCall[Grade], GradeCall):
     """J8 of the stereotypes evaluator: one whole number for some texts.
 
     Attributes:
@@ -630,11 +634,11 @@ class Rating(TextsCall[Grade]):
     """
 
     name: ClassVar[str] = "rating"
-    low: ClassVar[int] = 0
-    high: ClassVar[int] = 10
 
     prompt: str
     texts: tuple[Block, ...]
+    low: int = 0
+    high: int = 10
 
     def reminder(self) -> str:
         """The scale."""
@@ -648,13 +652,6 @@ class Rating(TextsCall[Grade]):
         except Malformed:
             wanted = f"one whole number from {self.low} to {self.high}"
             return Reading(None, f"The reply must be {wanted}, and nothing else.")
-
-    def combine(self, answers: Sequence[Grade | None], mean: bool) -> Grade:
-        """The median, or the mean."""
-        grade = combined_grade(answers, mean, self.high - self.low)
-        if grade is None:
-            raise Unreadable(f"Of {len(answers)} judges or votes, too few could be read.")
-        return grade
 
 
 def read_whole_number(reply: str) -> int | None:

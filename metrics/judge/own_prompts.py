@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from ... import InputError
 from ..bench import together
-from ..declaration import Allowed, Function, artefact, metric
+from ..declaration import Allowed, Function, artefact, metric, signed
 from ..score import Measured, Reason, Unreadable
 from ..tools import Judge
 from .boolean import Check, Outcome, boolean_metrics, joined, labelled, made_check, requests
@@ -144,7 +144,7 @@ def byop_metrics(
         f"Whether the judge answers the prompt {source} with '{labels[1]}' and not with '{labels[0]}'.\n\n"
         f"The prompt shows it: {', '.join(fields)}. A row without one of these is not judged."
     )
-    _sign(check, fields, Check, *(_CHECKED_CONTEXTS if may_check_contexts else ()))
+    signed(check, _asking(fields, *(_CHECKED_CONTEXTS if may_check_contexts else ())), Check)
     declare = artefact(calls=(FAMILY,), requests=requests if may_check_contexts else 1)
     family = boolean_metrics(
         declare(check), f"the prompt {source}", f"H2O evaluators page, BYOP; the prompt is {source}",
@@ -154,13 +154,10 @@ def byop_metrics(
     return (check, *family)
 
 
-def _sign(function: Function, fields: Sequence[str], given: type[Any], *others: inspect.Parameter) -> None:
-    """Give an artefact the signature for the judge, these fields and other parameters, and what it gives."""
-    parameters = [inspect.Parameter("judge", _NAMED, annotation=Judge)]
-    parameters += [inspect.Parameter(each, _NAMED, annotation=TYPES[each]) for each in fields]
-    parameters += others
-    vars(function)["__signature__"] = inspect.Signature(parameters, return_annotation=given)
-    function.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": given}
+def _asking(fields: Sequence[str], *others: inspect.Parameter) -> list[inspect.Parameter]:
+    """What an artefact needs: the judge, the fields of the template, and other parameters."""
+    shown = [inspect.Parameter(each, _NAMED, annotation=TYPES[each]) for each in fields]
+    return [inspect.Parameter("judge", _NAMED, annotation=Judge), *shown, *others]
 
 
 def _ask(
@@ -250,7 +247,7 @@ def rubric_metrics(name: str, text: str, source: str) -> tuple[Function, ...]:
 
     grade.__name__ = f"{place}_grade"
     grade.__doc__ = f"The judge's grade of the answer by the rubric {source}."
-    _sign(grade, fields, Grade, _SAMPLES)
+    signed(grade, _asking(fields, _SAMPLES), Grade)
     declare = artefact(calls=(RUBRIC,), requests=lambda options: int(str(options["samples"])))
     shared = declare(grade)
 
@@ -269,15 +266,12 @@ def rubric_metrics(name: str, text: str, source: str) -> tuple[Function, ...]:
         "Where the server gives log-probabilities, the score is the mean of the scores weighted by their\n"
         "probabilities, which are in the details; ``samples`` asks several times and takes the mean."
     )
-    need = inspect.Parameter(grade.__name__, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Grade)
-    vars(measured)["__signature__"] = inspect.Signature([need], return_annotation=Measured)
-    measured.__annotations__ = {grade.__name__: Grade, "return": Measured}
     made = metric(
         id=f"{RUBRIC}.{name}",
         source=f"G-Eval's form filling (Liu et al. 2023); the rubric is {source}",
         blank_answer="not_applicable" if "answer" in fields else "measure",
     )
-    return (shared, made(measured))
+    return (shared, made(signed(measured, {grade.__name__: Grade}, Measured)))
 
 
 def _filled(pieces: Sequence[str], row: Mapping[str, Any]) -> tuple[Block | str, ...]:

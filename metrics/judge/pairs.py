@@ -73,9 +73,9 @@ class ComparePair(JudgeCall[Choice]):
         found = read_object(reply)
         if isinstance(found, str):
             return Reading(None, found)
-        said = found.get("better")
+        label = found.get("better")
         named = {letter.casefold(): letter for letter in LETTERS}
-        better = named.get(said.strip().casefold()) if isinstance(said, str) else None
+        better = named.get(label.strip().casefold()) if isinstance(label, str) else None
         if better is None:
             return Reading(None, 'The object must have "better", which is "A", "B" or "tie".')
         reason = found.get("reason")

@@ -41,18 +41,18 @@ def bare_reply(reply: str) -> str:
 
 
 def _without_reasoning(reply: str) -> str:
-    kept: list[str] = []
+    outside: list[str] = []
     position, thinking = 0, False
     for mark in _THINKING.finditer(reply):
         if not thinking and _begins(reply, position):
             break
         if not thinking and not mark[1]:
-            kept.append(reply[position : mark.start()])
+            outside.append(reply[position : mark.start()])
             thinking = True
         elif mark[1]:
-            kept = kept if thinking else []
+            outside = outside if thinking else []
             position, thinking = mark.end(), False
-    return "".join(kept) if thinking else "".join(kept) + reply[position:]
+    return "".join(outside) if thinking else "".join(outside) + reply[position:]
 
 
 def _begins(reply: str, position: int) -> bool:

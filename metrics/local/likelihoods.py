@@ -1,6 +1,5 @@
 """Likelihoods: perplexity and GPTScore, by a language model."""
 
-import inspect
 import math
 import re
 import sys
@@ -10,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Final
 
-from ..declaration import Allowed, Function, artefact, metric, name_of
+from ..declaration import Allowed, Function, artefact, metric, name_of, signed
 from ..score import Measured, NotApplicable, Reason
 from ..tools import Continuation, LanguageModel, Likelihood
 
@@ -261,13 +260,10 @@ def _mean(id: str, likelihoods: Function, documentation: str, page: str) -> Func
             details["directions"] = dict(zip(_DIRECTIONS, found.means, strict=True))
         return Measured(sum(found.means) / len(found.means), details)
 
-    # The need has the artefact's name, as if it were written in the signature.
-    need = inspect.Parameter(name_of(likelihoods), inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Scored)
-    vars(measured)["__signature__"] = inspect.Signature([need], return_annotation=Measured)
-    measured.__annotations__ = {need.name: Scored, "return": Measured}
     measured.__doc__ = documentation
     source = f"H2O evaluators page, {page} (GPTScore)"
-    return metric(id=id, better="lower", high=None, blank_answer="not_applicable", source=source)(measured)
+    declare = metric(id=id, better="lower", high=None, blank_answer="not_applicable", source=source)
+    return declare(signed(measured, {name_of(likelihoods): Scored}, Measured))
 
 
 _UNIT: Final = "the mean negative log-likelihood of a token (natural logarithm)"

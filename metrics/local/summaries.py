@@ -262,16 +262,16 @@ def summary_completeness(
     (realsumm, Pearson; ROUGE-1 recall: 0.55). Don't choose a bot by it. Measured with all-MiniLM-L6-v2 by
     ``tests/benchmarks/measure_evaluators.py overlap``.
     """
-    kept = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
-    if len(kept) < 2:
-        raise NotApplicable(Reason.TOO_SHORT, answer_sentences=len(kept))
+    places = [place for place, sentence in enumerate(answer_sentences) if eligible(sentence)]
+    if len(places) < 2:
+        raise NotApplicable(Reason.TOO_SHORT, answer_sentences=len(places))
     source = source_sentence_vectors.vectors.astype(np.float64)
-    answer = answer_sentence_vectors.vectors[kept].astype(np.float64)
+    answer = answer_sentence_vectors.vectors[places].astype(np.float64)
     if reducer == "pca":
         source, answer = reduced(source, answer, max(2, min(_MOST_COMPONENTS, len(source) - 2)))
     value = completeness(source, answer)
     details = vector_evidence(source_sentence_vectors, answer_sentence_vectors)
-    details |= {"source_sentences": len(source), "answer_sentences": len(kept), "reducer": reducer}
+    details |= {"source_sentences": len(source), "answer_sentences": len(places), "reducer": reducer}
     return Measured(value, details)
 
 

@@ -95,10 +95,10 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     if abstains(claim.text) and abstains(text.text):
         return Signals(1.0, 1.0, _cosine(claim.text, text.text, vectors), 1.0, *_NOTHING_AGAINST)
     given = _keys(question.words)
-    wanted, said = _content(claim), _content(text)
+    wanted, answered = _content(claim), _content(text)
     found = _found(wanted, text, vectors)
     coverage = _coverage(wanted, given, found)
-    new = {key: word for key, word in said.items() if key not in given}
+    new = {key: word for key, word in answered.items() if key not in given}
     strange = {key for key, share in _found(new, claim, {}).items() if share < SAME_WORD}
     is_said = bool(found) and min(found.values()) >= SAME_WORD
     names = _names(claim, given)
@@ -164,8 +164,8 @@ def _unled(text: str) -> str:
 
 def _turned(claim: Wording, text: Wording) -> bool:
     """Whether one text begins with yes and the other with no."""
-    said = [_PARTICLE.match(one.text) for one in (claim, text)]
-    return len({one[1].lower() for one in said if one}) > 1
+    answered = [_PARTICLE.match(one.text) for one in (claim, text)]
+    return len({one[1].lower() for one in answered if one}) > 1
 
 
 def _content(text: Wording) -> dict[str, Word]:
@@ -208,13 +208,13 @@ def _near(key: str, word: Word, text: Wording, vectors: Vectors) -> float:
         return 1.0
     if unspaced(key):
         return float(key in letters(text.text))
-    said = _content(text)
-    best = max((likeness(key, other) for other in said), default=0.0)
+    answered = _content(text)
+    best = max((likeness(key, other) for other in answered), default=0.0)
     ours = vectors.get(word.text.lower())
     if best >= SAME_WORD or ours is None:
         return best
     against = opposites().get(key, frozenset())
-    lower = [one.text.lower() for other, one in said.items() if other not in against]
+    lower = [one.text.lower() for other, one in answered.items() if other not in against]
     theirs = [vectors[other] for other in lower if other in vectors]
     return max(best, round(float((np.stack(theirs) @ ours).max()), 4)) if theirs else best
 
@@ -233,9 +233,9 @@ def _spelling(claim: Wording, text: Wording) -> float:
     return spelled_alike(letters(claim.text), [letters(word.text) for word in text.words], length)
 
 
-def _other_figure(wanted: Mapping[str, Word], said: Mapping[str, Word], given: frozenset[str]) -> bool:
+def _other_figure(wanted: Mapping[str, Word], answered: Mapping[str, Word], given: frozenset[str]) -> bool:
     """Whether a sort of figure that the claim adds is in the text with other values only."""
-    ours, theirs = _figures(wanted), _figures(said)
+    ours, theirs = _figures(wanted), _figures(answered)
     return any(sort in theirs and not (keys - given or keys) & theirs[sort] for sort, keys in ours.items())
 
 
@@ -361,7 +361,7 @@ async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment 
     is_point = _is_point(call, compared.covering)
     found = zip(compared.supporting, compared.carrying, strict=True)
     return Agreement(
-        answer_claims=tuple(_support(said, carried, is_point) for said, carried in found),
+        answer_claims=tuple(_support(answered, carried, is_point) for answered, carried in found),
         expected_claims=tuple(_cover(best) for best in compared.covering),
         whole=(await right(call.question, call.expected, call.answer, embedder, entailment),) if call.whole else (),
     )
@@ -487,18 +487,18 @@ def _verdict(best: Match, why: str = "", evidence: str = "") -> Verdict:
     )
 
 
-def _support(said: Match | None, carried: Match | None, is_point: bool) -> Verdict:
+def _support(answered: Match | None, carried: Match | None, is_point: bool) -> Verdict:
     """Whether a claim of the answer is supported by the expected answer."""
-    if said is None or carried is None:
+    if answered is None or carried is None:
         return Verdict(False, why="there is nothing to compare")
-    if said.says or carried.says:
-        return _verdict(said) if said.says else _verdict(carried, evidence=carried.pair.claim.text)
+    if answered.says or carried.says:
+        return _verdict(answered) if answered.says else _verdict(carried, evidence=carried.pair.claim.text)
     # Other sentences have other names as a rule.
     if is_point and not set(carried.contradictions) - {"name"}:
         return Verdict(True, why="says more than the expected answer, which is only a phrase")
-    if abstains(said.pair.claim.text):
-        return _verdict(said, "says that it does not know")
-    return _verdict(said, _why_not(said, "not expected"))
+    if abstains(answered.pair.claim.text):
+        return _verdict(answered, "says that it does not know")
+    return _verdict(answered, _why_not(answered, "not expected"))
 
 
 def _why_not(best: Match, missing: str) -> str:

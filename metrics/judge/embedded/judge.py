@@ -283,8 +283,8 @@ class EmbeddedJudge:
         """
         if any(not wording(nugget).content for nugget in call.nuggets):
             raise cannot_grade(call, "a nugget has no word that could be looked for")
-        said = _nearest(sentences(call.answer), call.nuggets)
-        compared = CompareClaims(" ".join(call.nuggets), call.answer, said, call.nuggets, call.question)
+        nearest = _nearest(sentences(call.answer), call.nuggets)
+        compared = CompareClaims(" ".join(call.nuggets), call.answer, nearest, call.nuggets, call.question)
         agreed = (await agree(compared, self._embedder, self._entailment)).expected_claims
         likely = [one.probability or 0.0 if one else 0.0 for one in agreed]
         if self._model and len(call.answer) <= _LONGEST_READ:

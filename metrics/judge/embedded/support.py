@@ -96,13 +96,13 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
     """
     read = wording(claim) if isinstance(claim, str) else claim
     texts = [wording(one) if isinstance(one, str) else one for one in premises]
-    held = frozenset[str]().union(*(text.content for text in texts))
-    missing = [word for word in read.of_kind("word", "name", "number", "date") if word.key not in held]
+    found = frozenset[str]().union(*(text.content for text in texts))
+    missing = [word for word in read.of_kind("word", "name", "number", "date") if word.key not in found]
     near = nearest(read, texts)
     aligned = _align(read, near) if near else _Alignment(0.0, 0.0, ())
     pairs = frozenset[tuple[str, str]]().union(*(text.pairs for text in texts))
     return Evidence(
-        coverage=_share(read.content, held),
+        coverage=_share(read.content, found),
         pairs=_share(read.pairs, pairs),
         run=aligned.run,
         order=aligned.order,
@@ -121,8 +121,8 @@ def nearest(claim: Wording, texts: Sequence[Wording]) -> Wording | None:
     return max(texts, key=lambda text: len(claim.content & text.content) + len(claim.pairs & text.pairs))
 
 
-def _share(wanted: frozenset[object] | frozenset[str], held: frozenset[object] | frozenset[str]) -> float:
-    return len(wanted & held) / len(wanted) if wanted else 1.0
+def _share(wanted: frozenset[object] | frozenset[str], found: frozenset[object] | frozenset[str]) -> float:
+    return len(wanted & found) / len(wanted) if wanted else 1.0
 
 
 class _Alignment(NamedTuple):
@@ -516,12 +516,12 @@ async def _decided(
     entailed = await _entailed(compared, entailment) if entailment is not None else np.zeros(len(compared))
     odds = [weighed(signals(one, vectors)) + added for one, added in zip(compared, entailed.tolist(), strict=True)]
     # Whole sentences are dear to embed, and their cosine decides only where all else leaves it open.
-    open_ones = [one for one, said in zip(compared, odds, strict=True) if -_COSINE_RANGE <= said <= _COSINE_RANGE]
+    open_ones = [one for one, given in zip(compared, odds, strict=True) if -_COSINE_RANGE <= given <= _COSINE_RANGE]
     vectors = {**vectors, **await vectors_of((text for one in open_ones for text in one.sentence_texts()), embedder)}
     for place, one in enumerate(compared):
         if -_COSINE_RANGE <= odds[place] <= _COSINE_RANGE:
             odds[place] = weighed(signals(one, vectors)) + float(entailed[place])
-    return {id(one): _judged(one, vectors, said) for one, said in zip(compared, odds, strict=True)}
+    return {id(one): _judged(one, vectors, given) for one, given in zip(compared, odds, strict=True)}
 
 
 async def _decided_by(
@@ -530,9 +530,9 @@ async def _decided_by(
     """By the support model, the wording and the pairs of words, weighed together."""
     vectors = await vectors_of([text for one in compared for text in one.word_texts()], embedder)
     entailed = await _entailed(compared, entailment) if entailment is not None else np.zeros(len(compared))
-    said = await model.supports([("", as_said(one), one.text) for one in compared])
+    probabilities = await model.supports([("", as_said(one), one.text) for one in compared])
     made = {}
-    for one, found, added in zip(compared, said.tolist(), entailed.tolist(), strict=True):
+    for one, found, added in zip(compared, probabilities.tolist(), entailed.tolist(), strict=True):
         odds = combined(combined_signals(one, found, weighed(signals(one, vectors)))) + added
         contradicted = found[1] if one.near else 0.0
         if is_turned_round(one):
@@ -547,8 +547,8 @@ def as_said(compared: Comparison) -> str:
     claim = compared.claim.text
     for word in compared.claim.of_kind("number"):
         if theirs.get(word.key, word.text) != word.text:
-            said = theirs[word.key].replace("\\", r"\\")
-            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", said, claim, count=1)
+            probabilities = theirs[word.key].replace("\\", r"\\")
+            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", probabilities, claim, count=1)
     return claim
 
 
@@ -557,19 +557,19 @@ def is_turned_round(compared: Comparison) -> bool:
     return any(conflict.kind in _CERTAIN for conflict in compared.found.conflicts)
 
 
-def combined_signals(compared: Comparison, said: Sequence[float], wording_odds: float) -> dict[str, float]:
+def combined_signals(compared: Comparison, probabilities: Sequence[float], wording_odds: float) -> dict[str, float]:
     """What ``combining`` weighs, by name.
 
     Args:
         compared: the claim and what it is compared with.
-        said: the support model's probabilities: supported, contradicted, absent.
+        probabilities: the support model's probabilities: supported, contradicted, absent.
         wording_odds: the log-odds by the claim's wording, see ``weighed``.
     """
     claim, text = as_said(compared), compared.text
     return {
         "bias": 1.0,
-        "model": log_odds_of(said[0]),
-        "not contradicted": -log_odds_of(said[1]),
+        "model": log_odds_of(probabilities[0]),
+        "not contradicted": -log_odds_of(probabilities[1]),
         "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
         "words": _missing_few(word_share(claim, text)),
         "word pairs": _missing_few(pair_share(claim, text)),
@@ -617,8 +617,8 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 
 def log_odds_of(probability: float) -> float:
     """The log-odds of a probability of the support model, which is never taken as quite sure."""
-    kept = max(_LEAST, min(1 - _LEAST, probability))
-    return math.log(kept / (1 - kept))
+    clipped = max(_LEAST, min(1 - _LEAST, probability))
+    return math.log(clipped / (1 - clipped))
 
 
 def read_sentences(chunks: Sequence[str]) -> list[Sentence]:
@@ -661,7 +661,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
     """The signals by name, as ``WEIGHTS`` weighs them."""
     claim, found = compared.claim, compared.found
     kinds = {one.kind for one in found.conflicts}
-    said = quantities(claim)
+    probabilities = quantities(claim)
     near = compared.near[:1]
     return {
         "bias": 1.0,
@@ -672,7 +672,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
         "negation": float("negation" in kinds),
         "other number": float(bool(kinds & {"number", "date"})),
         "other name": float("name" in kinds),
-        "quantity": float(bool(said) and not all(said <= quantities(text) for text in near)),
+        "quantity": float(bool(probabilities) and not all(probabilities <= quantities(text) for text in near)),
     }
 
 
