@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from .building import build_bot as build_bot
     from .building import index_folder as index_folder
     from .chat.judge import ChatJudgeModel as ChatJudgeModel
+    from .chat.limits import LIMITERS as LIMITERS
     from .chat.limits import Limiter as Limiter
     from .chat.limits import RequestsStopped as RequestsStopped
     from .chat.limits import Turnstile as Turnstile
     from .chat.limits import deadline as deadline
+    from .chat.limits import limiter_of as limiter_of
     from .chat.model import ChatModel as ChatModel
     from .chat.model import ChatRequest as ChatRequest
     from .chat.model import Completion as Completion

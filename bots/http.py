@@ -13,7 +13,7 @@ from .. import InputError
 from ..knowledge import Message
 from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
 from .building import BotResources
-from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOut, Limiter, read_retry_after
+from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOut, limiter_of, read_retry_after
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
 from .settings import HISTORY_PLACE, PLACE, SESSION_PLACE, HttpSettings
@@ -105,7 +105,7 @@ class HttpBot:
         self._settings = settings
         self._environ = environ
         self._place = redacted_url(settings.url)
-        limiter = Limiter(settings.concurrency or _ROOM)
+        limiter = limiter_of(f"{name} {self._place}", settings.concurrency or _ROOM)
         limiter.patience = settings.patience
         self._attempts = Attempts(self._place, limiter, settings.max_attempts, backoff=backoff)
         self._session: aiohttp.ClientSession | None = None

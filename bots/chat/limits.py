@@ -307,6 +307,11 @@ class Limiter:
         return self._limit
 
     @property
+    def ceiling(self) -> int:
+        """The most that it may ever be."""
+        return self._ceiling
+
+    @property
     def in_flight(self) -> int:
         """Requests under way, including those that wait for a Retry-After to end."""
         return self._in_flight
@@ -414,6 +419,21 @@ class Limiter:
                 turn.set_result(None)
 
 
+LIMITERS: ContextVar[Callable[[str, int], Limiter]] = ContextVar(
+    "proctor_limiters", default=lambda _, ceiling: Limiter(ceiling)
+)
+
+
+def limiter_of(place: str, ceiling: int) -> Limiter:
+    """The limiter of an endpoint or a judge; on a cluster one whose room is leased, as the limit holds for all workers.
+
+    Args:
+        place: what tells it from others, without secrets: all workers call it the same.
+        ceiling: requests under way at most.
+    """
+    return LIMITERS.get()(place, ceiling)
+
+
 class RequestsStopped(BotMisconfigured):
     """The request was not sent, because one before it showed that none can succeed."""
 
@@ -431,7 +451,7 @@ class Turnstile:
     def __init__(self, places: int | Limiter, beyond: Gate | None = None) -> None:
         self.reason = ""
         self._own = places if isinstance(places, Limiter) else Limiter(places)
-        self.places = self._own.limit
+        self.places = self._own.ceiling
         self._beyond = beyond
 
     def lead_to(self, beyond: Gate) -> "Turnstile":

@@ -17,8 +17,8 @@ from .limits import (
     Backoff,
     Effort,
     EndpointFailed,
-    Limiter,
     Turnstile,
+    limiter_of,
     read_retry_after,
 )
 from .model import ChatRequest, Completion
@@ -98,7 +98,7 @@ class Endpoint:
         self.place = redacted_url(url)  # as it may be shown
         self.max_reply_mb = max_reply_mb
         self.model = model
-        self.limiter = Limiter(concurrency)
+        self.limiter = limiter_of(f"{self.place} {model} {key_name}", concurrency)
         self.capabilities = EndpointCapabilities()
         self.users = 0
         self._key = key

@@ -19,6 +19,7 @@ from ...knowledge.questions.row_files import rows_of
 from ...metrics.declaration import declaration_of, metric
 from ...reports.store.database import Store
 from ...reports.store.encoding import to_json
+from ..cluster.target import clustered
 from ..gate.gate import GateOptions, gate_cached
 from ..run.recorded_run import recorded_evaluation
 from ..run.run import run_evaluation
@@ -164,6 +165,8 @@ def _run(
     local_models: Mapping[str, str] | None = None,
     perturb: bool = True,
     progress: bool = True,
+    on: str = "",
+    workers: int | None = None,
 ) -> Job[Run]:
     """Run a suite, as ``proctor run`` does; what the database has already is not asked again.
 
@@ -182,6 +185,8 @@ def _run(
         local_models: other models for roles, such as ``{"toxicity": "./folder"}``.
         perturb: with the perturbed questions that the suite wants.
         progress: show how far the run is.
+        on: the cluster that does the work: ``ray`` on this machine, or ``ray://HOST:10001``.
+        workers: how many programs of the cluster work; left out, one on each of its processors.
 
     Returns:
         The run; that of the perturbed questions is its ``perturbed``.
@@ -199,7 +204,7 @@ def _run(
     entries, functions = _entries(metrics)
     config = RunConfig(
         _several(bots), limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
-        metrics=entries, functions=functions,
+        metrics=entries, functions=functions, on=on, workers=workers,
     )  # fmt: skip
 
     def again() -> PerturbedRun | None:
@@ -207,7 +212,10 @@ def _run(
 
         return perturbed_run(loaded, config, os.environ) if perturb and loaded.suite.perturb is not None else None
 
-    return Job(_work(lambda notify: suite_evaluation(loaded, config, os.environ, notify), db, "run", again), progress)
+    def make(notify: Callable[[str], None]) -> Evaluation:
+        return clustered(suite_evaluation(loaded, config, os.environ, notify), config)
+
+    return Job(_work(make, db, "run", again), progress)
 
 
 run, arun = twins(_run)
@@ -520,9 +528,8 @@ def _work(
             outcome = run_evaluation(evaluation, store, watcher)
             second = None
             if perturbed is not None and not outcome.judge_problem and len(outcome.unable) < len(outcome.summary.bots):
-                second = run_evaluation(
-                    _without_command(perturbed.evaluation(os.environ, watcher.message, store), verb), store, watcher
-                )
+                asked_again = clustered(perturbed.evaluation(os.environ, watcher.message, store), perturbed.options)
+                second = run_evaluation(_without_command(asked_again, verb), store, watcher)
         path = Path(db).absolute()
         second_run = None if second is None else Run(path, second.summary.run, _warnings(second))
         return Run(path, outcome.summary.run, _warnings(outcome), second_run)

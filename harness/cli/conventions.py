@@ -104,6 +104,23 @@ RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
     "judge_url": RunOption(JudgeUrl, ""),
     "local_model": RunOption(LocalModel, None, "local_models", lambda given: tuple(given or ())),
     "dry_run": RunOption(DryRun, False, "only_planned"),
+    "on": RunOption(
+        Annotated[
+            str,
+            typer.Option(
+                metavar="CLUSTER",
+                help="Spread the questions over a Ray cluster: ray (on this machine) or ray://HOST:10001; needs "
+                "proctor[ray].",
+            ),
+        ],
+        "",
+    ),
+    "workers": RunOption(
+        Annotated[
+            int | None,
+            typer.Option(min=1, metavar="N", help="Workers of the cluster; by default one on each processor."),
+        ]
+    ),
 }
 
 

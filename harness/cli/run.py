@@ -247,11 +247,13 @@ def repeat_run(
 
     Also returns why the judge could not write questions; blank if it could.
     """
+    from ..cluster.target import clustered
+
     if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
         return None, ""
     with watching() as watcher:
         evaluation: Evaluation = run.evaluation(environ, say if isinstance(watcher, Silent) else watcher.message, store)
-        return run_evaluation(evaluation, store, watcher), run.written.problem
+        return run_evaluation(clustered(evaluation, run.options), store, watcher), run.written.problem
 
 
 def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustness:
@@ -292,8 +294,9 @@ if TYPE_CHECKING:
 
 
 @with_run_options(
-    "bots", "limit", "repeat", "concurrency", "fresh", "latency_run", "judge", "judge_url", "local_model", "dry_run"
-)
+    "bots", "limit", "repeat", "concurrency", "fresh", "latency_run", "judge", "judge_url", "local_model", "dry_run",
+    "on", "workers",
+)  # fmt: skip
 def run(
     suite: Annotated[
         Path | None,
@@ -308,13 +311,14 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a suite: ask its bots and score the answers. Prints the leaderboard; cached answers are not asked again."""
+    from ..cluster.target import clustered
     from ..run.suite_run import suite_evaluation
     from ..suite.suite_file import load_named
 
     loaded = cache(lambda: load_named(suite))
 
     def make(notify: Notify) -> Evaluation:
-        return suite_evaluation(loaded(), config, os.environ, notify)
+        return clustered(suite_evaluation(loaded(), config, os.environ, notify), config)
 
     def again() -> PerturbedRun | None:
         return _perturbed(loaded(), config) if perturb else None

@@ -91,7 +91,7 @@ class Engine:
         """
         try:
             if self.stopper is None:
-                await self._all([(bot_queue, self._todo(bot_queue)) for bot_queue in bot_queues])
+                await self._all([(bot_queue, self.todo(bot_queue)) for bot_queue in bot_queues])
             else:
                 await self._in_stretches(bot_queues)
         except* InputError as errors:
@@ -109,7 +109,7 @@ class Engine:
 
     async def _in_stretches(self, bot_queues: Sequence[BotQueue]) -> None:
         size = stretch(bot_queues, self.scorer.is_judged)
-        left = [(bot_queue, self._todo(bot_queue)) for bot_queue in bot_queues]
+        left = [(bot_queue, self.todo(bot_queue)) for bot_queue in bot_queues]
         while left and not self._enough:
             blocks = [(bot_queue, block_of(rest, size)) for bot_queue, rest in left]
             await self._all([(bot_queue, iter(block)) for bot_queue, block in blocks])
@@ -170,7 +170,8 @@ class Engine:
             for _ in range(bot_queue.concurrency):
                 group.create_task(worker())
 
-    def _todo(self, bot_queue: BotQueue) -> Iterator[Work]:
+    def todo(self, bot_queue: BotQueue) -> Iterator[Work]:
+        """What is left to do in a bot queue; where other programs share the database, what is given out is leased."""
         if self.leases is None:
             return todo(bot_queue, self.run_results, self.run, self.own_only)
         return shared_todo(bot_queue, self.run_results, self.run, self.own_only, self.leases)

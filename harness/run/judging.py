@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from ... import InputError
-from ...bots import ChatJudgeModel, Limiter, Turnstile, open_chat_model, redactor
+from ...bots import ChatJudgeModel, Turnstile, limiter_of, open_chat_model, redactor
 from ...metrics.declaration import exception_line
 from ...metrics.facts import LOCAL_MODELS
 from ...metrics.judge.judges import Panel, PromptedJudge
@@ -377,7 +377,7 @@ def open_judging(
     settings = choice.settings
     if settings.is_embedded:
         return _embedded(settings, embedder, base, local_models, keeper)
-    models, calls = [], Limiter(concurrency)
+    models, calls = [], limiter_of("judge", concurrency)
     for model in choice.models.values():
         turnstile = Turnstile(calls)
         try:

@@ -335,6 +335,13 @@ def _rows(
         yield row, None if found.linked and not missing else Todo(row, missing)
 
 
+def stored_rows(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, items: Sequence[Item]
+) -> Iterator[Row]:
+    """The row of each item, with the ids of its reply and question where it is cached."""
+    return (row for row, _ in _rows(bot_queue, run_results, run, own_only, items))
+
+
 def cached_items(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool
 ) -> Iterator[list[tuple[Item, int, int | None]]]:

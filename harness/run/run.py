@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import orjson
 
@@ -57,13 +57,15 @@ if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
     from ...bots import BotSettings
-    from ...knowledge import BatchingEmbedder, Knowledge, Question
+    from ...knowledge import BatchingEmbedder, Knowledge, Question, Questions
     from ...metrics.plan import Plan
     from ...reports.summary import MetricSummary
+    from ..suite.suite_file import LoadedSuite
     from .conversation_scoring import ConversationScorer
     from .evidence import Places
     from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
+    from .run_config import RunConfig
 
 
 CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens
@@ -217,12 +219,29 @@ def _version(name: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """What an evaluation was made of, from which another machine can make it again."""
+
+    loaded: LoadedSuite
+    options: RunConfig
+    questions: Questions
+
+
+class Asking(Protocol):
+    """Asks what is left of bot queues and scores it: an ``Engine``, or what spreads the work over a cluster."""
+
+    async def work(self, bot_queues: Sequence[BotQueue]) -> None:
+        """Until nothing is left; every row and score is handed to the engine's writer as soon as it is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What is to be done: who is asked what, and how it is scored.
 
     ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all. ``against``
     names the reference bot of metrics that compare answers. ``given`` names metrics whose scores come with the answers,
-    in ``given_rows``.
+    in ``given_rows``. ``spread`` hands the work of an engine to others; None where the engine does it itself.
     """
 
     header: RunHeader
@@ -242,6 +261,8 @@ class Evaluation:
     given: frozenset[str] = frozenset()
     given_rows: Callable[[], Iterable[GivenRow]] = tuple
     users: SimulatedUsers = field(default_factory=SimulatedUsers)
+    origin: Origin | None = None
+    spread: Callable[[Engine], Asking] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +466,8 @@ class _Sitting:
                 if "embedder" in evaluation.plan.needs:
                     evaluation.judging.prepare_beside(evaluation.embedder.load)
             await self._check_judge()
-            await self._begun().work(self.bot_queues)
+            engine = self._begun()
+            await (engine if evaluation.spread is None else evaluation.spread(engine)).work(self.bot_queues)
             if self._pairs is not None:
                 await self._pairs.work(self.bot_queues, self._own_only)
             if self._conversations is not None:

@@ -67,6 +67,8 @@ class RunConfig:
         functions: metrics and artefacts that are handed over as functions.
         given: bots that are handed over, by the names that the suite has for them.
         told: what is known of the scores that come with recorded answers.
+        on: the cluster that does the work: ``ray``, or ``ray://HOST:PORT``; blank for this program.
+        workers: how many programs of the cluster work; None for one on each of its processors.
     """
 
     bots: tuple[str, ...] = ()
@@ -87,3 +89,5 @@ class RunConfig:
     functions: tuple[Function, ...] = ()
     given: tuple[tuple[str, GivenBot], ...] = ()
     told: Told = Told()
+    on: str = ""
+    workers: int | None = None

@@ -13,8 +13,8 @@ from ...bots import (
     ChatJudgeModel,
     ChatModelSettings,
     Endpoints,
-    Limiter,
     Turnstile,
+    limiter_of,
     open_chat_model,
     redactor,
 )
@@ -285,7 +285,7 @@ def open_users(
     """
     if model is None:
         return SimulatedUsers(seed=seed)
-    turnstile = Turnstile(Limiter(concurrency))
+    turnstile = Turnstile(limiter_of("simulated user", concurrency))
     try:
         chat = open_chat_model(model, embedder, base, environ, endpoints, turnstile)
     except InputError as wrong:

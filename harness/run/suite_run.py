@@ -41,7 +41,7 @@ from .evidence import LocatedQuestions, gold_evidence
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
 from .queues import BotQueue, Item, exchange
-from .run import Evaluation, documents_read, manifest, reference_bot, reply_estimates, run_metrics
+from .run import Evaluation, Origin, documents_read, manifest, reference_bot, reply_estimates, run_metrics
 from .run_config import GivenBot, RunConfig
 from .simulated_users import SimulatedUsers, open_users
 
@@ -93,7 +93,7 @@ def suite_evaluation(
     Raises:
         InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
     """
-    loaded = _changed(loaded, options)
+    given, loaded = loaded, _changed(loaded, options)
     suite = loaded.suite
     repeats = options.repeat or suite.repeat
     concurrency = options.concurrency or suite.concurrency
@@ -141,6 +141,7 @@ def suite_evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
         scored.models, reply_estimates(suite.bots, suite.models, knowledge), against=against, users=users,
+        origin=Origin(given, options, questions),
     )  # fmt: skip
 
 

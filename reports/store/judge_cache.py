@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +43,9 @@ class _Keys:
         (self._last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM judge_calls").fetchone()
         self._keys = {key for (key,) in connection.execute("SELECT key FROM judge_calls LIMIT ?", [MOST_KEYS])}
 
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
     def may_have(self, key: bytes) -> bool:
         """False when it is not in the database, as it was a second ago."""
         if len(self._keys) < MOST_KEYS and time.monotonic() - self._seen_at > FRESHNESS:
@@ -73,6 +76,8 @@ class JudgeCache:
         cached: calls that cost nothing, because the reply was cached or under way.
         failed: calls that were made and brought no reply.
         cost: of the calls that were made, as far as prices are known; None as long as none is.
+        elsewhere: where else a reply may be cached, asked before a call is paid for; a worker of a cluster asks the
+            program that started it.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class JudgeCache:
         self.paid = self.cached = self.failed = 0
         self._notify = notify
         self.cost: float | None = None
+        self.elsewhere: Callable[[bytes], Awaitable[CachedCall | None]] | None = None
         self._path = Path()
         self._connection: sqlite3.Connection | None = None
         self._writer: RowWriter | None = None
@@ -111,11 +117,16 @@ class JudgeCache:
         self._connection = self._writer = None
         self._recent.clear()
 
+    @property
+    def has_calls(self) -> bool:
+        """Whether replies were cached before, which may be taken."""
+        return bool(self._keys) and not self._since
+
     async def ask(self, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
         """The reply to a request, or why there is none; cached, shared or paid for."""
         key = call_key(model.model_id, request, model.temperature(request))
         while True:
-            if (found := self._find(key)) is not None:
+            if (found := self.find(key)) is not None:
                 self.cached += 1
                 return found
             under_way = self._under_way.get(key)
@@ -130,7 +141,8 @@ class JudgeCache:
             self.cached += 1
             return shared
 
-    def _find(self, key: bytes) -> CachedCall | None:
+    def find(self, key: bytes) -> CachedCall | None:
+        """The cached reply of a call; None where there is none."""
         if self._connection is None or self._keys is None:
             return None
         if (recent := self._recent.get(key)) is not None:
@@ -141,12 +153,14 @@ class JudgeCache:
             line = self._connection.execute(FIND, [key, self._since]).fetchone()
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
-        return None if line is None else CachedCall(line[1], line[2] or "", id=line[0])
+        return None if line is None else CachedCall(line[1], line[2] or "", id=line[0], key=key)
 
     async def _pay(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
         under_way = self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
-            call = await self._call(key, model, request, problem)
+            call = None if self.elsewhere is None else await self.elsewhere(key)
+            self.cached += call is not None
+            call = call or await self._call(key, model, request, problem)
             under_way.set_result(call)
             return call
         finally:
@@ -156,7 +170,7 @@ class JudgeCache:
     async def _call(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
         """Make the call and store its outcome."""
         self.paid += 1
-        record = CallRecord(key, model.model_id, request, asked_at=now())
+        record = CallRecord(key, model.model_id, request, asked_at=now(), stored=CachedCall(key=key))
         started = time.perf_counter()
         try:
             record.completion = self._cleaned(await model.complete(request))

@@ -18,12 +18,13 @@ Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 
 @dataclass(slots=True)
 class CachedCall:
-    """A stored reply, or why there is none. ``id`` is given by the store."""
+    """A stored reply, or why there is none. ``id`` is given by the store; ``key`` is that of the call."""
 
     text: str | None = None
     finish_reason: str = ""
     error: str = ""
     id: int | None = None
+    key: bytes = b""
 
     @property
     def reply(self) -> JudgeReply:

@@ -64,6 +64,11 @@ class RunResults:
         self._store = store
         self._connection = store.connection
 
+    @property
+    def store(self) -> Store:
+        """The database."""
+        return self._store
+
     def begin(self, header: RunHeader) -> OpenRun:
         """Go on with the run of the same identity, or start one; ``fresh`` always starts one."""
         with transaction(self._store.path, self._connection):

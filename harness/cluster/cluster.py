@@ -1,0 +1,185 @@
+"""Cluster: Ray, started on this machine or found at an address, with the actors of a run."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ... import InputError
+from .leased_limits import Leases, Report, Share
+from .messages import Batch, Block, Setup
+from .target import LOCAL
+from .worker import Worker
+
+if TYPE_CHECKING:
+    from ...reports.store.judge_calls import CachedCall
+
+OBJECT_STORE: Final = 100 << 20  # bytes; blocks and batches are small, and Ray would reserve a third of the memory
+AT_ONCE: Final = 4  # calls to one worker: `take` waits while a block is begun or judge calls are handed over
+NOT_PACKED: Final = ["*.db", "*.db-wal", "*.db-shm", "*.db-calls-*", "*.html", "__pycache__", ".git", ".venv*"]
+
+
+class WorkerLost(Exception):  # noqa: N818 - an outcome: another worker goes on
+    """A worker ended in the middle, or its node did; the message says why."""
+
+
+@dataclass(slots=True)
+class WorkerHandle:
+    """A worker as the driver sees it; every call raises WorkerLost where it is gone."""
+
+    _actor: Any
+    _cluster: Cluster
+
+    async def start(self, block: Block) -> None:
+        """See ``Worker``."""
+        await self._cluster.result(self._actor.start.remote(block))
+
+    async def take(self, seconds: float) -> Batch:
+        """See ``Worker``."""
+        batch: Batch = await self._cluster.result(self._actor.take.remote(seconds))
+        return batch
+
+    async def give(self, found: Mapping[bytes, CachedCall | None]) -> None:
+        """See ``Worker``."""
+        await self._cluster.result(self._actor.give.remote(found))
+
+    async def close(self) -> None:
+        """See ``Worker``; then its program ends."""
+        await self._cluster.result(self._actor.close.remote())
+
+    def kill(self) -> None:
+        """End its program at once."""
+        self._cluster.ray.kill(self._actor)
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Ray with the actor that leases the room of endpoints.
+
+    Attributes:
+        ray: the package.
+        workers: how many workers to start.
+        is_elsewhere: whether files travel to the nodes.
+    """
+
+    ray: Any
+    workers: int
+    is_elsewhere: bool
+    _leases: Any = None
+    _is_ours: bool = True
+    _folder: Path | None = None
+    _handles: list[WorkerHandle] = field(default_factory=list)
+
+    @property
+    def folder(self) -> str | None:
+        """A folder that goes with the cluster; None where its machines may be others."""
+        return None if self._folder is None else str(self._folder)
+
+    @classmethod
+    def open(cls, on: str, workers: int | None, base: Path) -> Cluster:
+        """Start Ray on this machine, or connect to it.
+
+        Where this program is connected already, or ``RAY_ADDRESS`` names a cluster, ``ray`` means that one.
+
+        Args:
+            on: ``ray`` or an address.
+            workers: how many; None for one on each processor of the cluster.
+            base: the suite's folder, which travels to a cluster elsewhere.
+
+        Raises:
+            InputError: nobody answers at the address.
+        """
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # read when it is imported
+        is_local = on == LOCAL and not os.environ.get("RAY_ADDRESS")
+        if is_local:  # Ray's switch for its addresses: nothing listens beyond this machine
+            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+        import ray
+
+        quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+        made = cls(ray, workers or 1, not is_local)
+        if ray.is_initialized():
+            made._is_ours, made.is_elsewhere = False, False
+        elif is_local:
+            made._folder = Path(tempfile.mkdtemp(prefix="proctor-ray-"))
+            processors = max(os.cpu_count() or 1, workers or 1)
+            ray.init(
+                "local", num_cpus=processors, include_dashboard=False, object_store_memory=OBJECT_STORE,
+                _temp_dir=str(made._folder), **quiet,
+            )  # fmt: skip
+        else:
+            address = on if on != LOCAL else os.environ["RAY_ADDRESS"]
+            files = {"working_dir": str(base), "excludes": NOT_PACKED}
+            try:
+                ray.init(address, runtime_env=files, **quiet)
+            except (ConnectionError, RuntimeError, OSError) as error:
+                raise InputError(f"--on {on}: no Ray cluster answers there: {_first_line(error)}") from error
+        made.workers = workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
+        made._leases = ray.remote(Leases).options(num_cpus=0, max_restarts=-1, max_task_retries=3).remote()
+        return made
+
+    def worker(self, setup: Setup) -> WorkerHandle:
+        """One more worker; Ray finds a processor for it."""
+        actor = self.ray.remote(Worker).options(num_cpus=1, max_concurrency=AT_ONCE)
+        handle = WorkerHandle(actor.remote(setup, _Leasing(self._leases)), self)
+        self._handles.append(handle)
+        return handle
+
+    async def result(self, reference: Awaitable[Any]) -> Any:  # noqa: ANN401 - whatever the actor gives
+        """What a call gives.
+
+        Raises:
+            WorkerLost: the worker is gone.
+            InputError: it could not be made.
+        """
+        errors = self.ray.exceptions
+        try:
+            return await reference
+        except (errors.RayActorError, errors.ObjectLostError, errors.WorkerCrashedError, errors.NodeDiedError) as error:
+            if missing := re.search(r"No module named '([\w.]+)'", str(error)):
+                raise InputError(_lacks(missing[1])) from error
+            raise WorkerLost(_first_line(error)) from error
+        except errors.RaySystemError as error:
+            if missing := re.search(r"No module named '([\w.]+)'", str(error)):
+                raise InputError(_lacks(missing[1])) from error
+            raise
+
+    def close(self) -> None:
+        """End what was started; Ray itself only where it is ours."""
+        for handle in self._handles:
+            handle.kill()
+        if self._is_ours:
+            self.ray.shutdown()
+        else:
+            self.ray.kill(self._leases)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leasing:
+    """The leases as a worker sees them; it travels with the worker."""
+
+    actor: Any
+
+    def __call__(self, worker: str, reports: Mapping[str, Report]) -> Awaitable[Mapping[str, Share]]:
+        """See ``Leases``."""
+        shares: Awaitable[Mapping[str, Share]] = self.actor.exchange.remote(worker, reports)
+        return shares
+
+
+def _lacks(package: str) -> str:
+    return (
+        f"A worker of the cluster has no package {package}: install it on every node, with the versions that are here,"
+        f" or have Ray do so (runtime_env)."
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,259 @@
+"""Worker: asks and scores blocks of questions with the engine of any run, and says what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+import threading
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from ... import InputError, __version__
+from ...bots import LIMITERS
+from ...reports.store.database import Store
+from ...reports.store.judge_calls import CachedCall
+from ...reports.store.parts import PartWriter, SameRequest, row_key
+from ...reports.store.run import Row, bot_fingerprint
+from ...reports.store.run_results import OpenRun, RunResults
+from ..run.engine import Engine
+from ..run.interrupts import DaemonThreads, undisturbed
+from ..run.isolation import close_loop, new_loop, run_until_done
+from ..run.queues import BotQueue, close
+from ..run.scoring import Scorer
+from ..run.suite_run import suite_evaluation
+from .leased_limits import LeasedLimits
+from .messages import Batch, Block, Done, Event, Setup, Tally
+
+if TYPE_CHECKING:
+    from ...bots import Reply
+    from ..run.run import Evaluation
+    from .leased_limits import Leasing
+
+GATHERED: Final = 0.005  # seconds in which what comes together is handed over together
+COUNTED: Final = ("asked", "failed", "cached", "histories_cut", "total")
+
+
+class PartResults(RunResults):
+    """Cached rows of a part; what earlier versions of a bot answered comes with each block."""
+
+    earlier: Mapping[tuple[str, int], SameRequest] = MappingProxyType({})
+
+    def same_request(self, bot_id: int, request_hash: str, repeat: int) -> tuple[Reply, float | None] | None:  # noqa: ARG002 - as in the base
+        """See ``RunResults``."""
+        found = self.earlier.get((request_hash, repeat))
+        return None if found is None else (found.reply, found.latency_ms)
+
+
+class Worker:
+    """One program of a cluster. Its engine has an event loop in a thread of its own.
+
+    Bots, models and connections stay from block to block. What it writes goes into a part, a database of its own in a
+    temporary folder, and at once to the driver, which asks for it by ``take``.
+
+    Args:
+        setup: what the run is.
+        leasing: leases the room of endpoints; None where this worker has them to itself.
+    """
+
+    def __init__(self, setup: Setup, leasing: Leasing | None = None) -> None:
+        self._setup = setup
+        self._limits = LeasedLimits(leasing)
+        self._came = threading.Condition()  # guards the four below
+        self._events: list[Event] = []
+        self._messages: list[str] = []
+        self._wanted: list[bytes] = []
+        self._is_over, self._mistake, self._broken = False, "", ""
+        self._asked_for: dict[bytes, asyncio.Future[CachedCall | None]] = {}
+        self._blocks: asyncio.Queue[Block | None] = asyncio.Queue()
+        self._loop = new_loop()
+        self._queue: BotQueue | None = None
+        self._counted: dict[str, int] = {}
+        self._calls_cached = 0
+        self._evaluation: Evaluation | None = None
+        self._thread = threading.Thread(target=self._live, name="proctor-worker", daemon=True)
+        self._thread.start()
+
+    def start(self, block: Block) -> None:
+        """Begin a block; the one before is over."""
+        self._loop.call_soon_threadsafe(self._blocks.put_nowait, block)
+
+    def take(self, seconds: float) -> Batch:
+        """What came since the last call, waited for no longer than so many seconds."""
+        with self._came:
+            self._came.wait_for(lambda: self._events or self._wanted or self._is_over or self._messages, seconds)
+        threading.Event().wait(GATHERED)
+        with self._came:
+            batch = Batch(
+                self._events, self._tally(), tuple(self._messages), tuple(self._wanted), self._is_over,
+                self._queue.problem if self._queue else "", self._mistake, self._broken,
+            )  # fmt: skip
+            self._events, self._messages, self._wanted, self._is_over = [], [], [], bool(self._mistake or self._broken)
+        return batch
+
+    def give(self, found: Mapping[bytes, CachedCall | None]) -> None:
+        """Hand over judge calls that were wanted; None for those that nobody has made."""
+        self._loop.call_soon_threadsafe(self._given, found)
+
+    def close(self) -> None:
+        """Close bots and models, and remove the part."""
+        self._loop.call_soon_threadsafe(self._blocks.put_nowait, None)
+        self._thread.join()
+
+    def _live(self) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="proctor-part-", dir=self._setup.folder))
+        asyncio.set_event_loop(self._loop)
+        try:
+            with undisturbed():
+                run_until_done(self._loop, self._work(folder), _nothing)
+        except InputError as error:
+            self._end(mistake=str(error))
+        except BaseException:  # noqa: BLE001 - the driver says it, and ends the run
+            self._end(broken=traceback.format_exc())
+        finally:
+            close_loop(self._loop)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    async def _work(self, folder: Path) -> None:
+        asyncio.get_running_loop().set_default_executor(DaemonThreads())
+        token = LIMITERS.set(self._limits.limiter_of)
+        evaluation = self._evaluation = self._made()
+        LIMITERS.reset(token)
+        leases = asyncio.create_task(self._limits.keep())
+        store = Store.open(folder / "part.db")
+        results = PartResults(store)
+        run = results.begin(evaluation.header)
+        writer = PartWriter(store.path, run, evaluation.redact, self._say)
+        engine = self._engine(evaluation, run, results, writer, store.path)
+        queues = {bot_queue.name: bot_queue for bot_queue in evaluation.bot_queues(run)}
+        try:
+            while (block := await self._blocks.get()) is not None:
+                await self._answer(block, engine, queues[block.bot], results, writer)
+                self._end()
+        finally:
+            leases.cancel()
+            for bot_queue in queues.values():
+                await close(bot_queue)
+            await evaluation.judging.close()
+            await evaluation.users.close()
+            await evaluation.models.close()
+            await asyncio.to_thread(evaluation.embedder.close)
+            writer.close()
+            store.close()
+
+    def _made(self) -> Evaluation:
+        """The evaluation, made anew here; raises InputError where it is not that of the driver."""
+        setup, options = self._setup, self._setup.options
+        if setup.proctor != __version__:
+            raise InputError(f"proctor here is {__version__}, and {setup.proctor} where the run was started.")
+        loaded = replace(setup.loaded, base=Path.cwd()) if setup.is_elsewhere else setup.loaded
+        try:
+            made = suite_evaluation(loaded, options, os.environ, self._message, setup.questions)
+        except ModuleNotFoundError as error:
+            raise InputError(f"the package {error.name} is not installed here.") from error
+        bots = {name: bot_fingerprint(name, identity) for name, identity in made.header.bots}
+        metrics = {metric.name: metric.version for metric in made.header.metrics}
+        for kind, mine, theirs in (("bot", bots, setup.bots), ("metric", metrics, setup.metrics)):
+            if differing := [name for name in theirs if mine.get(name) != theirs[name]]:
+                raise InputError(
+                    f"the {kind} {differing[0]} is not the same here as where the run was started: files, packages or"
+                    " models differ. Install the same versions and give both the same files."
+                )
+        return made
+
+    def _engine(
+        self, evaluation: Evaluation, run: OpenRun, results: PartResults, writer: PartWriter, path: Path
+    ) -> Engine:
+        plan, judging = evaluation.plan, evaluation.judging
+        evaluation.models.lower_priority()
+        if judging.is_language_model:
+            evaluation.embedder.lower_priority()
+            if "embedder" in plan.needs:
+                judging.prepare_beside(evaluation.embedder.load)
+        evaluation.vector_cache.bind(path, writer)
+        judging.bind(path, writer, fresh=False)
+        evaluation.users.bind(path, writer, fresh=False)
+        if self._setup.asks:
+            judging.judge_cache.elsewhere = evaluation.users.cache.elsewhere = self._ask_driver
+        scorer = Scorer(plan, writer, results, evaluation.embedder, evaluation.places, judging, evaluation.models)
+        elsewhere = {*plan.of_pairs, *plan.of_conversations, *evaluation.given}
+        of_rows = {name: number for name, number in run.metric_ids.items() if name not in elsewhere}
+        header = evaluation.header
+        return Engine(
+            replace(run, metric_ids=of_rows), results, writer, scorer, self, evaluation.redact,
+            header.fresh or header.alone, users=evaluation.users,
+        )  # fmt: skip
+
+    async def _answer(
+        self, block: Block, engine: Engine, bot_queue: BotQueue, results: PartResults, writer: PartWriter
+    ) -> None:
+        for answer in block.cached:
+            writer.seed(answer, bot_queue.bot_id, engine.run.metric_ids)
+        if block.cached:
+            await asyncio.to_thread(writer.flush)
+        results.earlier = {(each.request_hash, each.repeat): each for each in block.earlier}
+        with self._came:
+            bot_queue.items, bot_queue.total = (lambda: block.items), len(block.items)
+            self._queue, self._counted = bot_queue, {name: getattr(bot_queue, name) for name in COUNTED}
+        await engine.work([bot_queue])
+
+    def _tally(self) -> Tally:
+        """What was counted since the last one; the condition is held."""
+        bot_queue, evaluation = self._queue, self._evaluation
+        if bot_queue is None or evaluation is None:
+            return Tally()
+        now = {name: getattr(bot_queue, name) for name in self._counted}
+        since = {name: now[name] - self._counted[name] for name in now}
+        self._counted = now
+        before, self._calls_cached = self._calls_cached, evaluation.judging.judge_cache.cached
+        endings, bot_queue.endings = bot_queue.endings, {}
+        return Tally(**since, is_deaf=bot_queue.is_deaf, calls_cached=self._calls_cached - before, endings=endings)
+
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - the form of a watcher
+        """See ``Watcher``."""
+        self._say(Done(None if row is None else row_key(row)))
+
+    def judged(self, calls: int, cost: float | None) -> None:
+        """See ``Watcher``; the driver counts the calls themselves."""
+
+    def message(self, sentence: str) -> None:
+        """See ``Watcher``."""
+        self._message(sentence)
+
+    def _message(self, sentence: str) -> None:
+        with self._came:
+            self._messages.append(sentence)
+            self._came.notify()
+
+    def _say(self, event: Event) -> None:
+        with self._came:
+            self._events.append(event)
+            self._came.notify()
+
+    def _end(self, mistake: str = "", broken: str = "") -> None:
+        with self._came:
+            self._is_over, self._mistake, self._broken = True, mistake, broken
+            self._came.notify()
+
+    async def _ask_driver(self, key: bytes) -> CachedCall | None:
+        future: asyncio.Future[CachedCall | None] = asyncio.get_running_loop().create_future()
+        self._asked_for[key] = future
+        with self._came:
+            self._wanted.append(key)
+            self._came.notify()
+        return await future
+
+    def _given(self, found: Mapping[bytes, CachedCall | None]) -> None:
+        for key, call in found.items():
+            future = self._asked_for.pop(key, None)
+            if future is not None and not future.done():
+                future.set_result(call)
+
+
+def _nothing() -> None:
+    """A KeyboardInterrupt is no business of a worker: the driver ends it."""
