@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError
-from ...bots.redaction import literal_secrets
+from ...bots import literal_secrets
 
 if TYPE_CHECKING:
     from ..run.engine import Engine
