@@ -22,6 +22,7 @@ for _name, _value in {
     "ORT_DISABLE_TELEMETRY": "1",  # onnxruntime
     "HF_HUB_DISABLE_TELEMETRY": "1",  # huggingface_hub, transformers, sentence-transformers
     "RAY_USAGE_STATS_ENABLED": "0",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
     "DO_NOT_TRACK": "1",  # what else may come with somebody's bot
 }.items():
     os.environ.setdefault(_name, _value)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import gc
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from .. import InputError
+from ..bots import redactor
 from ..knowledge import Question
 from ..knowledge.formats import Format, Notes
 from ..knowledge.formats.finding import ForeignRows, format_of, opened
@@ -26,6 +30,9 @@ from ..reports.summary import find_run
 from .run.given_metrics import given_metrics, metric_name
 from .run.imported_run import import_run
 from .run.run_config import Told
+
+if TYPE_CHECKING:
+    from ..reports.export.mlflow import Logged
 
 MOST_DOCUMENTS: Final = 50_000  # files in one folder
 MY_BOT: Final = '''"""Your bot: put your own code here. Each question of the suite is handed to this function."""
@@ -82,6 +89,19 @@ class ImportOptions:
     force: bool = False
 
 
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """No look for circles while rows stream by: they make none, and each look goes through all that is there."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_without_collector()
 def import_file(path: Path, into: Path | None, database: Path | None, options: ImportOptions) -> Imported:
     """Read a file of another tool, and write what is in it as a suite, into the database, or both.
 
@@ -131,6 +151,27 @@ def import_file(path: Path, into: Path | None, database: Path | None, options: I
         where = "" if database.name == "proctor.db" and database.parent == Path() else f" --db {database}"
         steps += [f"proctor report {run}{where} --open", f"proctor score {path}{where}"]
     return _with(made, questions=count, written=tuple(written), run=run, next_steps=tuple(steps))
+
+
+def import_received(
+    into: Path | None, database: Path | None, options: ImportOptions, receive: Callable[[Path], object]
+) -> Imported:
+    """Import what a receiver of spans writes into a file, which is deleted afterwards.
+
+    Raises:
+        InputError: nothing came, or what ``import_file`` raises.
+    """
+    with tempfile.TemporaryDirectory(prefix="proctor-otlp-") as folder:
+        file = Path(folder) / "otlp.jsonl"
+        receive(file)
+        if not file.exists() or not file.stat().st_size:
+            raise InputError("No spans came, so there is nothing to import.")
+        made = import_file(file, into, database, options)
+    steps = tuple(step for step in made.next_steps if str(file) not in step)
+    sentences = {
+        name: tuple(each.replace(str(file), "otlp") for each in getattr(made, name)) for name in ("lost", "warnings")
+    }
+    return _with(made, path=Path("otlp"), next_steps=steps, **sentences)
 
 
 def _with(made: Imported, **changed: Any) -> Imported:  # noqa: ANN401 - fields of it
@@ -228,8 +269,9 @@ def _question_rows(questions: Iterable[Question], documents: Mapping[str, str]) 
 
 
 def _write_lines(path: Path, rows: Iterable[Row]) -> None:
+    redact = redactor(os.environ)
     with whole_file(path) as file:
-        file.writelines(orjson.dumps(row) + b"\n" for row in rows)
+        file.writelines(redact(orjson.dumps(row).decode()).encode() + b"\n" for row in rows)
 
 
 def recorded_row(record: Recorded) -> Row:
@@ -314,6 +356,25 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
                 made.write(counted.of(rows), folder, notes)
     lost = (*(source.warnings if source else ()), *notes.sentences(out))
     return Exported(out, made.name, made.title, counted.rows, lost)
+
+
+def log_to_mlflow(subject: str, uri: str, database: Path, bots: Sequence[str] = ()) -> Logged:
+    """Log a run into MLflow; ``uri`` is a folder, or the address of a tracking server.
+
+    Raises:
+        InputError: there is no such run or bot, or MLflow is not installed, can't be reached, or has the run already.
+    """
+    from ..reports.export.mlflow import log_run
+    from ..reports.pages.run_page import run_file
+    from ..reports.report import make_report
+
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        report = make_report(store, find_run(store, subject)[0])
+        there = [bot.name for bot in report.run.bots]
+        if unknown := [bot for bot in bots if bot not in there]:
+            where = f"run {report.run.summary.run}; it has {', '.join(there)}"
+            raise InputError(f"There is no bot {unknown[0]!r} in {where}.")
+        return log_run(report, run_file(report), uri, bots)
 
 
 _STRUCTURE: Final = frozenset({"id", "question", "bot", "repeat", "conversation", "turn", "history", "scores"})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast, get_args
@@ -18,11 +19,14 @@ from .console import write_json
 from .conventions import Database, Json, complain, interruptible
 
 if TYPE_CHECKING:
+    from ...reports.export.mlflow import Logged
     from ..exchange import Exported, Imported
     from ..run.run_config import Told
 
 _STOPPED: Final = "Stopped. The same command imports the rest."
 _DATABASE: Final = Path("proctor.db")
+_OTLP: Final = Path("otlp")  # in place of a file: receive spans
+_UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 BetterOption = Annotated[
     list[str] | None,
@@ -69,7 +73,9 @@ def read_told(better: Sequence[str], ranges: Sequence[str], version: str) -> Tol
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file or folder of another tool.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file or folder of another tool; otlp to receive spans.")
+    ],
     into: Annotated[
         Path | None, typer.Option("--into", metavar="DIR", help="Make a suite of it in this folder.")
     ] = None,
@@ -86,18 +92,34 @@ def import_(
     ranges: RangeOption = None,
     tool_version: VersionOption = "",
     force: Annotated[bool, typer.Option("--force", help="Overwrite a suite that is there.")] = False,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="With otlp: the port, by default 4318; 0 for a free one.")
+    ] = None,
+    for_: Annotated[str, typer.Option("--for", metavar="60s", help="With otlp: how long spans are received.")] = "",
+    until_idle: Annotated[
+        str, typer.Option("--until-idle", metavar="10s", help="With otlp: until nothing came for so long.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Import question sets, answers and scores of other tools.
 
-    Scores become metrics of their own, such as ragas.faithfulness.
+    Scores become metrics of their own, such as ragas.faithfulness. proctor import otlp receives OpenTelemetry spans of
+    a running application on a loopback port, until Ctrl-C, and imports its answers.
     """
-    from ..exchange import ImportOptions, import_file
+    from ..exchange import ImportOptions, import_file, import_received
 
     told = read_told(better or (), ranges or (), tool_version)
     target = database or (_DATABASE if into is None else None)
+    options = ImportOptions(format_, name, bot, told, force)
+    receives = file == _OTLP and not file.exists()
+    if not receives and (port is not None or for_ or until_idle):
+        raise InputError("--port, --for and --until-idle go with 'proctor import otlp' alone.")
     with interruptible(_STOPPED):
-        made = import_file(file, into, target, ImportOptions(format_, name, bot, told, force))
+        if receives:
+            receive = _receiver(port, seconds_of(for_, "--for"), seconds_of(until_idle, "--until-idle"))
+            made = import_received(into, target, options, receive)
+        else:
+            made = import_file(file, into, target, options)
     if as_json:
         write_json({**asdict(made), "path": str(made.path)}, sys.stdout)
         return
@@ -105,6 +127,34 @@ def import_(
         complain(warning)
     for line in _imported_lines(made, into, target):
         typer.echo(printable(line))
+
+
+def seconds_of(given: str, option: str) -> float | None:
+    """A length of time such as 60s, 5m or 1h; None where it is blank.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not given:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", given.strip())
+    if found is None or not float(found[1]):
+        raise InputError(f"{option} is {given!r}; wanted is a time such as 60s, 5m or 1h.")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _receiver(port: int | None, seconds: float | None, idle: float | None) -> Callable[[Path], None]:
+    from ..otlp_receiver import PORT, receive
+
+    def write(file: Path) -> None:
+        def ready(address: str) -> None:
+            typer.echo(f"Receiving spans at {address}. Ctrl-C ends that, and what came is imported.", err=True)
+
+        found = receive(file, PORT if port is None else port, ready, seconds, idle)
+        refused = f", {count(found.refused, 'request')} refused" if found.refused else ""
+        typer.echo(f"{count(found.spans, 'span')} in {count(found.requests, 'request')}{refused}.", err=True)
+
+    return write
 
 
 def _imported_lines(made: Imported, into: Path | None, database: Path | None) -> Iterator[str]:
@@ -129,17 +179,31 @@ def _imported_lines(made: Imported, into: Path | None, database: Path | None) ->
 
 def export(
     subject: Annotated[str, typer.Argument(metavar="RUN", help="A run, its beginning, latest, or a question file.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; for beir a folder.")],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="The format.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="The format, or mlflow.")],
+    out: Annotated[Path | None, typer.Argument(metavar="OUT", help="The file to write; for beir a folder.")] = None,
+    into: Annotated[
+        str, typer.Option("--into", metavar="URI", help="With --to mlflow: a tracking server, or a folder.")
+    ] = "",
     bot: Annotated[
         list[str] | None, typer.Option("--bot", metavar="NAME", help="Only answers of this bot. Repeatable.")
     ] = None,
     database: Database = Path("proctor.db"),
     as_json: Json = False,
 ) -> None:
-    """Export a run or a question set for other tools."""
-    from ..exchange import export_rows
+    """Export a run or a question set for other tools, or log a run into MLflow."""
+    from ..exchange import export_rows, log_to_mlflow
 
+    if to == "mlflow":
+        with interruptible("Stopped. What was logged of the run was deleted."):
+            logged = log_to_mlflow(subject, _tracking(into, out), database, tuple(bot or ()))
+        if as_json:
+            write_json(asdict(logged), sys.stdout)
+        else:
+            for line in _logged_lines(logged):
+                typer.echo(printable(line))
+        return
+    if into or out is None:
+        raise InputError("OUT, the file to write, is missing." if not into else "--into goes with --to mlflow alone.")
     with interruptible("Stopped. Nothing was written."):
         made = export_rows(subject, to, out, database, tuple(bot or ()))
     if as_json:
@@ -147,6 +211,20 @@ def export(
         return
     for line in _exported_lines(made):
         typer.echo(printable(line))
+
+
+def _tracking(into: str, out: Path | None) -> str:
+    if into and out:
+        raise InputError(f"Both OUT ({out}) and --into ({into}) are given; one says where MLflow is.")
+    if not (into or out):
+        raise InputError("--to mlflow wants --into: a folder, or the address of a tracking server.")
+    return into or str(out)
+
+
+def _logged_lines(logged: Logged) -> Iterator[str]:
+    yield f"Logged into {logged.uri}: experiment {logged.experiment}, run {logged.run_id}."
+    figures = f"{count(len(logged.bots), 'bot')} with {count(logged.metrics, 'figure')}"
+    yield f"{figures}; {count(logged.rows, 'row')} in rows.json; page in report.html."
 
 
 def _exported_lines(made: Exported) -> Iterator[str]:

@@ -222,7 +222,7 @@ def not_asked(bot_queue: BotQueue, row: Row, why: str) -> None:
     bot_queue.failed += 1
 
 
-def give(row: Row, reply: Reply) -> None:
+def give(row: Row, reply: Reply, asked_at: str = "") -> None:
     """Fill in a row from an answer that was recorded elsewhere; its latency stays as recorded, or unknown."""
-    row.asked_at = now()
+    row.asked_at = asked_at or now()
     row.reply = _marked(clean_reply(reply), row.question.text)

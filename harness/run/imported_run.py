@@ -14,7 +14,7 @@ from ...reports.store.database import Store, transaction
 from ...reports.store.given_scores import write_given
 from ...reports.store.row_tables import RowTables
 from ...reports.store.run import Row, RunHeader
-from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store.run_results import OpenRun, RunResults, now
 from ...reports.summary import Summary, summarise
 from .asking import give
 from .given_metrics import GivenMetrics, recorded_key
@@ -71,10 +71,12 @@ def import_run(recorded: RecordedSet, given: GivenMetrics, store: Store, name: s
 
 def _write(recorded: RecordedSet, given: GivenMetrics, run: OpenRun, store: Store, results: RunResults) -> None:
     tables, positions = RowTables(), dict.fromkeys(recorded.bots, 0)
+    store.connection.execute("PRAGMA cache_size = -65536")  # 64 MB: fingerprints come in no order
     known = {bot for bot, number in run.bot_ids.items() if _has_replies(store, number)}
     records = iter(recorded)
     while chunk := list(islice(records, CHUNK)):
-        rows = [_row(each, run, positions) for each in chunk]
+        asked_at = now()
+        rows = [_row(each, run, positions, asked_at) for each in chunk]
         if known:
             _take_stored(rows, results)
         with transaction(store.path, store.connection):
@@ -89,7 +91,7 @@ def _has_replies(store: Store, bot_id: int) -> bool:
     return bool(store.query("SELECT 1 FROM replies WHERE bot_id = ? LIMIT 1", [bot_id]))
 
 
-def _row(record: Recorded, run: OpenRun, positions: dict[str, int]) -> Row:
+def _row(record: Recorded, run: OpenRun, positions: dict[str, int], asked_at: str) -> Row:
     row = Row(
         record.question,
         run.bot_ids[record.bot],
@@ -99,7 +101,7 @@ def _row(record: Recorded, run: OpenRun, positions: dict[str, int]) -> Row:
         position=positions[record.bot],
     )
     positions[record.bot] += 1
-    give(row, recorded_reply(record))
+    give(row, recorded_reply(record), asked_at)
     return row
 
 

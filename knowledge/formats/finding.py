@@ -30,6 +30,7 @@ _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
         "vars", "gradingresult",
     ),
     "inspect": ("header.json", "_journal/start.json", "eval", "input target"),
+    "otel": ("resourcespans", "protobuf"),
     "ragas": ("user_input", "question ground_truth*", "question evolution_type"),
     "h2o": ("tests", "dataset", "raw_dataset", "results", "inputs", "input model_key", "input test_case_key",
             "input actual_duration", "input output_constraints"),
@@ -218,7 +219,7 @@ def detected(path: Path) -> Detected | None:
 
 def _candidates(head: Head) -> Iterator[str]:
     """The built-in formats of which a sign is there."""
-    names = {*head.keys, *head.data, *head.names}
+    names = {*head.keys, *head.data, *head.names, *([head.kind] if head.kind == "protobuf" else ())}
     if not names and head.kind == "yaml":  # written as JSON, or indented
         names = set(re.findall(r"\w+", head.text))
     there = {name.strip().lower() for name in names}

@@ -14,7 +14,7 @@ class Head:
 
     Attributes:
         path: the file or folder.
-        kind: ``csv``, ``tsv``, ``jsonl``, ``json``, ``yaml``, ``zip``, ``parquet``, ``folder``; blank when unknown.
+        kind: ``csv``, ``tsv``, ``jsonl``, ``json``, ``yaml``, ``zip``, ``parquet``, ``protobuf``, ``folder``; or blank.
         text: its first characters; blank for what is no text.
         data: the object that a JSON or YAML file holds, cut off somewhere; empty for lists, tables and lines.
         rows: the first records of a table, of JSON lines or of a JSON list.

@@ -21,6 +21,7 @@ from ..questions.row_files import MOST_IN_MEMORY, file_kind, open_rows
 from ..questions.rows import Reading, Row, decoded_whole
 from .format import Head
 
+PROTOBUF: Final = (".pb", ".binpb", ".otlp", ".protobuf")  # how names of OTLP files end
 _HEAD: Final = 1 << 16  # bytes that are looked at to tell a format
 _ROWS: Final = 5
 _BATCH: Final = 10_000  # rows of Parquet at a time
@@ -50,6 +51,8 @@ def head_of(path: Path) -> Head:
             content = _unpacked(content)
     except OSError as error:
         raise unreadable(path, error) from error
+    if path.suffix.lower() in PROTOBUF and content:
+        return Head(path, "protobuf")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content:
         return Head(path)
     text = content.decode(errors="ignore").removeprefix("\ufeff")

@@ -82,19 +82,19 @@ def _question_values(question: Question) -> tuple[object, ...]:
     return (
         question.id,
         question.text,
-        to_json(question.expected),
-        to_json(question.constraints),
-        to_json(question.evidence),
-        to_json(question.tags),
+        to_json(question.expected) if question.expected else "[]",
+        to_json(question.constraints) if question.constraints else "[]",
+        to_json(question.evidence) if question.evidence else "[]",
+        to_json(question.tags) if question.tags else "[]",
         question.source_document,
         None if question.answerable is None else int(question.answerable),
-        to_json(question.history),
+        to_json(question.history) if question.history else "[]",
         question.conversation,
         question.turn,
-        to_json(question.nuggets),
+        to_json(question.nuggets) if question.nuggets else "[]",
         None if question.expected_tools is None else to_json(question.expected_tools),
         to_json(question.forbidden_tools) if question.forbidden_tools else None,
-        to_json(question.extra),
+        to_json(question.extra) if question.extra else "{}",
     )
 
 

@@ -85,12 +85,12 @@ class FoundRows:
 
 def answer_columns(row: Row) -> AnswerColumns:
     """The columns of a row that has its reply or its error."""
+    return AnswerColumns(question_columns(row.question), reply_columns(row)[1:], _contexts_of(row))
+
+
+def _contexts_of(row: Row) -> tuple[tuple[Columns, float | None], ...]:
     contexts = (row.reply and row.reply.contexts) or ()
-    return AnswerColumns(
-        question_columns(row.question),
-        reply_columns(row)[1:],
-        tuple((context_columns(context), context.score) for context in contexts),
-    )
+    return tuple((context_columns(context), context.score) for context in contexts)
 
 
 def found_row(position: int, columns: AnswerColumns) -> Row:
@@ -139,11 +139,10 @@ class RowTables:
         contexts: list[Columns] = []
         for number, row in enumerate(rows, last + 1):
             row.reply_id = number
-            columns = row.columns or answer_columns(row)
-            replies.append((number, *columns.reply))
-            if columns.contexts:
-                ids = self._passage_ids(connection, [passage for passage, _ in columns.contexts])
-                scores = (score for _, score in columns.contexts)
+            replies.append((number, *row.columns.reply) if row.columns else reply_columns(row))
+            if found := row.columns.contexts if row.columns else _contexts_of(row):
+                ids = self._passage_ids(connection, [passage for passage, _ in found])
+                scores = (score for _, score in found)
                 contexts += [(number, *each) for each in zip(range(1, len(ids) + 1), ids, scores, strict=True)]
         insert_many(connection, f"INSERT INTO replies ({REPLY_COLUMNS})", replies)
         insert_many(connection, "INSERT INTO contexts (reply_id, rank, passage_id, score)", contexts)

@@ -1,12 +1,14 @@
 """proctor import and export: suites, runs and files of other tools, through the command line."""
 
 import json
+import os
 import shutil
 import sqlite3
 from pathlib import Path
 
 import proctor
 import pytest
+import typed
 from suites import proctor as program
 
 FILES = Path(__file__).parents[1] / "golden" / "formats"
@@ -243,3 +245,45 @@ def test_tool_calls_and_keys_of_another_tool_go_along_or_are_named(tmp_path):
     assert turns[1]["tools_called"][0] == {
         "name": "availability", "type": "FUNCTION", "inputParameters": {"bike": 7}, "output": "free",
     }  # fmt: skip
+
+
+def test_a_run_is_logged_into_mlflow(tmp_path, monkeypatch):
+    pytest.importorskip("mlflow")
+    done = typed.proctor("score", FILES / "h2o-test-lab.json", "--metrics", "rouge_l,exact_match", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = typed.proctor("export", "latest", "--to", "mlflow", "--into", "mlruns", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    logged = json.loads(done.stdout)
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"  # since proctor was imported, and so before mlflow
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient((tmp_path / "mlruns").as_uri())
+    run = proctor.open(tmp_path / "proctor.db").run("latest")
+    above = client.get_run(logged["run_id"])
+    assert (above.info.status, above.info.run_name) == ("FINISHED", run.name)
+    assert above.data.params["proctor"] == proctor.__version__
+    (experiment,) = client.search_experiments(filter_string="name = 'h2o-test-lab.json'")
+    below = client.search_runs([experiment.experiment_id], f"tags.`mlflow.parentRunId` = '{logged['run_id']}'")
+    figures = {each.info.run_name: each.data.metrics for each in below}
+    assert figures.keys() == {"extractive", "faq"} == logged["bots"].keys()
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        means = db.execute("SELECT bot, metric, mean, n_ok FROM leaderboard").fetchall()
+    assert len(means) == 4
+    for bot, metric, mean, counted in means:
+        assert figures[bot][metric] == pytest.approx(mean)
+        assert figures[bot][f"{metric}.n"] == counted
+    folder = Path(client.download_artifacts(logged["run_id"], "", str(tmp_path)))
+    table = json.loads((folder / "rows.json").read_text("utf-8"))
+    rows = [dict(zip(table["columns"], line, strict=True)) for line in table["data"]]
+    assert len(rows) == 6 == logged["rows"]
+    assert {row["answer"] for row in rows if row["bot"] == "faq"} == {row.answer for row in run.rows("faq")}
+    assert json.loads(above.data.tags["mlflow.loggedArtifacts"]) == [{"path": "rows.json", "type": "table"}]
+    assert (folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    again = typed.proctor("export", "latest", "--to", "mlflow", "--into", "mlruns", folder=tmp_path)
+    assert again.returncode == 2
+    assert f"mlruns has run {run.name} already, as {logged['run_id']}" in again.stderr
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    away = typed.proctor("export", "latest", "--to", "mlflow", "--into", "http://me:pass@127.0.0.1:9", folder=tmp_path)
+    assert away.returncode == 2
+    assert "pass" not in away.stderr
+    assert away.stderr.startswith("proctor: MLflow at http://***@127.0.0.1:9 failed: ")
