@@ -168,10 +168,8 @@ def import_received(
             raise InputError("No spans came, so there is nothing to import.")
         made = import_file(file, into, database, options)
     steps = tuple(step for step in made.next_steps if str(file) not in step)
-    sentences = {
-        name: tuple(each.replace(str(file), "otlp") for each in getattr(made, name)) for name in ("lost", "warnings")
-    }
-    return _with(made, path=Path("otlp"), next_steps=steps, **sentences)
+    lost, warnings = (tuple(each.replace(str(file), "otlp") for each in some) for some in (made.lost, made.warnings))
+    return _with(made, path=Path("otlp"), next_steps=steps, lost=lost, warnings=warnings)
 
 
 def _with(made: Imported, **changed: Any) -> Imported:  # noqa: ANN401 - fields of it

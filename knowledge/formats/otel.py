@@ -29,6 +29,7 @@ _FAILED: Final = (2, "2", "STATUS_CODE_ERROR")
 _ASKS_MODEL: Final = ("chat", "text_completion", "generate_content", "completion", "llm")
 _SEARCHES: Final = ("retrieval", "retriever", "reranker")
 _CALLS_TOOL: Final = ("execute_tool", "tool")
+_TOOL_ROLES: Final = ("tool", "function")  # what they say stands with their calls
 _SESSION: Final = ("gen_ai.conversation.id", "session.id", "traceloop.association.properties.session_id")
 _MODEL: Final = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 _IN: Final = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt",
@@ -77,16 +78,27 @@ def _detect(head: Head) -> str | None:
 
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     open_traces: dict[str, list[_Span]] = {}
+    spans = answers = 0
     for line, request in _requests(path):
         for trace, span in _spans(request, line):
-            spans = open_traces.pop(trace, [])
-            spans.append(span)
-            open_traces[trace] = spans  # the last to have got one is the last to be complete
+            spans += 1
+            of_trace = open_traces.pop(trace, [])
+            of_trace.append(span)
+            open_traces[trace] = of_trace  # the last to have got one is the last to be complete
         while len(open_traces) > _MOST_OPEN:
             oldest = next(iter(open_traces))
-            yield from _rows(oldest, open_traces.pop(oldest), notes)
-    for trace, spans in open_traces.items():
-        yield from _rows(trace, spans, notes)
+            for row in _rows(oldest, open_traces.pop(oldest), notes):
+                answers += 1
+                yield row
+    for trace, of_trace in open_traces.items():
+        for row in _rows(trace, of_trace, notes):
+            answers += 1
+            yield row
+    if not answers:
+        raise InputError(
+            f"{path} has {spans:,} spans, and none says what was asked of a model. Have the application record messages: "
+            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only, or TRACELOOP_TRACE_CONTENT=true."
+        )
 
 
 def _requests(path: Path) -> Iterator[tuple[int, Item]]:
@@ -213,7 +225,9 @@ def _value(given: Any) -> Any:  # noqa: ANN401 - any value of OTLP
 
 def _rows(trace: str, spans: list[_Span], notes: Notes) -> Iterator[tuple[int, Row]]:
     """The answers of a trace."""
-    spans.sort(key=lambda each: (each.end, each.start))
+    spans = sorted(
+        {each.id: each for each in spans}.values(), key=lambda each: (each.end, each.start)
+    )  # sent once more
     for span in spans:
         span.asked, span.replied = _spoken(span)
     by_id = {span.id: span for span in spans}
@@ -297,7 +311,10 @@ def _under(top: _Span, spans: Sequence[_Span], by_id: Mapping[str, _Span], group
 
 def _row(identity: str, group: Sequence[_Span], top: _Span, spans: Sequence[_Span], notes: Notes) -> Row:
     last = group[-1]
-    row = asked_last([each for each in last.asked if each["content"] or each["role"] == "user"], last.line, notes)
+    spoken = [
+        each for each in last.asked if each["role"] == "user" or (each["content"] and each["role"] not in _TOOL_ROLES)
+    ]
+    row = asked_last(spoken, last.line, notes)
     answered = [(span, text) for span in group if (text := _text_of(span.replied))]
     answer = answered[-1][1] if answered else None
     row |= {"id": identity, "answer": answer, "bot": _bot(group)}
@@ -319,9 +336,9 @@ def _row(identity: str, group: Sequence[_Span], top: _Span, spans: Sequence[_Spa
         contexts = [{"text": call["result"]} for call in calls if call.get("result")] or None
     if contexts is not None:
         row["contexts"] = contexts
-    for name, names in (("model", _MODEL), ("session", _SESSION)):
-        if (found := last.first(names)) is not None:
-            row[name] = str(found)
+    for name, about in (("model", last.first(_MODEL)), ("session", last.first(_SESSION))):
+        if about is not None:
+            row[name] = str(about)
     return {key: value for key, value in row.items() if value is not None or key in ("question", "answer")}
 
 
@@ -346,12 +363,12 @@ def _calls(group: Sequence[_Span], spans: Sequence[_Span]) -> list[Item]:
             for call in message["tool_calls"]:
                 found.setdefault(call["id"] or f"{call['name']} {call['arguments']}", call)
             results |= message["results"]
+    waiting = dict(found)
     for span in spans:
         if span.kind in _CALLS_TOOL:
             call = _call_of(span)
-            key = next((key for key, each in found.items() if call["id"] and each["id"] == call["id"]), "")
-            same = key or next((key for key, each in found.items() if _is_same(each, call) and key not in results), "")
-            target = found[same] if same else found.setdefault(call["id"] or span.id, call)
+            same = next((key for key, each in waiting.items() if _is_same(each, call)), "")
+            target = waiting.pop(same) if same else found.setdefault(call["id"] or span.id, call)
             if call.get("result"):
                 target.setdefault("result", call["result"])
     for key, result in results.items():
@@ -361,7 +378,8 @@ def _calls(group: Sequence[_Span], spans: Sequence[_Span]) -> list[Item]:
 
 
 def _is_same(one: Item, other: Item) -> bool:
-    return bool(not other["id"] and one["name"] == other["name"] and "result" not in one)
+    """Whether a span is of a call that a message has: by its id, or by its name where the span knows no id."""
+    return bool(one["id"] == other["id"] if other["id"] and one["id"] else one["name"] == other["name"])
 
 
 def _call_of(span: _Span) -> Item:
@@ -508,7 +526,7 @@ def _message(given: Item) -> Item:
                 texts.append(text if isinstance(text, str) else "" if text is None else _as_text(text))
     calls += [_call(each) for each in _json(message.get("tool_calls")) or [] if isinstance(each, dict)]
     text = "\n".join(each for each in texts if each)
-    if role in ("tool", "function") and text:
+    if role in _TOOL_ROLES and text:
         results[str(message.get("tool_call_id") or message.get("id") or "")] = text
     return {"role": role, "content": text, "tool_calls": calls, "results": results}
 

@@ -167,8 +167,7 @@ def figures(bot: BotSummary) -> Iterator[tuple[str, float]]:
         "tokens": bot.tokens,
         "cost": bot.cost,
     }
-    found = ((name, value) for name, value in plain.items() if name not in bot.metrics and value is not None)
-    yield from ((name, float(value)) for name, value in found)
+    yield from ((name, float(value)) for name, value in plain.items() if name not in bot.metrics and value is not None)
 
 
 def _log_metrics(client: Any, run_id: str, found: Mapping[str, float]) -> int:  # noqa: ANN401 - imported late
