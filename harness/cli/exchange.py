@@ -144,7 +144,7 @@ def seconds_of(given: str, option: str) -> float | None:
 
 
 def _receiver(port: int | None, seconds: float | None, idle: float | None) -> Callable[[Path], None]:
-    from ..otlp_receiver import PORT, receive
+    from ..server.otlp import PORT, receive
 
     def write(file: Path) -> None:
         def ready(address: str) -> None:

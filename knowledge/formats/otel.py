@@ -96,8 +96,8 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
             yield row
     if not answers:
         raise InputError(
-            f"{path} has {spans:,} spans, and none says what was asked of a model. Have the application record messages: "
-            "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only, or TRACELOOP_TRACE_CONTENT=true."
+            f"{path} has {spans:,} spans, and none says what was asked of a model. Have the application record "
+            "messages: OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only, or TRACELOOP_TRACE_CONTENT=true."
         )
 
 
@@ -225,9 +225,8 @@ def _value(given: Any) -> Any:  # noqa: ANN401 - any value of OTLP
 
 def _rows(trace: str, spans: list[_Span], notes: Notes) -> Iterator[tuple[int, Row]]:
     """The answers of a trace."""
-    spans = sorted(
-        {each.id: each for each in spans}.values(), key=lambda each: (each.end, each.start)
-    )  # sent once more
+    once = {each.id: each for each in spans}.values()  # an exporter that tries again sends some twice
+    spans = sorted(once, key=lambda each: (each.end, each.start))
     for span in spans:
         span.asked, span.replied = _spoken(span)
     by_id = {span.id: span for span in spans}

@@ -157,13 +157,13 @@ def figures(bot: BotSummary) -> Iterator[tuple[str, float]]:
         bounds = {"": found.mean, ".ci_low": found.ci_low, ".ci_high": found.ci_high, ".n": found.n_ok}
         yield from ((name + end, float(value)) for end, value in bounds.items() if value is not None)
     latency = bot.latency
-    plain = {
+    plain: dict[str, float | None] = {
         "rows": bot.rows,
         "failed": bot.failed,
         "abstained": bot.abstained,
         "bot_error_rate": bot.error_rate,
-        "latency_ms.p50": latency and latency.p50,
-        "latency_ms.p95": latency and latency.p95,
+        "latency_ms.p50": latency.p50 if latency else None,
+        "latency_ms.p95": latency.p95 if latency else None,
         "tokens": bot.tokens,
         "cost": bot.cost,
     }

@@ -80,7 +80,7 @@ def called(kind):
             "gen_ai.tool.call.id": "call_1", "gen_ai.tool.call.result": "free"}  # fmt: skip
 
 
-def main(kind):
+def main(kind):  # noqa: C901 - one scene after another
     os.environ |= {
         "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "span_only", "TRACELOOP_TRACE_CONTENT": "true",
         "OTEL_SEMCONV_STABILITY_OPT_IN": "gen_ai_latest_experimental",

@@ -62,7 +62,7 @@ def span(trace, number, attributes=(), parent="", events=(), start=1):
         "startTimeUnixNano": str(start * 10**6), "endTimeUnixNano": str((start + number) * 10**6),
         "attributes": [{"key": key, "value": value} for key, value in dict(attributes).items()],
         "events": [
-            {"name": name, "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in about.items()]}
+            {"name": name, "attributes": [{"key": key, "value": {"stringValue": each}} for key, each in about.items()]}
             for name, about in events
         ],
     }  # fmt: skip
@@ -100,7 +100,8 @@ def test_what_is_one_answer_and_what_is_a_step_or_an_earlier_turn(tmp_path):
         span("c", 5, {"gen_ai.request.model": {"stringValue": "m"}}),
         span("d", 1, {"openinference.span.kind": {"stringValue": "CHAIN"}, "input.value": {"stringValue": "Who?"},
                       "output.value": {"stringValue": "We."}}),
-        span("e", 1, events=[("gen_ai.system.message", {"content": "Be brief."}), ("gen_ai.user.message", {"content": "So?"}),
+        span("e", 1, events=[("gen_ai.system.message", {"content": "Be brief."}),
+                             ("gen_ai.user.message", {"content": "So?"}),
                              ("gen_ai.choice", {"message": json.dumps({"content": "So."})})]),
     )  # fmt: skip
     found = proctor.read(path)
@@ -109,7 +110,8 @@ def test_what_is_one_answer_and_what_is_a_step_or_an_earlier_turn(tmp_path):
         ("d", "Who?", "We.", 1), ("e", "So?", "So.", 1),
     ]  # fmt: skip
     assert [each.partition(": ")[2] for each in found.lost] == [
-        "a call with other messages is not carried over: a trace is one request, and the call that ends last answers it.",
+        "a call with other messages is not carried over: a trace is one request, and the call that ends last answers "
+        "it.",
         "a trace without messages is not carried over: the application must record what is said (capture of content).",
         "a message of the role system is not carried over: instructions and tools are the bot's own.",
     ]
@@ -139,9 +141,9 @@ def test_what_is_none_gets_a_sentence(tmp_path, name, content, sentence):
 
 
 def posted(address, body, kind, **headers):
-    request = urllib.request.Request(address, body, {"Content-Type": kind, **headers})
+    request = urllib.request.Request(address, body, {"Content-Type": kind, **headers})  # noqa: S310 - loopback
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=20) as answer:  # noqa: S310 - loopback
             return answer.status, answer.read()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read()
@@ -151,7 +153,8 @@ def test_a_receiver_takes_spans_until_it_is_stopped_and_imports_them(tmp_path):
     secret = "sk-live-4711-0815-very-secret"
     receiver = subprocess.Popen(
         [sys.executable, "-m", "proctor", "import", "otlp", "--port", "0", "--into", "traffic"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "SHOP_API_KEY": secret},
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "SHOP_API_KEY": secret},
     )  # fmt: skip
     try:
         address = re.search(r"http://127\.0\.0\.1:\d+/v1/traces", receiver.stderr.readline())[0]

@@ -12,9 +12,9 @@ from typing import IO, TYPE_CHECKING, Final
 
 import orjson
 
-from .. import InputError
-from ..knowledge.formats.otel import count_spans, otlp_object
-from .server.serving import LOOPBACK, bound_socket, hosts_of
+from ... import InputError
+from ...knowledge.formats.otel import count_spans, otlp_object
+from .serving import LOOPBACK, bound_socket, hosts_of
 
 if TYPE_CHECKING:
     from aiohttp import web
