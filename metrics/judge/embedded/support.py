@@ -547,8 +547,8 @@ def as_said(compared: Comparison) -> str:
     claim = compared.claim.text
     for word in compared.claim.of_kind("number"):
         if theirs.get(word.key, word.text) != word.text:
-            probabilities = theirs[word.key].replace("\\", r"\\")
-            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", probabilities, claim, count=1)
+            spelled = theirs[word.key].replace("\\", r"\\")
+            claim = re.sub(rf"(?<!\w){re.escape(word.text)}(?!\w)", spelled, claim, count=1)
     return claim
 
 
@@ -661,7 +661,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
     """The signals by name, as ``WEIGHTS`` weighs them."""
     claim, found = compared.claim, compared.found
     kinds = {one.kind for one in found.conflicts}
-    probabilities = quantities(claim)
+    claimed = quantities(claim)
     near = compared.near[:1]
     return {
         "bias": 1.0,
@@ -672,7 +672,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
         "negation": float("negation" in kinds),
         "other number": float(bool(kinds & {"number", "date"})),
         "other name": float("name" in kinds),
-        "quantity": float(bool(probabilities) and not all(probabilities <= quantities(text) for text in near)),
+        "quantity": float(bool(claimed) and not all(claimed <= quantities(text) for text in near)),
     }
 
 
