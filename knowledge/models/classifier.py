@@ -49,11 +49,6 @@ class LoadedClassifier:
         return logits
 
 
-def open_classifier(place: Place) -> LoadedClassifier:
-    """Load the classifier. Raises InputError when the folder holds none."""
-    return LoadedClassifier(place)
-
-
 class Labelling(LoadedModel, Protocol):
     """A classifier in memory, as ``Classifier`` knows it."""
 

@@ -78,11 +78,6 @@ class EntailmentModel(LocalModel[LoadedEntailment]):
         return (await self.entailed(pairs)).probabilities
 
 
-def open_entailment(place: Place) -> LoadedEntailment:
-    """Load the model. Raises InputError when the folder holds no entailment model."""
-    return LoadedEntailment(place)
-
-
 def find_entailment(settings: ModelChoice, hub: Hub | None = None) -> EntailmentModel:
     """A model by its folder or name, which loads when it is first asked. Raises InputError when it can't be found."""
     found = find(settings, _CALLED, hub, _OWNER)
@@ -93,7 +88,7 @@ def find_entailment(settings: ModelChoice, hub: Hub | None = None) -> Entailment
             "Give the folder of a model, go online, or leave the model out."
         )
     place = Place(found.model_id, found.folder, _CALLED, settings.device, settings.threads)
-    return EntailmentModel(partial(open_entailment, place), found.model_id)
+    return EntailmentModel(partial(LoadedEntailment, place), found.model_id)
 
 
 def _in_order(logits: NDArray[np.float64], places: Sequence[int]) -> NDArray[np.float32]:

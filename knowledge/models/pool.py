@@ -3,7 +3,7 @@
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -19,13 +19,13 @@ from .running import LoadedModel, LocalModel
 
 # Module and names in it: what opens such a model, and what metrics ask. Imported when a model of the kind is loaded.
 _OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
-    "classifier": (".classifier", "open_classifier", "Classifier"),
+    "classifier": (".classifier", "LoadedClassifier", "Classifier"),
     "checker": (".checkers", "open_checker", "Checker"),
-    "entailment": (".entailment", "open_entailment", "EntailmentModel"),
+    "entailment": (".entailment", "LoadedEntailment", "EntailmentModel"),
     "language_model": (".language_models", "open_language_model", "LanguageModel"),
-    "reranker": (".reranker", "open_reranker", "Reranker"),
+    "reranker": (".reranker", "LoadedReranker", "Reranker"),
     "similarity": (".checkers", "open_similarity", "Checker"),
-    "span_detector": (".span_detector", "open_span_detector", "SpanDetector"),
+    "span_detector": (".span_detector", "LoadedSpanDetector", "SpanDetector"),
 }
 _WEIGHTS: Final = frozenset({".safetensors", ".bin"})
 
@@ -76,11 +76,6 @@ class LocalModels:
         self._opened: dict[tuple[str, Kind], LocalModel[Any]] = {}
         self._steps_back = False
         self._asked_for: dict[str, None] = {}  # roles, in the order in which they were
-
-    @property
-    def model_ids(self) -> Mapping[str, str]:
-        """By tool (``toxicity_model``) the id of its model; it is looked for when its id is asked for."""
-        return _ModelIds(self)
 
     def found(self, role: str) -> Found:
         """Where the model of a role lies; looked for once. Raises InputError, see ``find``."""
@@ -214,18 +209,3 @@ def missing(role: Role, settings: ModelChoice) -> str:
 
 def _megabytes(folder: Path) -> int:
     return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6)
-
-
-class _ModelIds(Mapping[str, str]):
-    def __init__(self, models: LocalModels) -> None:
-        self._models = models
-        self._roles = {role.tool: role.name for role in ROLES.values()}
-
-    def __getitem__(self, tool: str) -> str:
-        return self._models.found(self._roles[tool]).model_id
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._roles)
-
-    def __len__(self) -> int:
-        return len(self._roles)

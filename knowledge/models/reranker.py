@@ -113,7 +113,7 @@ class Rerankers:
     def _taken(self, place: Place) -> Reranker:
         reranker = self._open.get(place.model_id)
         if reranker is None:
-            reranker = self._open[place.model_id] = Reranker(partial(open_reranker, place), place.model_id)
+            reranker = self._open[place.model_id] = Reranker(partial(LoadedReranker, place), place.model_id)
         return reranker
 
     def _find(self, model: str) -> Place:
@@ -126,16 +126,6 @@ class Rerankers:
             return self._settings
         known = with_default(ModelChoice(model), ROLE)
         return replace(known, device=self._settings.device, threads=self._settings.threads)
-
-
-def open_reranker(place: Place) -> LoadedReranker:
-    """Load the model. Raises InputError when the folder holds no reranker."""
-    return LoadedReranker(place)
-
-
-def find_reranker(settings: ModelChoice, hub: Hub | None = None) -> Reranker:
-    """A model by its folder or name, which loads when it is first asked. Raises InputError when it can't be found."""
-    return Rerankers(settings, hub=hub).named(ROLE.name).take()
 
 
 def _place_of(settings: ModelChoice, hub: Hub | None, notify: Notify | None) -> Place:

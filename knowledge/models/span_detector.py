@@ -148,11 +148,6 @@ class LoadedSpanDetector:
         return likely
 
 
-def open_span_detector(place: Place) -> LoadedSpanDetector:
-    """Load the detector. Raises InputError when the folder holds none."""
-    return LoadedSpanDetector(place)
-
-
 class SpanDetector(LocalModel[LoadedSpanDetector]):
     """A span detector that metrics ask; calls of all rows in flight are gathered into batches."""
 

@@ -103,11 +103,6 @@ def part_start(found: Sequence[Word], place: int) -> int:
     return next((start for start in range(place, first, -1) if begins_part(found, start)), first)
 
 
-def is_helping(word: Word) -> bool:
-    """Whether it is a helping verb, denied or not."""
-    return word.plain in _HELPING | _CUT or word.plain.removesuffix("n't") in _HELPING
-
-
 def asked(found: Sequence[Word]) -> list[int]:
     """Places of the words of questions, as far as question marks tell them: not of what is said before or after."""
     if not any("?" in word.after for word in found):

@@ -37,8 +37,8 @@ class Kind:
     """A kind of local model.
 
     Attributes:
-        module: in ``proctor.knowledge.local_models``, with what opens it.
-        opens: name of the function in it that takes a ``Place``.
+        module: in ``proctor.knowledge.models``, with what opens it.
+        opens: name of the function or class in it that takes a ``Place``.
         build: module in ``tests/support`` and function in it: (folder, layers=, width=, window=) saves a model there.
         item: one item of about so many words, as the loaded model's ``run`` takes it.
         settings: handed to ``build`` as well.
@@ -78,16 +78,18 @@ _CLASSIFIER = ("tiny_classifier", "classifier_folder")
 _T5 = ("tiny_checkers", "t5_folder")
 KINDS: dict[str, Kind] = {
     "alignscore": Kind("alignscore", "open_alignscore", ("tiny_grounding", "alignscore_folder"), pair),
-    "span_detector": Kind("span_detector", "open_span_detector", ("tiny_grounding", "span_detector_folder"), pair),
-    "perplexity": Kind("language_model", "open_language_model", (_LANGUAGE, "causal_folder"), text_alone),
-    "gptscore": Kind("language_model", "open_language_model", (_LANGUAGE, "causal_folder"), completion),
-    "encoder_decoder": Kind("language_model", "open_language_model", (_LANGUAGE, "encoder_decoder_folder"), completion),
-    "classifier": Kind("classifier", "open_classifier", _CLASSIFIER, one_text),
-    "hhem_1": Kind("checker", "open_checker", _CLASSIFIER, pair, (("labels", ("LABEL_0",)),)),
-    "hhem_2": Kind("checker", "open_checker", _T5, pair, (("made_for", "TokenClassification"),)),
-    "minicheck": Kind("checker", "open_checker", _T5, pair, (("made_for", "ConditionalGeneration"),)),
+    "span_detector": Kind("span_detector", "LoadedSpanDetector", ("tiny_grounding", "span_detector_folder"), pair),
+    "perplexity": Kind("language_models", "open_language_model", (_LANGUAGE, "causal_folder"), text_alone),
+    "gptscore": Kind("language_models", "open_language_model", (_LANGUAGE, "causal_folder"), completion),
+    "encoder_decoder": Kind(
+        "language_models", "open_language_model", (_LANGUAGE, "encoder_decoder_folder"), completion
+    ),
+    "classifier": Kind("classifier", "LoadedClassifier", _CLASSIFIER, one_text),
+    "hhem_1": Kind("checkers", "open_checker", _CLASSIFIER, pair, (("labels", ("LABEL_0",)),)),
+    "hhem_2": Kind("checkers", "open_checker", _T5, pair, (("made_for", "TokenClassification"),)),
+    "minicheck": Kind("checkers", "open_checker", _T5, pair, (("made_for", "ConditionalGeneration"),)),
     "entailment": Kind(
-        "entailment", "open_entailment", _CLASSIFIER, pair, (("labels", ("entailment", "neutral", "contradiction")),)
+        "entailment", "LoadedEntailment", _CLASSIFIER, pair, (("labels", ("entailment", "neutral", "contradiction")),)
     ),
 }
 
@@ -96,7 +98,7 @@ def opener(kind: Kind, folder: Path) -> Callable[[], Any]:
     """What opens the model that lies in the folder."""
     from proctor.knowledge.models.loading import Place
 
-    opened = getattr(importlib.import_module(f"proctor.knowledge.local_models.{kind.module}"), kind.opens)
+    opened = getattr(importlib.import_module(f"proctor.knowledge.models.{kind.module}"), kind.opens)
     return partial(opened, Place("bench@1", folder, "benchmark model"))
 
 

@@ -114,7 +114,7 @@ def test_a_real_model_gives_the_value(tmp_path) -> None:
     finally:
         models.close()
     assert score.value == pytest.approx(sum(alone) / 2, abs=1e-6)
-    assert score.details["model"] == models.model_ids["alignscore_model"]
+    assert score.details["model"] == models.found("alignscore").model_id
 
 
 @pytest.mark.hub

@@ -52,7 +52,7 @@ def test_the_value_is_upstreams_greatest(tmp_path: Path, name: str) -> None:
     by_context = [chunk["probability"] for chunk in several.details["chunks"]]  # type: ignore[attr-defined]
     assert by_context[1] == pytest.approx(CASES[name]["values"][0], abs=1e-5)
     assert several.value == max(by_context)
-    assert several.details["model"] == models.model_ids["hallucination_model"]
+    assert several.details["model"] == models.found("hallucination").model_id
 
 
 def test_the_best_context_may_be_the_last() -> None:

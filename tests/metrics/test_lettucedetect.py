@@ -95,7 +95,7 @@ def test_a_real_model_marks_the_characters(tmp_path) -> None:
     assert len(spans) > 0
     assert all(span["text"] == ANSWER[span["start"] : span["end"]] for span in spans)
     assert score.value == pytest.approx(1 - sum(len(span["text"]) for span in spans) / len(ANSWER))
-    assert score.details["model"] == models.model_ids["lettucedetect_model"]
+    assert score.details["model"] == models.found("lettucedetect").model_id
 
 
 def joined(spans: list[dict[str, float]]) -> list[tuple[float, float, float]]:

@@ -42,7 +42,7 @@ def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path
     finally:
         models.close()
     assert score.value == pytest.approx(4.6416, abs=1e-4)
-    assert score.details["model"] == models.model_ids["perplexity_model"]
+    assert score.details["model"] == models.found("perplexity").model_id
 
 
 @pytest.fixture(scope="module")

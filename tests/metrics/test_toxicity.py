@@ -48,7 +48,7 @@ def test_values_are_those_of_detoxify(case: dict[str, object], tmp_path: Path) -
         assert together[name].details["probabilities"] == pytest.approx(upstream, abs=1e-5)
         assert together[name].value == pytest.approx(max(upstream), abs=1e-5)
         assert together[name].details["worst_sentence"] == sentences[upstream.index(max(upstream))]
-        assert together[name].details["model"] == models.model_ids["toxicity_model"]
+        assert together[name].details["model"] == models.found("toxicity").model_id
         assert together[name].details["truncated"] is True
     too_long = [tokens > GOLDEN["window"] for s, tokens in zip(case["sentences"], case["tokens"], strict=True) if s]
     assert [alone[sentence]["threat"].details["truncated"] for sentence in sentences] == too_long

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.knowledge.models.classifier import Classifier, open_classifier
+from proctor.knowledge.models.classifier import Classifier, LoadedClassifier
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
@@ -104,7 +104,9 @@ def test_values_do_not_depend_on_the_size_of_the_batch(folders, architecture):
     values = []
     for most in (1, 7, 64):
         model = Classifier(
-            lambda: open_classifier(Place("m@1", folders[architecture], "toxicity model", "cpu")), "m@1", max_items=most
+            lambda: LoadedClassifier(Place("m@1", folders[architecture], "toxicity model", "cpu")),
+            "m@1",
+            max_items=most,
         )
         try:
             values.append(asyncio.run(model.classify([text for (text,) in items])).logits)

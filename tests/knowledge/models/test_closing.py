@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tiny_classifier
 from closing import closing
-from proctor.knowledge.models.classifier import open_classifier
+from proctor.knowledge.models.classifier import LoadedClassifier
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
@@ -160,7 +160,7 @@ def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
 def test_infinity_is_no_probability(folder):
     import torch
 
-    loaded = open_classifier(Place("tiny@1", folder, "toxicity model", "cpu"))
+    loaded = LoadedClassifier(Place("tiny@1", folder, "toxicity model", "cpu"))
     with torch.no_grad():
         loaded._model.classifier.bias.fill_(float("inf"))
     model = LocalModel(lambda: loaded, "tiny@1")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.models.entailment import EntailmentModel, find_entailment, open_entailment
+from proctor.knowledge.models.entailment import EntailmentModel, LoadedEntailment, find_entailment
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.hub import HuggingFaceHub
 from proctor.knowledge.models.loading import Place
@@ -57,7 +57,7 @@ def folders(tmp_path_factory):
 
 
 def opener(folder):
-    return lambda: open_entailment(Place("tiny", folder, "summac model", "cpu"))
+    return lambda: LoadedEntailment(Place("tiny", folder, "summac model", "cpu"))
 
 
 def asked(folder, *rounds, **settings):
@@ -218,7 +218,7 @@ def test_the_pool_hands_it_out_for_its_role(folders):
         assert same is tool
         said = asyncio.run(tool.entailed(PAIRS[:1]))
         np.testing.assert_array_equal(asyncio.run(same.probabilities(PAIRS[:1])), said.probabilities)
-        assert tool.model_id == models.model_ids["summac_model"]
+        assert tool.model_id == models.found("summac").model_id
         assert tool.model_id.startswith("turned@")
     finally:
         models.close()

@@ -101,7 +101,7 @@ def test_only_what_was_asked_for_is_described(folder, hhem, opened):
     source = hashlib.sha256((published / "model.safetensors").read_bytes()).hexdigest()
     assert found["hallucination"]["made_from"][f"{HHEM}@{COMMIT}"] == {"model.safetensors": source}
     assert "sha256" not in found["perplexity"]
-    assert "perplexity" not in models.model_ids["perplexity_model"]
+    assert "perplexity" not in models.found("perplexity").model_id
     assert str(folder.parent) not in json.dumps(found)
 
 
@@ -116,7 +116,7 @@ def test_a_missing_model_says_what_to_run_when_it_is_asked(opened):
         asyncio.run(models.tool("toxicity").classify(["a"]))
     with pytest.raises(InputError, match=r"Run 'proctor models fetch summac --local-model summac=tests/other' once"):
         asyncio.run(models.tool("summac").probabilities([("a", "b")]))
-    assert models.model_ids["toxicity_model"] == f"{role.model}@{role.revision[:12]}"
+    assert models.found("toxicity").model_id == f"{role.model}@{role.revision[:12]}"
 
 
 def test_what_cannot_be_prepared_says_so_when_it_is_asked(hhem, opened):
@@ -130,7 +130,7 @@ def test_the_probe_and_the_look_are_made_once(opened):
     models = opened(None, hub)
     for _ in range(3):
         models.tool("toxicity")
-        assert models.model_ids["toxicity_model"]
+        assert models.found("toxicity").model_id
     assert [name for name, *_ in hub.asked] == ["cached", "reachable"]
 
 

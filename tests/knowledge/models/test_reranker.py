@@ -12,7 +12,7 @@ import tiny_reranker
 from model_hub_server import COMMIT
 from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
-from proctor.knowledge.models.reranker import ROLE, Rerankers, find_reranker
+from proctor.knowledge.models.reranker import ROLE, Rerankers
 from proctor.knowledge.retrieval.search import CANDIDATES, candidates, reordered
 
 QUESTION = "when do the cats sleep"
@@ -42,6 +42,10 @@ def folder(tmp_path_factory):
     return tiny_reranker.reranker_folder(tmp_path_factory.mktemp("rerankers") / COMMIT)
 
 
+def opened(model, hub=None):
+    return Rerankers(model, hub=hub).named(ROLE.name).take()
+
+
 def scores(reranker, question=QUESTION, passages=PASSAGES):
     try:
         return asyncio.run(reranker.scores(question, passages))
@@ -50,7 +54,7 @@ def scores(reranker, question=QUESTION, passages=PASSAGES):
 
 
 def test_scores_are_the_outputs_of_the_model(folder):
-    found = scores(find_reranker(ModelChoice(str(folder), device="cpu")))
+    found = scores(opened(ModelChoice(str(folder), device="cpu")))
     assert found.dtype == np.float32
     for passage, score in zip(PASSAGES[:4], found, strict=False):
         assert score == pytest.approx(tiny_reranker.score_of(folder, QUESTION, passage), abs=1e-5)
@@ -63,14 +67,14 @@ def test_they_are_those_of_sentence_transformers(folder):
 
     theirs = CrossEncoder(str(folder), device="cpu")
     given = theirs.predict([(QUESTION, passage) for passage in PASSAGES[:4]], convert_to_numpy=True)
-    ours = scores(find_reranker(ModelChoice(str(folder), device="cpu")), passages=PASSAGES[:4])
+    ours = scores(opened(ModelChoice(str(folder), device="cpu")), passages=PASSAGES[:4])
     assert np.allclose(1 / (1 + np.exp(-ours)), given, atol=1e-5)  # the library adds a sigmoid of its own
     assert np.argsort(-ours).tolist() == np.argsort(-given).tolist()
 
 
 def test_the_second_of_two_outputs_without_names_is_the_one_that_fits(tmp_path):
     two = tiny_reranker.reranker_folder(tmp_path / "two", ("LABEL_0", "LABEL_1"))
-    found = scores(find_reranker(ModelChoice(str(two), device="cpu")), passages=PASSAGES[:2])
+    found = scores(opened(ModelChoice(str(two), device="cpu")), passages=PASSAGES[:2])
     assert found == pytest.approx([tiny_reranker.score_of(two, QUESTION, each) for each in PASSAGES[:2]], abs=1e-5)
 
 
@@ -78,7 +82,7 @@ def test_the_second_of_two_outputs_without_names_is_the_one_that_fits(tmp_path):
 def test_a_model_for_something_else_is_refused(tmp_path, labels):
     other = tiny_reranker.reranker_folder(tmp_path / "other", labels)
     with pytest.raises(InputError, match=f"has the outputs {', '.join(labels)}: a reranker has one"):
-        scores(find_reranker(ModelChoice(str(other), device="cpu")))
+        scores(opened(ModelChoice(str(other), device="cpu")))
 
 
 @pytest.mark.parametrize(
@@ -98,26 +102,26 @@ def test_code_of_the_model_itself_is_refused_and_so_are_parts_that_would_be_pass
     (other / "modules.json").write_text(json.dumps(modules))
     (other / "mine.py").write_text("raise SystemExit('this must not run')")
     with pytest.raises(InputError, match=sentence):
-        scores(find_reranker(ModelChoice(str(other), device="cpu")))
+        scores(opened(ModelChoice(str(other), device="cpu")))
 
 
 def test_a_smaller_window_that_was_saved_beside_the_model_counts(tmp_path, folder):
     other = shutil.copytree(folder, tmp_path / "short")
     (other / "sentence_bert_config.json").write_text('{"max_seq_length": 20}')
     ends = [f"{'two cats ' * 20}{end}" for end in ("sleep", "refund")]
-    cut = scores(find_reranker(ModelChoice(str(other), device="cpu")), passages=ends)
-    whole = scores(find_reranker(ModelChoice(str(folder), device="cpu")), passages=ends)
+    cut = scores(opened(ModelChoice(str(other), device="cpu")), passages=ends)
+    whole = scores(opened(ModelChoice(str(folder), device="cpu")), passages=ends)
     assert cut[0] == pytest.approx(cut[1], abs=1e-6)
     assert whole[0] != pytest.approx(whole[1], abs=1e-6)
 
 
 def test_no_passages_cost_nothing(folder):
-    reranker = find_reranker(ModelChoice(str(folder)))
+    reranker = opened(ModelChoice(str(folder)))
     assert scores(reranker, passages=()).shape == (0,)
 
 
 def test_nothing_is_remembered_so_that_time_is_told_as_it_is(folder):
-    reranker = find_reranker(ModelChoice(str(folder), device="cpu"))
+    reranker = opened(ModelChoice(str(folder), device="cpu"))
 
     async def twice():
         loaded = await reranker.load()

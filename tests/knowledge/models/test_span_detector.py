@@ -10,7 +10,7 @@ from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.span_detector import open_span_detector
+from proctor.knowledge.models.span_detector import LoadedSpanDetector
 from proctor.metrics.tools import Grounded, SpanDetector
 
 WINDOW = 256
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
 
 
 def opened(folder):
-    return open_span_detector(Place("tiny", folder, "lettucedetect model", "cpu"))
+    return LoadedSpanDetector(Place("tiny", folder, "lettucedetect model", "cpu"))
 
 
 def upstream(folder, prompt, answer):
