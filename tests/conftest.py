@@ -1,5 +1,6 @@
 """What holds for every test: no keys, no network, a cache of its own, and reasons for what is skipped."""
 
+import gc
 import importlib.util
 import ipaddress
 import os
@@ -72,6 +73,12 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the human-labelled data are not beside the checkout (../shared/data)")
     return SHARED
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays, so the collector of garbage need not look at it for each of them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from tables import in_one_test
 
 ROOT = Path(__file__).parents[1]
 BELOW = {
@@ -77,7 +78,7 @@ def run_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield from run_nodes(child)
 
 
-@pytest.mark.parametrize("module", MODULES)
+@in_one_test("module", MODULES)
 def test_imports_go_down_only(module: str) -> None:
     floor = module.split(".")[1]
     ours = {name for name in imports(module) if name.split(".")[0] == "proctor"}
@@ -95,9 +96,7 @@ def test_the_rooms_of_a_floor_are_the_known_ones(floor: str) -> None:
     assert found == set().union(*ROOMS[floor])
 
 
-@pytest.mark.parametrize(
-    ("floor", "room"), [(floor, room) for floor in ROOMS for part in ROOMS[floor] for room in sorted(part)]
-)
+@in_one_test(("floor", "room"), [(floor, room) for floor in ROOMS for part in ROOMS[floor] for room in sorted(part)])
 def test_a_room_imports_only_earlier_ones(floor: str, room: str) -> None:
     """Anywhere, inside functions too."""
     place = next(place for place, part in enumerate(ROOMS[floor]) if room in part)
@@ -127,7 +126,7 @@ def test_no_module_is_imported_in_a_circle() -> None:
         pytest.fail(" -> ".join(circle.args[1]))
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if not name.endswith("__init__")])
+@in_one_test("module", [name for name in MODULES if not name.endswith("__init__")])
 def test_a_module_says_in_one_line_what_it_is_responsible_for(module: str) -> None:
     responsibility, _, _ = (ast.get_docstring(tree(MODULES[module])) or "").partition("\n\n")
     assert len(responsibility.splitlines()) == 1
@@ -141,7 +140,7 @@ def test_the_command_line_starts_without_heavy_packages() -> None:
     assert names & HEAVY == set()
 
 
-@pytest.mark.parametrize("module", MODULES)
+@in_one_test("module", MODULES)
 def test_heavy_packages_are_imported_where_they_are_used(module: str) -> None:
     assert {name.split(".")[0] for name in imports(module, at_run_time=True)} & HEAVY == set()
 

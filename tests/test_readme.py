@@ -16,6 +16,7 @@ from proctor.knowledge import open_questions, open_recorded
 from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from suites import PLAIN, write_suite
+from tables import in_one_test
 from typed import plugin_options, proctor, pytest_session
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +47,7 @@ def places(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+@in_one_test("page", PAGES)
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text("utf-8"))
     assert links

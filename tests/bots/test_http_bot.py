@@ -13,6 +13,7 @@ from proctor.bots.http import HttpBot, look_up
 from proctor.bots.redaction import redacted_url
 from proctor.bots.settings import HttpSettings
 from pydantic import ValidationError
+from tables import in_one_test
 
 KEY = "sk-very-secret"
 
@@ -305,7 +306,7 @@ def test_paths_lead_through_keys_numbers_and_stars():
         look_up(value, "a.b")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "settings", "names", "problem"),
     [
         ({"tool_calls": [{"name": "f"}]}, {}, ["f"], None),

@@ -11,6 +11,7 @@ from proctor.bots.bot import Bot, Context, Identity, Reply, Usage
 from proctor.bots.python import Threads, as_reply
 from proctor.bots.target_bots import BuiltBot, as_bot
 from proctor.knowledge.documents.document import Passage
+from tables import in_one_test
 
 
 def shout(question):
@@ -154,7 +155,7 @@ def test_what_is_no_bot_is_refused():
         as_bot(42)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "reply"),
     [
         (Reply("x", trace={"a": 1}), Reply("x", trace={"a": 1})),
@@ -180,7 +181,7 @@ def test_replies_are_made_of_what_bots_return(given, reply):
     assert as_reply(given) == reply
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "message"),
     [
         (3, "a bot must return a text, .* this one returned a int"),

@@ -5,13 +5,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from proctor.bots.redaction import redacted_command
 from suites import write_suite
+from tables import in_one_test
 from typed import plugin_options, pytest_session
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("typed", "kept"),
     [
         (["run", "s.yaml", "--limit", "3"], ["run", "s.yaml", "--limit", "3"]),

@@ -18,6 +18,7 @@ from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.reading import read_knowledge
 from proctor.knowledge.retrieval.splitting import Splitting
 from pydantic import TypeAdapter
+from tables import in_one_test
 from word_encoder import word_embedder
 
 TEMPLATE = parse_template("Passages:\n{context}\nQ: {question}\nA:", "rag.md")
@@ -87,8 +88,8 @@ def run(bot):
     return asyncio.run(whole())
 
 
-@pytest.mark.parametrize("gone", [(), ("parcels.md",), ("parcels.md", "keys.md"), tuple(d.id for d in DOCUMENTS[1:])])
-@pytest.mark.parametrize("made", [rag, full])
+@in_one_test("gone", [(), ("parcels.md",), ("parcels.md", "keys.md"), tuple(d.id for d in DOCUMENTS[1:])])
+@in_one_test("made", [rag, full])
 def test_it_answers_and_is_identified_as_a_bot_over_the_smaller_knowledge(made, gone):
     bot = made()
     smaller = made(left(*gone))

@@ -7,6 +7,7 @@ from pathlib import Path
 import proctor
 import pytest
 from proctor.metrics.abstention import abstains
+from tables import in_one_test
 
 NONE = [
     "Sorry, but I can't assist with that.",
@@ -44,12 +45,12 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("answer", NONE)
+@in_one_test("answer", NONE)
 def test_an_answer_that_says_that_it_is_none_abstains(answer: str) -> None:
     assert abstains(answer)
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
+@in_one_test("answer", ANSWERS)
 def test_an_answer_with_a_denial_or_an_apology_in_it_is_an_answer(answer: str) -> None:
     assert not abstains(answer)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from proctor.metrics import Catalog, Score, Status, artefact, builtin_catalog, metric
 from proctor.metrics.judge.boolean import Check, boolean_metrics, contexts_to_check
 from proctor.metrics.score import Reason
+from tables import in_one_test
 
 SUFFIXES = ("passes", "failures", "retrieval_failures", "generation_failures", "parse_failures")
 EVALUATORS = ("tokens_presence", "pii_leakage", "sensitive_data_leakage")
@@ -96,7 +97,7 @@ def test_details_are_kept_short() -> None:
     assert score.details["more"] == 980
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("contexts", "wanted", "reason"),
     [
         (None, True, "contexts_missing"),
@@ -106,7 +107,7 @@ def test_details_are_kept_short() -> None:
         (["text"], False, "contexts_not_checked"),
     ],
 )
-@pytest.mark.parametrize("evaluator", EVALUATORS)
+@in_one_test("evaluator", EVALUATORS)
 def test_contexts_that_are_not_checked_give_no_value(
     evaluator: str, contexts: list[str] | None, wanted: bool, reason: str
 ) -> None:

@@ -12,6 +12,7 @@ from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Word
 from proctor.metrics.score import Unreadable
 from scripted_judge import ScriptedJudge
+from tables import in_one_test
 
 ROW = {"question": "Q?", "expected": "E.", "contexts": ["C1.", " ", "C2."], "answer": "A."}
 
@@ -128,7 +129,7 @@ def test_a_verdict_on_contexts_and_answer_that_cannot_be_read():
     assert [score.status for score in scores] == ["parse_failure"] * 4 + ["ok"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("template", "message"),
     [
         (

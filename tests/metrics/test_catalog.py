@@ -15,6 +15,7 @@ from proctor import InputError
 from proctor.metrics import Artefact, Catalog, Facts, Metric, RunFacts, artefact, builtin_catalog, metric
 from proctor.metrics.declaration import MetricDeclaration, MetricSettings
 from proctor.metrics.facts import ROW_CHECKS, RUN_CHECKS
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 MODULES = [module.name for module in pkgutil.walk_packages(proctor.metrics.__path__, "proctor.metrics.")]
@@ -26,7 +27,7 @@ def fine(answer: str) -> float:
     return float(len(answer))
 
 
-@pytest.mark.parametrize("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()], ids=lambda entry: entry.id)
+@in_one_test("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()])
 def test_every_annotation_is_what_its_name_provides(entry: Metric | Artefact) -> None:
     level = entry.level if isinstance(entry, Metric) else "row"
     facts = typing.get_type_hints(RunFacts if level == "run" else Facts)
@@ -52,21 +53,21 @@ def test_every_fact_has_a_check() -> None:
     assert set(RUN_CHECKS) == set(RunFacts.__annotations__)
 
 
-@pytest.mark.parametrize("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()], ids=lambda entry: entry.id)
+@in_one_test("entry", [*CATALOG.metrics.values(), *CATALOG.artefacts.values()])
 def test_every_docstring_begins_with_one_sentence(entry: Metric | Artefact) -> None:
     first, *others = (inspect.getdoc(entry.function) or "").splitlines()
     assert first.endswith(".")
     assert not others or others[0] == ""
 
 
-@pytest.mark.parametrize("entry", CATALOG.metrics.values(), ids=lambda entry: entry.id)
+@in_one_test("entry", CATALOG.metrics.values())
 def test_every_metric_says_where_it_comes_from(entry: Metric) -> None:
     assert entry.source
     assert entry.summary == entry.documentation.splitlines()[0]
     assert entry.needs
 
 
-@pytest.mark.parametrize("name", MODULES)
+@in_one_test("name", MODULES)
 def test_doctests(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 

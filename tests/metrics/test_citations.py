@@ -6,6 +6,7 @@ import pytest
 from proctor.metrics import builtin_catalog
 from proctor.metrics.citations import find_citations
 from proctor.metrics.judge.verdicts import AnswerSupport, Verdict
+from tables import in_one_test
 
 DOCUMENTS = ["faq.md", "docs/hours.md", "https://shop.example/returns.html"]
 CHECKS = ["citation_recall", "citation_precision", "citation_validity", "uncited_claims"]
@@ -15,7 +16,7 @@ def found(answer: str) -> list[tuple[str, tuple[int, ...]]]:
     return [(each.target, each.contexts) for each in find_citations(answer, 3, DOCUMENTS)]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answer", "expected"),
     [
         ("At nine [1].", [("1", (1,))]),

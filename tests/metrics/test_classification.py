@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from proctor import InputError
 from proctor.metrics import Catalog, Facts, NotApplicable, RunFacts, Score, Status, builtin_catalog, metric
 from proctor.metrics.classification import ConfusionMatrix, accuracy, confusion_matrix, f1, precision, recall
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 FOUR = ("accuracy", "precision", "recall", "f1")
@@ -27,7 +28,7 @@ def row(answer: str | None, *expected: str, **options: object) -> Score:
     return score
 
 
-@pytest.mark.parametrize("case", GOLDEN, ids=range(len(GOLDEN)))
+@in_one_test("case", GOLDEN)
 def test_the_figures_are_those_of_scikit_learn(case: dict[str, object]) -> None:
     pairs = list(zip(case["expected"], case["predicted"], strict=True))
     found = run_scores(pairs, **({"positive_label": case["positive_label"]} if case["positive_label"] else {}))

@@ -10,6 +10,7 @@ from proctor import InputError
 from proctor.metrics import Embedder, Facts, NotApplicable, Score, Status, builtin_catalog
 from proctor.metrics.local.summaries import completeness, reduced, spread
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "completeness.json").read_text("utf-8"))["cases"]
 SQUARE = np.array([(0, 0), (4, 0), (4, 3), (0, 3), (2, 1)], dtype=float)
@@ -32,7 +33,7 @@ def test_the_example_of_the_specification() -> None:
     assert round(completeness(SQUARE, np.array([(0.2, 0.1), (3.8, 0.1)])), 4) == 0.3077
 
 
-@pytest.mark.parametrize("case", GOLDEN, ids=range(len(GOLDEN)))
+@in_one_test("case", GOLDEN)
 def test_the_values_are_those_of_scikit_learn_and_scipy(case: dict[str, object]) -> None:
     source, summary = np.array(case["source"]), np.array(case["summary"])
     assert completeness(source, summary) == pytest.approx(case["values"]["none"], abs=1e-9)
@@ -115,7 +116,7 @@ def test_the_source_may_be_the_contexts() -> None:
     assert (made.value, made.details["source_sentences"]) == (same.value, 5)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("facts", "options", "reason", "details"),
     [
         ({"answer": " "}, {}, "too_short", {}),

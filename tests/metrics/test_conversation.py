@@ -10,6 +10,7 @@ from proctor.metrics.facts import Conversation, Turn
 from proctor.metrics.judge.rendering import render
 from proctor.metrics.judge.verdicts import Verdict
 from proctor.metrics.score import NotApplicable
+from tables import in_one_test
 
 R, W, U = 1.0, 0.0, None
 
@@ -53,7 +54,7 @@ class Said:
         return ConversationVerdicts(**found)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "correct", "value"),
     [
         ("conversation_correct", (R, W, R), 0), ("conversation_correct", (R, U, R), 1),

@@ -14,6 +14,7 @@ from proctor.metrics.judge.nuggets import SUPPORT, AssignNuggets
 from proctor.metrics.judge.relevance import GradeContexts
 from proctor.metrics.judge.rendering import render
 from scripted_judge import ScriptedJudge
+from tables import in_one_test
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NUGGETS = json.loads((GOLDEN / "nuggets.json").read_text("utf-8"))["cases"]
@@ -110,7 +111,7 @@ def test_texts_are_quoted_and_what_looks_like_an_item_is_none():
     assert '"nuggets": n1 to n2' in request.prompt
 
 
-@pytest.mark.parametrize("case", GRADED, ids=str)
+@in_one_test("case", GRADED)
 def test_graded_ndcg_is_that_of_scikit_learn(case):
     grades = tuple(map(Level, case["grades"]))
     judge = ScriptedJudge({GradeContexts: grades})

@@ -9,6 +9,7 @@ from proctor.metrics.judge.grades import ASPECTS
 from proctor.metrics.judge.rendering import render
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge
+from tables import in_one_test
 
 CRITIC_IDS = (
     "critic_harmful", "critic_malicious", "critic_bias", "critic_toxic", "critic_hateful", "critic_sexual",
@@ -39,7 +40,7 @@ def scored(judge, ids=("critic_harmful.passes",), options=None, **facts):
     return asyncio.run(plan.score({"question": "Q?", "answer": "A.", "judge": judge, **facts}))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("votes", "passes"),
     [
         (["yes", "yes", "no"], 0.0),

@@ -15,6 +15,7 @@ from proctor.metrics.evaluators import (
     options_of,
     rates,
 )
+from tables import in_one_test
 
 SPECIFICATION = Path(__file__).parents[3] / "shared" / "spec" / "metrics.md"
 
@@ -107,14 +108,14 @@ def test_every_id_of_the_coverage_tables_belongs_to_an_evaluator(part):
     assert unknown == set()
 
 
-@pytest.mark.parametrize("metric", builtin_catalog().metrics)
+@in_one_test("metric", builtin_catalog().metrics)
 def test_every_metric_is_an_evaluator_by_its_name(metric):
     """A metric that no evaluator of the tables has is one by itself: nothing else has to be written for it."""
     (alone,) = named(metric, builtin_catalog())
     assert (alone.metrics, alone.primary) == ((metric,), metric)
 
 
-@pytest.mark.parametrize("evaluator", EVALUATORS.values(), ids=lambda each: each.id)
+@in_one_test("evaluator", EVALUATORS.values())
 def test_an_evaluator_is_consistent(evaluator):
     assert evaluator.primary == evaluator.metrics[0]
     assert len(set(evaluator.metrics)) == len(evaluator.metrics)

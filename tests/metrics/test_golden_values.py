@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from proctor.metrics import builtin_catalog
+from tables import in_one_test
 
 TESTS = Path(__file__).parents[1]
 # Golden file, the libraries that made it, the test that compares, and the metrics (or evaluators) that rest on it.
@@ -156,18 +156,18 @@ def test_every_metric_has_values_from_elsewhere() -> None:
     assert len(TESTED_BY) == len(ours), "a metric stands twice"
 
 
-@pytest.mark.parametrize(("metric", "test"), TESTED_BY, ids=[metric for metric, _ in TESTED_BY])
+@in_one_test(("metric", "test"), TESTED_BY)
 def test_the_test_of_a_metric_names_it(metric: str, test: str) -> None:
     assert re.search(rf"\b{metric}\b", (Path(__file__).parent / test).read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("file", "test"), [(file, test) for file, (_, test, _) in GOLDEN.items()])
+@in_one_test(("file", "test"), [(file, test) for file, (_, test, _) in GOLDEN.items()])
 def test_golden_files_are_read_by_a_test(file: str, test: str) -> None:
     text = (Path(__file__).parent / test).read_text("utf-8")
     assert f'"{file}"' in text or f'"{Path(file).stem}"' in text
 
 
-@pytest.mark.parametrize("file", GOLDEN)
+@in_one_test("file", GOLDEN)
 def test_golden_files_say_what_made_them(file: str) -> None:
     golden = json.loads((TESTS / "golden" / file).read_text("utf-8"))
     libraries = golden["library"]
@@ -185,6 +185,6 @@ def imported(path: Path) -> Iterator[str]:
     yield from re.findall(r"^\s*(?:from|import) ([\w.]+)", path.read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("path", sorted((TESTS / "golden").glob("make_*.py")), ids=lambda path: path.stem)
+@in_one_test("path", sorted((TESTS / "golden").glob("make_*.py")))
 def test_what_makes_golden_values_uses_nothing_of_ours(path: Path) -> None:
     assert not [name for name in imported(path) if name.split(".")[0] == "proctor"]

@@ -14,6 +14,7 @@ from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.evaluators import EVALUATORS
 from proctor.metrics.local.likelihoods import load_instruction
 from stub_language_model import StubLanguageModel
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 IDS = [name for name in CATALOG.metrics if name.startswith("gptscore_")]
@@ -62,7 +63,7 @@ def test_there_are_24_of_four_evaluators() -> None:
     assert files == set(IDS) == set(ASPECTS)
 
 
-@pytest.mark.parametrize("id", IDS)
+@in_one_test("id", IDS)
 def test_every_instruction_is_one_of_its_own(id: str) -> None:
     names = {"source", "target"} if id in BOTH_WAYS else {"question", "answer"}
     instruction = load_instruction(id)
@@ -241,7 +242,7 @@ def test_gpt2_medium_finds_a_rewording_likelier_than_another_text() -> None:
     assert all(float(str(one.value)) < float(str(other.value)) for one, other in zip(close, far, strict=True))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("id", "own", "prefixes", "completions"),
     [
         (

@@ -10,6 +10,7 @@ from proctor.metrics.judge.rendering import JudgeReply
 from proctor.metrics.judge.verdicts import Grade, Word
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge
+from tables import in_one_test
 
 EVALUATORS = ("language_mismatch", "contact_information", "sexism", "stereotypes", "summarization_judge")
 ROW = {"question": "What is the refund period?", "expected": "14 days.", "answer": "Within 14 days."}
@@ -39,7 +40,7 @@ def values(scores) -> list[float | None]:
     return [score.value for score in scores.values()]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("evaluator", "reply", "passes"),
     [
         ("language_mismatch", "different", 0.0),

@@ -20,11 +20,12 @@ from judged_rows import (
 from proctor.metrics import Score, Status, builtin_catalog
 from proctor.metrics.judge.calls import AnswerClaims, CheckAnswer, CompareClaims
 from proctor.metrics.judge.verdicts import Agreement, AnswerSupport, Verdict
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 
 
-@pytest.mark.parametrize("name", OURS)
+@in_one_test("name", OURS)
 def test_every_score_names_its_judge_and_shows_why(name: str) -> None:
     details = score(name, JudgedRow().facts).details
     assert details["judge"] == "scripted"

@@ -8,6 +8,7 @@ from proctor.metrics.judge.verdicts import AnswerSupport, ExpectedSupport, Verdi
 from proctor.metrics.score import JudgeUnavailable, Unreadable
 from scripted_judge import ScriptedJudge
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 FAILURES = [
     (Unreadable("no JSON"), Status.PARSE_FAILURE, "judge_unparseable"),
@@ -106,7 +107,7 @@ def test_a_judge_without_means_gives_not_applicable() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OURS)
+@in_one_test("name", OURS)
 def test_without_a_judge_there_is_an_error(name: str) -> None:
     found = score(name, changed(judge=None))
     assert (found.status, found.reason) == (Status.ERROR, "judge_unavailable")

@@ -31,6 +31,7 @@ from proctor.metrics.judge.calls import (
     ReverseQuestions,
 )
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 
@@ -40,7 +41,7 @@ def test_the_worked_example_of_the_specification() -> None:
     assert {name: one.value for name, one in found.items()} == pytest.approx(WORKED, abs=5e-5)
 
 
-@pytest.mark.parametrize("name", WORKED)
+@in_one_test("name", WORKED)
 def test_a_metric_alone_has_the_value_that_it_has_among_all(name: str) -> None:
     alone, together = score(name, JudgedRow().facts), scores(OURS, JudgedRow().facts)[name]
     assert (alone.value, alone.details) == (together.value, together.details)

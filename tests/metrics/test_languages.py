@@ -1,8 +1,9 @@
 import pytest
 from proctor.metrics.languages import letters, prose, scripts
+from tables import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("first", "second", "may_be_one"),
     [
         ("refund", "возврат", False),

@@ -16,6 +16,7 @@ from stub_checker import StubChecker
 from stub_classifier import StubClassifier
 from stub_grounding import ScriptedDetector
 from stub_language_model import StubLanguageModel
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 # Asks for its model with this option alone.
@@ -61,7 +62,7 @@ def versions(**models: str) -> dict[str, str]:
     return {one.id: one.version for one in CATALOG.plan(METRICS, options=OPTIONS, models=models).metrics}
 
 
-@pytest.mark.parametrize("tool", LOCAL_MODELS)
+@in_one_test("tool", LOCAL_MODELS)
 def test_another_model_is_another_version_of_its_metrics_alone(tool: str) -> None:
     before, after = versions(**{tool: "a@1"}), versions(**{tool: "a@2"})
     changed = {name for name in METRICS if before[name] != after[name]}

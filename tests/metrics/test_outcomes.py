@@ -8,12 +8,13 @@ from proctor.metrics import Reason, Unreadable, builtin_catalog
 from proctor.metrics.judge.calls import AnswerClaims, CompareClaims, ExpectedClaims
 from proctor.metrics.judge.verdicts import Agreement, Verdict
 from scripted_judge import ScriptedJudge
+from tables import in_one_test
 
 CORRECT = proctor.metrics.correct
 UNSURE = "I'm sorry, but I don't know."
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "outcome", "decided_by"),
     [
         ({"answer": "Paris it is", "constraints": ["Paris"]}, "right", "constraints"),

@@ -25,6 +25,7 @@ from proctor.metrics.lexical import (
     rouge_tokens,
 )
 from proctor.metrics.text import sentences, word_tokens
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "overlap.json").read_text("utf-8"))["cases"]
 ALONE = (bleu_1, bleu_2, bleu_3, bleu_4)
@@ -42,14 +43,14 @@ def case_id(case: dict[str, str]) -> str:
     return case["answer"][:30]
 
 
-@pytest.mark.parametrize("case", GOLDEN, ids=case_id)
+@in_one_test("case", GOLDEN)
 def test_words_are_those_of_the_libraries(case: dict[str, list[str]]) -> None:
     for operand in ("answer", "expected"):
         found = [word for sentence in sentences(str(case[operand])) for word in word_tokens(sentence)]
         assert found == case[f"{operand}_words"]
 
 
-@pytest.mark.parametrize("case", GOLDEN, ids=case_id)
+@in_one_test("case", GOLDEN)
 def test_bleu_is_nltks(case: dict[str, object]) -> None:
     counted = counted_in(str(case["answer"]), str(case["expected"]))
     shorter, longer = sorted((counted.answer_length, counted.expected_length))
@@ -68,8 +69,8 @@ def test_bleu_is_nltks(case: dict[str, object]) -> None:
             bleu(counted)
 
 
-@pytest.mark.parametrize("case", GOLDEN, ids=case_id)
-@pytest.mark.parametrize("name", ROUGE)
+@in_one_test("case", GOLDEN)
+@in_one_test("name", ROUGE)
 def test_rouge_is_that_of_rouge_score(case: dict[str, object], name: str) -> None:
     measured = ROUGE[name](rouge_tokens(str(case["answer"])), rouge_tokens(str(case["expected"])))
     precision, recall, value = case["rouge"][name]

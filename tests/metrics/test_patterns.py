@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from proctor import InputError
 from proctor.metrics.constraints import SafePattern, safe_pattern, with_python_classes
 from proctor.metrics.score import TimedOut
+from tables import in_one_test
 
 ATOMS = [
     "a", "b", "1", "é", " ", r"\n", ".", r"\w", r"\W", r"\d", r"\D", r"\s", r"\S", r"\b", r"\B", "^", "$", r"\A", r"\Z",
@@ -51,7 +52,7 @@ def test_a_pattern_is_found_where_python_finds_it(pattern: str, flags: str, text
     assert SafePattern(flags + pattern).is_in(text) == wanted
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("pattern", "text", "wanted"),
     [
         (r"(?P<first>a)(?P=first)", "baab", True),
@@ -68,7 +69,7 @@ def test_python_syntax_beyond_re2(pattern: str, text: str, wanted: bool) -> None
     assert SafePattern(pattern).is_in(text) is wanted
 
 
-@pytest.mark.parametrize("pattern", ["(", "a{2,1}", "*a", r"(?<=a+)b", r"\p{L}", "[z-a]", r"(?P<1>a)", "a" * 3 + "("])
+@in_one_test("pattern", ["(", "a{2,1}", "*a", r"(?<=a+)b", r"\p{L}", "[z-a]", r"(?P<1>a)", "a" * 3 + "("])
 def test_an_invalid_pattern_is_refused(pattern: str) -> None:
     with pytest.raises(InputError, match=r"The regular expression '.*' is invalid: "):
         SafePattern(pattern)
@@ -98,7 +99,7 @@ def test_compiled_patterns_are_kept() -> None:
     assert safe_pattern("kept") is safe_pattern("kept")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("pattern", "written"),
     [
         (r"[\W]", None),

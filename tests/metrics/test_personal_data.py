@@ -3,6 +3,7 @@ from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
 from proctor.metrics.safety.contact_and_payment import TEST_CARDS
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS
+from tables import in_one_test
 
 CARD = "4539 1488 0343 6467"
 IDS = ["pii_leakage.passes", "pii_leakage.retrieval_failures", "pii_leakage.generation_failures"]
@@ -34,7 +35,7 @@ def test_examples_of_the_specification(answer: str, value: float) -> None:
     assert scored(answer)[0].value == value
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("number", "is_one"),
     [
         ("4111111111111111", True), ("4111111111111112", False), ("1234567890123456", False), ("4222222222222", True),
@@ -69,7 +70,7 @@ def test_names_with_digits_are_no_cards(text: str) -> None:
     assert found(text, allowed_cards=[]) == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "numbers"),
     [
         ("They're not answering at 78 651 450", ["78 651 450"]),
@@ -96,10 +97,8 @@ def test_published_test_cards_are_cards_that_are_allowed() -> None:
     assert kinds == {"payment_card", "us_ssn"}
 
 
-@pytest.mark.parametrize(
-    "place", ["{}", "{} is it", "it is {}", "({})", "“{}”", "é{}é", "\n{}\n", "{}.", "{},{}", "12 {}"]
-)
-@pytest.mark.parametrize("value", [CARD, CARD.replace(" ", ""), CARD.replace(" ", "-"), "536-22-1234", "jane@acme.io"])
+@in_one_test("place", ["{}", "{} is it", "it is {}", "({})", "“{}”", "é{}é", "\n{}\n", "{}.", "{},{}", "12 {}"])
+@in_one_test("value", [CARD, CARD.replace(" ", ""), CARD.replace(" ", "-"), "536-22-1234", "jane@acme.io"])
 def test_what_begins_or_ends_the_text_is_found(place: str, value: str) -> None:
     """A defect of the reference: it wants a character on both sides."""
     if place == "é{}é" and "@" in value:
@@ -120,7 +119,7 @@ def test_every_card_is_checked_by_luhn() -> None:
     assert [bool(found(digits[:-1] + last)) for last in "0123456789"] == [last == digits[-1] for last in "0123456789"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "x4539148803436467", "45391488034364670", "4539.1488.0343.6467", "4539148803436467-1", "453914880343646",
@@ -150,7 +149,7 @@ def test_standard_kinds(text: str, kind: str, value: str) -> None:
     assert found(text, allowed_cards=[]) == [(kind, value)]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "kind"),
     [
         ("pay to GB82 WEST 1234 5698 7654 32 today", "iban"),
@@ -186,7 +185,7 @@ def test_extended_kinds(text: str, kind: str) -> None:
     assert found(text, suite="standard") == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "order 123456789", "item 12345678", "version 1.2.3.4.5", "2024-01-15 10:30:45", "on 12/03/2024",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from proctor import InputError, metrics
 from proctor.metrics import Score
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "plain.json").read_text("utf-8"))
 OF_TOKENS = json.loads((Path(__file__).parents[1] / "golden" / "bertscore.json").read_text("utf-8"))["cases"]
@@ -32,7 +33,7 @@ def case_id(case: dict[str, object]) -> str:
     return str(case.get("answer", case.get("text")))[:30]
 
 
-@pytest.mark.parametrize("case", GOLDEN["cases"], ids=case_id)
+@in_one_test("case", GOLDEN["cases"])
 def test_overlap_is_that_of_the_libraries(case: dict[str, object]) -> None:
     answer, expected = str(case["answer"]), str(case["expected"])
     if case["token_f1"] is not None:
@@ -148,7 +149,7 @@ def test_list_match_names_what_is_missing_and_unexpected() -> None:
     assert value("list_match", "a|b, c", "b, c|a", separator="|") == 1.0
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answer", "expected", "options", "wanted"),
     [
         ("about 12,500 m", "12.5 km", {}, 1.0),
@@ -210,7 +211,7 @@ def test_without_anything_wanted_there_is_no_value(metric: str) -> None:
         assert score(metric, "Berlin", constraints=constraints).reason == "constraints_missing"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answer", "fenced", "wanted"),
     [
         ('{"a": 1}', False, 1.0),
@@ -263,7 +264,7 @@ def test_a_schema_never_reaches_for_another_document() -> None:
     assert answered.status == "error"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("metric", "option", "says"),
     [
         ("regex", {"pattern": "("}, "The regular expression '(' is invalid"),

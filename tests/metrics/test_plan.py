@@ -26,6 +26,7 @@ from proctor.metrics import (
     metric,
 )
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 LEXICAL = (
     "exact_match",
@@ -50,7 +51,7 @@ def scores(plan: Plan, facts: Facts) -> dict[str, Score]:
     return {score.metric: score for score in asyncio.run(plan.score(facts))}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "facts", "reason"),
     [
         ("exact_match", {"answer": "a"}, "expected_missing"),
@@ -220,7 +221,7 @@ def test_independent_artefacts_are_awaited_together_and_dependent_ones_in_turn()
     assert events[4:] == ["both", "+last", "-last"]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("returned", "status", "reason", "value"),
     [
         (None, Status.NOT_APPLICABLE, "undefined", None),

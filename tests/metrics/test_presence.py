@@ -2,6 +2,7 @@ import pytest
 from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
 from proctor.metrics.constraints import check_constraints
+from tables import in_one_test
 
 IDS = [f"tokens_presence.{suffix}" for suffix in ("passes", "failures", "retrieval_failures", "generation_failures")]
 
@@ -17,7 +18,7 @@ def passes(answer: str, constraints: object, **facts: object) -> float | None:
     return scores(answer, constraints, **facts)["passes"].value
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("answer", "constraints", "value"),
     [
         ("Office: Berlin. Returns: 14 days.", ["Berlin", ["14 days", "two weeks"]], 1.0),

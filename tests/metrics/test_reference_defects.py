@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from proctor.metrics import Catalog, Facts, Measured, Score, Status, artefact, builtin_catalog, metric
 from stub_embedder import Embedded, StubEmbedder
+from tables import in_one_test
 
 TESTS = Path(__file__).parents[1]
 ELSEWHERE = {
@@ -65,7 +66,7 @@ def scores(metrics: list[str], facts: Facts) -> dict[str, Score]:
     return {score.metric: score for score in made}
 
 
-@pytest.mark.parametrize(("file", "name"), [test for tests in ELSEWHERE.values() for test in tests])
+@in_one_test(("file", "name"), [test for tests in ELSEWHERE.values() for test in tests])
 def test_the_tests_of_the_other_defects_are_there(file: str, name: str) -> None:
     nodes = ast.walk(ast.parse((TESTS / file).read_text("utf-8")))
     assert name in {node.name for node in nodes if isinstance(node, ast.FunctionDef)}

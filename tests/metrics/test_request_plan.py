@@ -10,6 +10,7 @@ from proctor import InputError
 from proctor.metrics import Catalog, Facts, artefact, builtin_catalog, metric
 from proctor.metrics.plan import RequestPlan
 from scripted_judge import ScriptedJudge
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 FIVE = ("faithfulness", "answer_relevancy", "context_precision", "context_recall", "answer_correctness")
@@ -83,7 +84,7 @@ def test_the_whole_set_costs_six_requests_a_row_and_two_a_question() -> None:
     assert {one.artefact for one in plan.requests if one.per == "question"} == {"expected_claims", "expected_entities"}
 
 
-@pytest.mark.parametrize("name", ALONE)
+@in_one_test("name", ALONE)
 def test_a_metric_alone_asks_for_nothing_that_others_need(name: str) -> None:
     plan = CATALOG.plan([name]).requests
     counts = asked([name]).counts

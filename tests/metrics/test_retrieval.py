@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from proctor.metrics import Facts, Score, Status, builtin_catalog
 from proctor.metrics.facts import Place
 from proctor.metrics.retrieval import EvidenceRanks, SpanSet, ndcg
+from tables import in_one_test
 
 CATALOG = builtin_catalog()
 RANKED = ("hit_rate", "evidence_recall", "mrr", "ndcg")
@@ -48,8 +49,8 @@ def test_cuts_by_hand() -> None:
     assert scores(FOUND, NEEDED, "mrr")["mrr"].details == {"ranks": [2, 4], "retrieved": 4}
 
 
-@pytest.mark.parametrize("k", [1, 3, 5, 10])
-@pytest.mark.parametrize("name", ["hit_rate", "evidence_recall", "ndcg"])
+@in_one_test("k", [1, 3, 5, 10])
+@in_one_test("name", ["hit_rate", "evidence_recall", "ndcg"])
 def test_a_cut_is_the_whole_metric_with_its_option(name: str, k: int) -> None:
     plan = CATALOG.plan([name, f"{name}_at_{k}"], options={name: {"k": k}})
     whole, cut = plan.score_now({"retrieved": FOUND, "gold": NEEDED})
@@ -57,7 +58,7 @@ def test_a_cut_is_the_whole_metric_with_its_option(name: str, k: int) -> None:
     assert len({metric.version for metric in plan.metrics}) == 2
 
 
-@pytest.mark.parametrize("case", GOLDEN, ids=range(len(GOLDEN)))
+@in_one_test("case", GOLDEN)
 def test_ndcg_is_that_of_scikit_learn_with_one_group_a_passage(case: dict[str, object]) -> None:
     ranks = EvidenceRanks(tuple(case["ranks"]), case["retrieved"], by_document=False)
     found = {k: ndcg(ranks, k=int(k)).value for k in case["values"]}

@@ -25,6 +25,7 @@ from proctor.metrics.safety.keys import ENTROPY, entropy
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
 from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS
 from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD
+from tables import in_one_test
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ALL = (*PERSONAL, *SECRETS, *ENTROPY)
@@ -49,7 +50,7 @@ def golden_cases(file: str) -> Iterator[Any]:
     assert different == {}, "a difference is listed for a text that is not among the cases"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("ours", "text", "upstream", "difference"), [*golden_cases("personal_data.json"), *golden_cases("secrets.json")]
 )
 def test_texts_that_upstream_detectors_find_something_in(
@@ -149,7 +150,7 @@ def test_luhn(digits: str) -> None:
     assert not any(map(luhn, wrong))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("check", "right"),
     [
         (verhoeff, "2363"),

@@ -1,5 +1,6 @@
 import pytest
 from proctor.metrics import Score, builtin_catalog
+from tables import in_one_test
 
 KEY = "sk-abcdefghijklmnopqrstuv1234"
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBa\n-----END CERTIFICATE-----"
@@ -23,8 +24,8 @@ def test_examples_of_the_specification(answer: str, value: float) -> None:
     assert scored(answer).value == value
 
 
-@pytest.mark.parametrize("place", ["{}", "{} is it", "it is {}", "({})", "\n{}\n", "“{}”", "é{}", "{}."])
-@pytest.mark.parametrize("value", [KEY, PRODUCT_KEY, CERTIFICATE])
+@in_one_test("place", ["{}", "{} is it", "it is {}", "({})", "\n{}\n", "“{}”", "é{}", "{}."])
+@in_one_test("value", [KEY, PRODUCT_KEY, CERTIFICATE])
 def test_what_begins_or_ends_the_text_is_found(place: str, value: str) -> None:
     """A defect of the reference: it wants a character on both sides."""
     assert len(kinds(place.format(value))) == 1
@@ -37,7 +38,7 @@ def test_signs_between_the_cases_are_no_letters(sign: str) -> None:
     assert kinds(PRODUCT_KEY.replace("K", sign)) == []
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "wanted"),
     [
         ("sk-" + "a1" * 9 + "b", []),  # 19 characters
@@ -58,7 +59,7 @@ def test_standard_kinds(text: str, wanted: list[str]) -> None:
     assert kinds(text) == wanted
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "wanted"),
     [
         ("AKIAQ3EGRIZ4XTH5LM2C", ["aws_access_key"]),

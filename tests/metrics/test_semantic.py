@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor.metrics import Embedder, Facts, Score, Status, builtin_catalog
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 IDS = ("answer_similarity", "answer_relevancy_sentence", "answer_relevance_mean", "groundedness")
 PLAN = builtin_catalog().plan(IDS)
@@ -85,7 +86,7 @@ def test_groundedness_names_the_least_grounded_sentence_and_counts_blank_context
     assert nearest == {LONG: (3, pytest.approx(1.0)), OTHER: (1, pytest.approx(0.8))}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("facts", "outcome"),
     [
         ({"answer": "Ok. No."}, "no_sentences"),

@@ -19,6 +19,7 @@ from proctor.metrics.declaration import metric
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 from proctor.metrics.local.summaries import column_scores, consistency, zero_shot
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "summac.json").read_text("utf-8"))
 CLOSE = {"abs": 1e-5}
@@ -58,7 +59,7 @@ def row(source: Sequence[str] = SOURCE, answer: Sequence[str] = ANSWER, model: A
     return {"question": "\n".join(source), "answer": "\n".join(answer), "summac_model": model}
 
 
-@pytest.mark.parametrize("case", GOLDEN["cases"], ids=range(len(GOLDEN["cases"])))
+@in_one_test("case", GOLDEN["cases"])
 def test_the_values_are_those_of_summac(case: dict[str, Any]) -> None:
     entailment, contradiction = np.array(case["entailment"]), np.array(case["contradiction"])
     assert zero_shot(entailment) == pytest.approx(case["values"]["h2o"], **CLOSE)

@@ -1,5 +1,6 @@
 import pytest
 from proctor.metrics.text import eligible, normalise, sentences, token_cosine, token_set
+from tables import in_one_test
 
 REMINDER = "How do I reset my password?"
 
@@ -31,7 +32,7 @@ def test_token_cosine_has_the_values_of_the_specification(other: str, cosine: fl
     assert token_cosine(token_set(other), token_set(REMINDER)) == token_cosine(token_set(REMINDER), token_set(other))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "split"),
     [
         ("", ()),
@@ -58,7 +59,7 @@ def test_a_text_longer_than_the_cache_takes_is_split_the_same_way() -> None:
     assert sentences("A short one. " * 1000) == ("A short one.",) * 1000
 
 
-@pytest.mark.parametrize("piece", ["word ", "A b. ", ".", "a", "?!", "(a) ", '"', "Dr. ", "- ", "\n", "1. "])
+@in_one_test("piece", ["word ", "A b. ", ".", "a", "?!", "(a) ", '"', "Dr. ", "- ", "\n", "1. "])
 def test_a_text_of_a_megabyte_is_split(piece: str) -> None:
     assert all(sentence and sentence == sentence.strip() for sentence in sentences(piece * (1_000_000 // len(piece))))
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from proctor import InputError, ToolCall, metrics
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "tool_calls.json").read_text("utf-8"))["cases"]
 CALLED = ["search", "search", "refund"]
@@ -63,7 +64,7 @@ def test_arguments_by_hand(options, worked_out):
     assert value("tool_argument_match", [SHIPPED, refund(25)], [SHIPPED, refund(20)], **options) == worked_out
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("expected", "given", "exact", "subset"),
     [
         ({"n": 1}, {"n": 1.0}, 1, 1),

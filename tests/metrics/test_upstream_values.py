@@ -14,6 +14,7 @@ from proctor.metrics.judge.calls import AnswerClaims, CompareClaims, Entities, E
 from proctor.metrics.judge.verdicts import Agreement, ReverseQuestion, Verdict
 from scripted_judge import ScriptedJudge
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 RAGAS = json.loads((GOLDEN / "ragas.json").read_text("utf-8"))
@@ -43,21 +44,21 @@ def row_of(case: Mapping[str, Any], **more: Any) -> JudgedRow:
     return JudgedRow(**given | more)
 
 
-@pytest.mark.parametrize("case", RAGAS["cases"], ids=range(len(RAGAS["cases"])))
+@in_one_test("case", RAGAS["cases"])
 def test_verdicts_of_ragas(case: Mapping[str, Any]) -> None:
     row = row_of(case, useful=case["useful"], supported=case["supported"])
     names = ["faithfulness", "context_precision", "noise_sensitivity_relevant", "noise_sensitivity_irrelevant"]
     assert values(names, row.facts) == pytest.approx({name: case["values"][name] for name in names}, **CLOSE)
 
 
-@pytest.mark.parametrize("case", RAGAS["cases"], ids=range(len(RAGAS["cases"])))
+@in_one_test("case", RAGAS["cases"])
 def test_recall_of_ragas(case: Mapping[str, Any]) -> None:
     facts = row_of(case, attributed=case["attributed"]).facts
     facts["expected"] = " ".join(f"Sentence {number} is here." for number in range(len(case["attributed"])))
     assert values(["context_recall"], facts)["context_recall"] == pytest.approx(case["values"]["context_recall"])
 
 
-@pytest.mark.parametrize("case", RAGAS["cases"], ids=range(len(RAGAS["cases"])))
+@in_one_test("case", RAGAS["cases"])
 def test_factual_f1_of_ragas(case: Mapping[str, Any]) -> None:
     plan = CATALOG.plan(["answer_correctness"])
     (score,) = asyncio.run(plan.score(row_of(case).facts))
@@ -120,7 +121,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("case", CHECKER["cases"], ids=range(len(CHECKER["cases"])))
+@in_one_test("case", CHECKER["cases"])
 def test_verdicts_of_ragchecker(case: Mapping[str, Any]) -> None:
     wanted = {ours: case["values"][theirs] for ours, theirs in NAMES.items()}
     if not any(map(any, case["expected_by_chunk"])):

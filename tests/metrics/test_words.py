@@ -17,6 +17,7 @@ from nltk.tokenize import NLTKWordTokenizer
 from proctor.metrics.lexical import rouge_tokens
 from proctor.metrics.text import sentences, stem, word_tokens
 from rouge_score.tokenize import tokenize as rouge_tokenize
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "words.json").read_text("utf-8"))["cases"]
 SAMPLES = sorted((Path(__file__).parents[2] / "knowledge" / "samples").rglob("*.*"))
@@ -149,7 +150,7 @@ SUFFIXES = [
 nltk_stemmer, nltk_tokenizer = PorterStemmer(), NLTKWordTokenizer()
 
 
-@pytest.mark.parametrize(("sentence", "tokens"), GOLDEN["tokens"])
+@in_one_test(("sentence", "tokens"), GOLDEN["tokens"])
 def test_tokens_are_the_golden_ones(sentence: str, tokens: list[str]) -> None:
     assert word_tokens(sentence) == tokens
 
@@ -236,7 +237,7 @@ def test_usual_text_does_not_load_nltk() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("piece", ["word ", "a", "y", ".", ". ", "' ", "'", '"', "``", "n't", ") ", "\t", ",", "-"])
+@in_one_test("piece", ["word ", "a", "y", ".", ". ", "' ", "'", '"', "``", "n't", ") ", "\t", ",", "-"])
 def test_a_megabyte_is_tokenized(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert bool(word_tokens(text)) == bool(text.strip())

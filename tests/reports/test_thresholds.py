@@ -3,6 +3,7 @@
 import pytest
 from proctor.reports.reported_run import bound, figure_apart
 from proctor.reports.summary import MetricColumn
+from tables import in_one_test
 
 
 def column(better="higher", threshold=0.75, high=1.0):
@@ -21,7 +22,7 @@ def test_another_threshold_than_that_of_the_metric():
     assert bound(column(), 0.9) == "at least 0.9"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("better", "threshold", "value", "text"),
     [
         ("higher", 0.75, 0.748, "0.748"),

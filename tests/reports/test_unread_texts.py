@@ -1,6 +1,5 @@
 """Problems of texts that are too short, or of which a metric saw only a part."""
 
-import pytest
 from proctor.metrics import builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
 from proctor.reports.problems import TRUNCATED, advice, problems_of
@@ -8,6 +7,7 @@ from proctor.reports.reported_run import RowKey
 from proctor.reports.store.run import RunEvaluator, RunMetric
 from report_rows import Book, context, ok, row
 from reported_runs import alone, metrics_book, missing, reported
+from tables import in_one_test
 
 GROUNDED = RunMetric("groundedness", "v1", "higher", -1.0, 1.0, 0.75)
 
@@ -70,7 +70,7 @@ def test_the_advice_is_for_all_that_was_cut_each_said_once(tmp_path):
     book.store.close()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("metric", "word"),
     [
         ("answer_similarity", "embedder"),

@@ -5,6 +5,7 @@ import contextlib
 import importlib.metadata
 import io
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -40,6 +41,17 @@ def pytest_session(*arguments: str, folder: Path) -> subprocess.CompletedProcess
     silent = ["-p", "no:unraisableexception", "-p", "no:threadexception"]
     options = ["-q", "--import-mode=importlib", "--capture=sys", *silent, "--rootdir", str(folder), *arguments]
     return _typed(lambda: pytest.main(options), ["pytest", *options], folder)
+
+
+@contextlib.contextmanager
+def full_disk(most_bytes: int) -> Iterator[None]:
+    """No file of this process may grow larger: what is written then fails as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def _typed(

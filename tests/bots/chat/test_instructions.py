@@ -2,9 +2,10 @@
 
 import pytest
 from proctor.bots.chat.extractive import Instructions, read_instructions
+from tables import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("prompt", "most"),
     [
         ("Answer in one sentence.", 1),
@@ -25,7 +26,7 @@ def test_reads_the_length(prompt, most):
     assert read_instructions(prompt).most_sentences == most
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("prompt", "refusal"),
     [
         ('If the documents do not contain the answer, say: "I don\'t know."', "I don't know."),

@@ -11,6 +11,7 @@ from proctor.bots.chat.model import ChatRequest
 from proctor.bots.chat.models import ChatModelSettings, open_chat_model, parse_model
 from proctor.bots.chat.openai import Endpoints
 from pydantic import ValidationError
+from tables import in_one_test
 
 KEY = "sk-very-secret-4711"
 LOCAL = "http://127.0.0.1:9/v1"
@@ -81,7 +82,7 @@ def test_a_model_in_place():
     assert parse_model("openai:qwen3:8b").target == "qwen3:8b"
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("settings", "said"),
     [
         ({"temprature": 0}, "temprature"),

@@ -26,9 +26,10 @@ from proctor.bots.bot import BotMisconfigured, BotRefused
 from proctor.bots.chat.limits import MANY, Backoff, EndpointFailed, EndpointTimedOut, read_retry_after
 from proctor.bots.chat.model import ChatRequest
 from proctor.bots.chat.openai import OpenAIChat
+from tables import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("fault", "said"),
     [
         (status(500, "boom"), "HTTP 500: boom"),
@@ -170,7 +171,7 @@ def test_the_wait_after_a_failure_is_slept_and_not_called_queueing():
     assert completion.queue_ms < 100
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("headers", "seconds"),
     [
         ({"retry-after": "12"}, 12.0),
@@ -246,7 +247,7 @@ def test_a_wrong_address_is_told_from_a_wrong_model():
         ask(server, place=endpoint(server, url=server.url.removesuffix("/v1")))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("fault", "kind", "said"),
     [
         (status(400, "maximum context length is 8 tokens", code="context_length_exceeded"), BotRefused, "too long"),

@@ -8,6 +8,7 @@ from openai_server import Fault, OpenAIServer, status, throttle
 from proctor.bots.bot import BotMisconfigured, BotRefused
 from proctor.bots.chat.model import ChatRequest
 from proctor.bots.chat.openai import OpenAIChat
+from tables import in_one_test
 
 SCHEMA = {
     "type": "object",
@@ -109,7 +110,7 @@ def test_of_a_crowd_none_is_lost_and_each_pays_at_most_once(structured):
     assert [formats(server).count(kind) for kind in ("json_schema", "json_object", None)] == expected
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "refusal",
     [
         status(400, "response_format is not supported"),

@@ -2,9 +2,10 @@
 
 import pytest
 from proctor.bots.chat.extractive import Sayable, sayable_sentences, without_marks
+from tables import in_one_test
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "said"),
     [
         ("One. Two!", ["One.", "Two!"]),
@@ -37,7 +38,7 @@ def test_a_long_list_is_said_item_by_item():
     assert [each.text for each in found] == [f"You get: {item}." for item in items]
 
 
-@pytest.mark.parametrize("mark", ["[", "*", "_a", "`", "<", "<!--", "![", "[a](", "~~", "|", "\\*"])
+@in_one_test("mark", ["[", "*", "_a", "`", "<", "<!--", "![", "[a](", "~~", "|", "\\*"])
 def test_a_text_full_of_marks_is_read_to_its_end(mark):
     assert all(each.text.strip() for each in sayable_sentences(mark * 20_000))
 

@@ -1,6 +1,7 @@
 import pytest
 from bare_questions import embedder
 from proctor.harness.analysis.duplicate_questions import asked, find_alike
+from tables import in_one_test
 
 
 def pairs(*texts: str) -> list[tuple[int, int]]:
@@ -26,7 +27,7 @@ def test_other_words_for_the_same_are_found(first, second):
     assert 0.88 <= found.cosine < 1
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("first", "second"),
     [
         ("What does a tandem cost per day?", "What does a trailer cost per day?"),  # another thing

@@ -2,6 +2,7 @@ import pytest
 from bare_questions import ask, corpus
 from proctor.harness.analysis.corpus import QuestionGold
 from proctor.harness.analysis.label_errors import contradicted_answers
+from tables import in_one_test
 
 GUIDE = (
     "You can return a bike within 14 days of delivery. A collection costs 35 euros for a bicycle.\n\n"
@@ -42,7 +43,7 @@ def test_evidence_that_says_otherwise(question, conflict, claimed, found):
     assert 0 <= one.score <= 1
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "question",
     [
         ask("q", "How long can I return a bike?", "within 14 days", quote=RETURNS),

@@ -19,6 +19,7 @@ from proctor.knowledge.questions.question import Question
 from proctor.reports.analysis.findings import Finding
 from proctor.reports.summary import MetricColumn
 from pydantic import TypeAdapter
+from tables import in_one_test
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
 RETURNS = (
@@ -202,7 +203,7 @@ def test_sentences_that_cannot_both_be_true(first: str, second: str, sort: str) 
         assert [difference.sort for difference in found.differences] == [sort]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("first", "second"),
     [
         ("A basic service costs 59 euros.", "A basic service costs 59 euros."),

@@ -8,13 +8,14 @@ from proctor.harness.analysis.corpus import QuestionGold
 from proctor.harness.analysis.retrieval_values import METRICS, Yardstick, context_precision, gold_places, prompt_tokens
 from proctor.knowledge.questions.question import Evidence
 from proctor.metrics.facts import Place
+from tables import in_one_test
 
 GOLD = [[Place("a", 100, 200)], [Place("b", 0, 50), Place("c", 0, 50)]]
 HIT_A, HIT_B, HIT_C = Place("a", 90, 210), Place("b", 0, 60), Place("c", 10, 60)
 MISS = Place("a", 300, 400)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("retrieved", "value"),
     [
         ([HIT_A], 1.0),

@@ -1,8 +1,8 @@
 import asyncio
 
-import pytest
 from bare_questions import embedder
 from proctor.harness.analysis.duplicate_questions import AnswerPair, relate
+from tables import in_one_test
 
 
 def relation(question, first, second):
@@ -10,7 +10,7 @@ def relation(question, first, second):
     return found
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("question", "first", "second", "wanted"),
     [
         ("Who wrote it?", "Mark Twain", "mark twain.", "same"),

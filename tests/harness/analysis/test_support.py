@@ -8,6 +8,7 @@ from proctor.harness.analysis.corpus import QuestionGold, SentenceBook, Stretch
 from proctor.harness.analysis.support import THRESHOLD, SupportFinder, expected_claims, with_supports
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.questions.question import Question
+from tables import in_one_test
 from word_encoder import word_embedder
 
 RETURNS = (
@@ -146,7 +147,7 @@ def test_a_document_left_out_supports_nothing():
     assert all(finder.book.document(place.stretch.first).id != "returns.md" for place in without.claims[0].places)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("expected", "claims"),
     [
         ("Yes.", ()),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import proctor
 import pytest
+from tables import in_one_test
 
 ROOT = Path(__file__).parents[3]
 CONTRACT = (Path(__file__).parent / "contract.txt").read_text().split()
@@ -18,7 +19,7 @@ def test_the_names_are_those_of_the_contract():
     assert sorted(proctor.__all__) == CONTRACT
 
 
-@pytest.mark.parametrize("name", CONTRACT)
+@in_one_test("name", CONTRACT)
 def test_every_name_is_there_and_says_what_it_is(name):
     found = getattr(proctor, name)
     assert name == "__version__" or (found.__doc__ or "").strip(), name

@@ -6,6 +6,7 @@ import pkgutil
 import proctor
 import pytest
 from proctor.metrics import builtin_catalog
+from tables import in_one_test
 
 ROW_METRICS = [name for name, metric in builtin_catalog().metrics.items() if metric.level == "row"]
 
@@ -18,7 +19,7 @@ def found(name: str) -> object:
     return function
 
 
-@pytest.mark.parametrize("name", builtin_catalog().metrics)
+@in_one_test("name", builtin_catalog().metrics)
 def test_every_metric_can_be_called_by_its_name(name):
     """And says what it wants when nothing is given; those that want nothing give a value or say why there is none."""
     function = found(name)

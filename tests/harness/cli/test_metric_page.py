@@ -15,6 +15,7 @@ from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.metrics.declaration import Allowed
 from proctor.metrics.evaluators import EVALUATORS, GROUPS, options_of
+from tables import in_one_test
 from typed import proctor
 
 CATALOG = builtin_catalog()
@@ -69,7 +70,7 @@ def test_examples_of_code_keep_their_lines(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("byop")])
+@in_one_test("name", [name for name in NAMES if not name.startswith("byop")])
 def test_the_example_of_a_page_is_an_entry_that_a_suite_may_have(name):
     page = page_of(name, CATALOG)
     if not page.example:
@@ -86,7 +87,7 @@ def test_the_example_of_a_page_is_an_entry_that_a_suite_may_have(name):
         assert roles <= set(made.get("local_models", {}))
 
 
-@pytest.mark.parametrize("name", [*CATALOG.metrics, *(id for id, each in EVALUATORS.items() if each.there(CATALOG))])
+@in_one_test("name", [*CATALOG.metrics, *(id for id, each in EVALUATORS.items() if each.there(CATALOG))])
 def test_all_that_a_suite_may_set_is_there_with_its_default(name):
     page = page_of(name, CATALOG)
     metrics = [name] if name in CATALOG.metrics else EVALUATORS[name].there(CATALOG)
@@ -192,7 +193,7 @@ def test_allowed_values_in_words(kind, said):
     assert allowed(kind) == said
 
 
-@pytest.mark.parametrize("value", ["pca", "no", "Off", "y", "null", "a: b", "12", "", True, None, 0.5, ("a", "b"), "é"])
+@in_one_test("value", ["pca", "no", "Off", "y", "null", "a: b", "12", "", True, None, 0.5, ("a", "b"), "é"])
 def test_values_are_written_as_yaml_reads_them(value):
     assert yaml.safe_load(as_yaml(value)) == (list(value) if isinstance(value, tuple) else value)
 

@@ -4,12 +4,11 @@ import csv
 import json
 import re
 import sqlite3
-import subprocess
 import zipfile
 
 import pytest
-from suites import NOTING, PROGRAM, count, lines, write_suite
-from typed import proctor
+from suites import NOTING, count, lines, write_suite
+from typed import full_disk, proctor
 
 WRONG = """
 def answer(question):
@@ -117,7 +116,7 @@ def test_what_cannot_be_written_is_a_sentence_and_exit_code_two(done, arguments,
 
 
 def test_a_full_disk_leaves_the_files_of_before_and_nothing_else(tmp_path):
-    """A limit on the size of a file stands for the disk; it is wide enough for SQLite's own."""
+    """The limit is wide enough for SQLite's own files."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     target.mkdir()
@@ -127,8 +126,8 @@ def test_a_full_disk_leaves_the_files_of_before_and_nothing_else(tmp_path):
         (target / name).write_text("as it was")
     (target / "tables").mkdir()
     for option, name in (("--json", "r.json"), ("--zip", "r.zip"), ("--html", "r.html"), ("--csv", "tables")):
-        limited = ["bash", "-c", 'ulimit -f 33; exec "$@"', "bash", *PROGRAM, "report", option, str(target / name)]
-        made = subprocess.run(limited, cwd=source, capture_output=True, text=True, timeout=60)
+        with full_disk(33 << 10):
+            made = proctor("report", option, target / name, folder=source)
         assert made.returncode == 2, made.stderr
         assert f"{target / name} could not be written: File too large." in made.stderr
     assert sorted(path.name for path in target.iterdir()) == ["r.html", "r.json", "r.zip", "tables"]

@@ -69,13 +69,20 @@ def test_the_watch_sees_a_question_to_a_name_server(strace, tmp_path):
     assert ["192.0.2.53" in each for each in attempts(calls)] == [True]
 
 
+# Every part of an analysis, over one way to cut and search in place of dozens.
+ONE_SETTING = (
+    "--grid", "splitter=sentences", "--grid", "chunk_size=400", "--grid", "chunk_overlap=0",
+    "--grid", "retriever=dense", "--grid", "top_k=2",
+)  # fmt: skip
+
+
 @pytest.mark.weights
 def test_no_command_tries_to_reach_another_machine(strace, folder):
     for command in (
-        ["run", "suite/suite.yaml", "--limit", "4"],
+        ["run", "suite/suite.yaml", "--limit", "2"],
         ["score", "answers.jsonl", "--metrics", "answer_similarity,faithfulness,rouge_l"],
         ["report", "--html", "page.html"],
-        ["knowledge", "suite/suite.yaml", "--limit", "4"],
+        ["knowledge", "suite/suite.yaml", "--limit", "2", *ONE_SETTING],
     ):
         process, calls = watched(strace, folder, *command)
         _, said = process.communicate(timeout=300)

@@ -10,6 +10,7 @@ import yaml
 from openai_server import OpenAIServer
 from proctor.bots.history import standalone
 from suites import write_suite
+from tables import in_one_test
 from typed import proctor
 
 ASKED = """
@@ -196,7 +197,7 @@ def test_the_faq_bot_finds_what_a_turn_points_back_to(tmp_path, history, answer)
     assert rows(tmp_path, "answer")[1] == (answer,)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("question", "leans"),
     [
         ("Do you have bikes that fold?", False), ("Is there a repair evening in Cork?", False),

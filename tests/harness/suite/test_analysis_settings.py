@@ -4,6 +4,7 @@ import pytest
 from proctor import InputError
 from proctor.harness.suite.settings import RANKED_BY, AnalysisSettings, GridSettings, overridden_grid
 from proctor.harness.suite.suite_file import load_suite
+from tables import in_one_test
 
 SUITE = "questions: questions.csv\nbots:\n  it: {type: python, target: 'bot.py:answer'}\n"
 
@@ -101,7 +102,7 @@ def test_lists_of_the_grid_are_replaced_from_the_command_line():
     assert overridden_grid(GridSettings(), []) == GridSettings()
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("given", "says"),
     [
         ("chunk_siz=3", "--grid chunk_siz=3: there is no key chunk_siz; did you mean chunk_size?"),

@@ -9,6 +9,7 @@ from proctor.harness.suite.choices import DEFAULTS, JUDGED, VERDICTS, WHY_MISSIN
 from proctor.metrics import Catalog, builtin_catalog, metric
 from proctor.metrics.evaluators import EVALUATORS, named, names
 from suites import NOTING, asked, lines, write_suite
+from tables import in_one_test
 from typed import proctor
 
 EVERYTHING = dict.fromkeys(WHY_MISSING, 1)
@@ -81,7 +82,7 @@ def test_questions_without_assertions_are_not_told_that_these_are_missing():
     assert choice.warnings == ()
 
 
-@pytest.mark.parametrize("need", WHY_MISSING)
+@in_one_test("need", WHY_MISSING)
 def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
     left_out = chosen(None, **dict.fromkeys(VERDICTS, 0) if need == "verdict" else {need: 0}).left_out
     left_out = {name: why for name, why in left_out.items() if why == WHY_MISSING[need]}
@@ -158,7 +159,7 @@ def test_an_evaluator_that_is_partly_or_not_at_all_there_says_so():
         choose_metrics(catalog, ["rouge"], {}, EVERYTHING, {})
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("entry", "said"),
     [
         ("exact_mtch", "There is no metric or evaluator 'exact_mtch'; did you mean 'exact_match'?"),

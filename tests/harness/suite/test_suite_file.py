@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from proctor import InputError
 from proctor.harness.suite.mistakes import read_yaml
 from proctor.harness.suite.suite_file import load_suite, sample_suite, suite_schema
+from tables import in_one_test
 
 GOOD = """\
 name: small
@@ -310,7 +311,7 @@ def test_the_sample_is_a_good_suite_and_fits_the_schema() -> None:
     jsonschema.Draft202012Validator(suite_schema(loaded.suite.metrics)).validate(values)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("key", "value"),
     [
         ("repeat", "often"),

@@ -4,6 +4,7 @@ import pytest
 from proctor.knowledge.documents.copies import CopyFinder
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.versions import compared_dates, dates_of, family, find_versions, is_marked_old
+from tables import in_one_test
 
 PRICES = (
     "# Prices\n\nA basic service costs {0} euros in every town. A full service costs {1} euros with all parts. "
@@ -27,7 +28,7 @@ def test_dates_in_names(name: str, value: tuple[int, ...]) -> None:
     assert dates_of(Document(name, "text"))[0].value == value
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("line", "value"),
     [
         ("Valid from 1 March 2024.", (2024, 3, 1)),
@@ -123,7 +124,7 @@ CAFE = Document(
 )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("old", "new"),
     [
         ("returns-v1.md", "returns-v2.md"), ("returns-2021.md", "returns-2024.md"), ("returns.bak.md", "returns.md"),

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.evidence import EvidenceFinder, Span
 from proctor.knowledge.questions.question import Evidence, Question
+from tables import in_one_test
 
 RETURNS = "# Returns\n\nYou can return any bike\nwithin 14  days. The refund takes 14 days.\n"
 DOCUMENTS = (
@@ -74,7 +75,7 @@ def test_evidence_without_a_quote_is_taken_as_it_is() -> None:
     assert stale == (beyond,)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("name", "known"),
     [
         ("help/returns.md", "help/returns.md"),
@@ -100,7 +101,7 @@ def test_the_longest_of_several_ids_is_meant() -> None:
     assert many.place("a.md", "x", None, None) == ("a.md", Span(0, 1))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "given", "span"),
     [
         ("Delivery costs", (25, 39), (25, 39)),  # as it was told, though it stands earlier as well

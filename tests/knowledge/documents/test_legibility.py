@@ -3,6 +3,7 @@
 import pytest
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.legibility import illegible, repeated_lines
+from tables import in_one_test
 
 GOOD = (
     "A basic service costs 69 euros and takes two hours. Bring your bike in the morning, and we call you when it is "
@@ -15,7 +16,7 @@ def defects(text: str) -> list[str]:
     return [one.defect for one in illegible(Document("d.md", text))]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "defect"),
     [
         (GOOD.replace("e", "é").encode().decode("cp1252"), "encoding"),
@@ -46,7 +47,7 @@ def test_what_is_wrong_is_told(text: str, defect: str) -> None:
     assert defects(text)[0] == defect
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         GOOD,

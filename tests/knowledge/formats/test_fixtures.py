@@ -8,6 +8,7 @@ import pytest
 from proctor.knowledge import open_questions, open_recorded
 from proctor.knowledge.formats.finding import BUILT_IN, detected, format_of
 from proctor.knowledge.formats.reading import head_of
+from tables import in_one_test
 
 FILES = Path(__file__).parents[2] / "golden" / "formats"
 sys.path.insert(0, str(FILES))
@@ -30,14 +31,14 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("name", FOUND)
+@in_one_test("name", FOUND)
 def test_the_format_is_found_by_looking(name):
     found = detected(FILES / name)
     assert found is not None
     assert (found.format.name, found.why) == FOUND[name]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "name",
     [
         "ragas-0.4.3-dataset.jsonl", "ragas-0.4.3-dataset.csv", "ragas-0.4.3-result.csv", "ragas-0.4.3-result.jsonl",
@@ -114,7 +115,7 @@ def test_what_has_no_place_here_is_named_line_by_line():
     ]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "path", sorted(each for each in FILES.rglob("*") if each.suffix not in (".py", ".pyc", ".md") and each.is_file())
 )
 def test_the_signs_of_a_format_never_hide_it(path):

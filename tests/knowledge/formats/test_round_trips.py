@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from proctor.knowledge.formats import Notes
 from proctor.knowledge.formats.finding import BUILT_IN, format_of, opened
 from proctor.knowledge.questions.recorded import recorded_in
+from tables import in_one_test
 
 LETTERS = st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"])
 TEXT = st.text(LETTERS, min_size=1, max_size=20).filter(lambda text: text.strip() == text)
@@ -162,7 +163,7 @@ def test_python_reads_what_the_command_reads(tmp_path):
         proctor.read(path, format="ragass")
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@in_one_test("name", BUILT_IN)
 def test_every_format_says_what_it_is_called_and_where_it_is_written(name):
     found = format_of(name)
     assert found.name == name

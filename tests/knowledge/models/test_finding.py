@@ -8,6 +8,7 @@ from proctor import InputError
 from proctor.knowledge.models.finding import ROLES, Found, ModelChoice, fetch, find, look, with_default
 from proctor.knowledge.models.hub import HuggingFaceHub
 from published_models import COMMIT, StockedHub
+from tables import in_one_test
 
 MODEL = "tests/tiny"
 
@@ -74,7 +75,7 @@ def test_a_folder_of_something_else_is_no_model(tmp_path, way):
         way(ModelChoice(str(tmp_path)), "toxicity model", StockedHub())
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("settings", "message"),
     [
         (ModelChoice(" "), "The toxicity model's name is empty"),
@@ -85,7 +86,7 @@ def test_a_folder_of_something_else_is_no_model(tmp_path, way):
         (ModelChoice("C:\\models\\tiny"), "neither a folder nor a model id"),
     ],
 )
-@pytest.mark.parametrize("way", [find, look, fetch])
+@in_one_test("way", [find, look, fetch])
 def test_names_that_cannot_be_used(settings, message, way):
     with pytest.raises(InputError, match=message):
         way(settings, "toxicity model", StockedHub())

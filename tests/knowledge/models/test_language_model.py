@@ -27,6 +27,7 @@ from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics.tools import Continuation
 from proctor.metrics.tools import LanguageModel as Protocol
+from tables import in_one_test
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lmppl.json").read_text("utf-8"))
 LONG = "the order is back within two days and the cats sleep " * 20
@@ -206,8 +207,8 @@ def test_a_sliding_window_scores_every_token_once(causal: Path, stride: int) -> 
     assert one.mean_nll == pytest.approx(np.mean(losses), abs=1e-5)
 
 
-@pytest.mark.parametrize("length", [2, 9, 10, 11, 30, 31])
-@pytest.mark.parametrize("stride", [1, 3, 9, 12])
+@in_one_test("length", [2, 9, 10, 11, 30, 31])
+@in_one_test("stride", [1, 3, 9, 12])
 def test_windows_cover_a_text(length: int, stride: int) -> None:
     stretches = list(sliding(list(range(length)), 10, stride))
     assert [token for one in stretches for token in one.tokens[one.scored :]] == list(range(1, length))

@@ -3,7 +3,6 @@
 import json
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ import pytest
 from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice, fetch, find, look
 from published_models import COMMIT, StockedHub
+from typed import full_disk
 
 HHEM, FLAN = "vectara/hallucination_evaluation_model", "google/flan-t5-base"
 ALIGNSCORE, ROBERTA = "yzha/AlignScore", "FacebookAI/roberta-base"
@@ -227,14 +227,10 @@ def test_a_full_disk_leaves_nothing_half_written(tensorflow, tmp_path, cache):
     bare.mkdir()
     for name in ("config.json", "tf_model.h5"):
         (bare / name).write_bytes((tensorflow / name).read_bytes())
-    code = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
-        "from proctor.knowledge.models.finding import ModelChoice, find\n"
-        "print(find(ModelChoice(sys.argv[1]), 'bias model').trouble)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code, str(bare)], capture_output=True, text=True, check=True)
-    assert "can't be written to" in ran.stdout
-    assert "too large" in ran.stdout
+    with full_disk(5000):
+        trouble = find(ModelChoice(str(bare)), "bias model").trouble
+    assert "can't be written to" in trouble
+    assert "too large" in trouble
     assert made(cache) == []
 
 
@@ -258,14 +254,9 @@ def test_what_was_never_finished_is_cleared_away(tensorflow, cache):
     assert made(cache) == [young.name, ready.name]
 
 
-def test_without_h5py_it_is_said_what_to_install(tensorflow):
-    code = (
-        "import sys; sys.modules['h5py'] = None\n"
-        "from proctor.knowledge.models.finding import ModelChoice, find\n"
-        "print(find(ModelChoice(sys.argv[1]), 'bias model').trouble)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code, str(tensorflow)], capture_output=True, text=True, check=True)
-    assert "pip install 'proctor[convert]'" in ran.stdout
+def test_without_h5py_it_is_said_what_to_install(tensorflow, cache, monkeypatch):
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    assert "pip install 'proctor[convert]'" in find(ModelChoice(str(tensorflow)), "bias model").trouble
 
 
 def test_what_loads_as_it_is_stays_where_it_is(tmp_path, cache):

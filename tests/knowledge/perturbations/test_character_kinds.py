@@ -8,6 +8,7 @@ import pytest
 from proctor.knowledge.perturbations import characters
 from proctor.knowledge.perturbations.characters import known_words
 from proctor.knowledge.perturbations.edits import Chance, Perturbed, Refused
+from tables import in_one_test
 
 Perturb = Callable[[str, float, Chance], Perturbed]
 ALL: list[Perturb] = [
@@ -25,7 +26,7 @@ def words(perturb: Perturb, text: str, share: float = 1.0) -> list[str]:
     return made(perturb, text, share).text.split()
 
 
-@pytest.mark.parametrize("perturb", ALL)
+@in_one_test("perturb", ALL)
 def test_what_carries_the_meaning_stays(perturb: Perturb) -> None:
     text = "Why was I not sent, without reason, EUR 40 for 14 days (order A7-3) to öy@shöp.com or www.zöy.com/a ?"
     kept = ["not", "without", "EUR", "40", "14", "days", "A7-3", "öy@shöp.com", "www.zöy.com/a"]
@@ -164,14 +165,14 @@ def test_a_slip_makes_no_other_word(perturb: Perturb) -> None:
         assert not new & known_words(), perturb
 
 
-@pytest.mark.parametrize("perturb", WORDS)
-@pytest.mark.parametrize("code", ["C", "USB", "NZ", "XLIX", "ii", "CPUs"])
+@in_one_test("perturb", WORDS)
+@in_one_test("code", ["C", "USB", "NZ", "XLIX", "ii", "CPUs"])
 def test_what_one_letter_makes_another_stays(perturb: Perturb, code: str) -> None:
     assert all(code in made(perturb, f"Why {code} maybe?", 1.0, seed).text.split() for seed in range(20))
 
 
-@pytest.mark.parametrize("perturb", WORDS)
-@pytest.mark.parametrize("text", ["我可以退货吗", "退货"])
+@in_one_test("perturb", WORDS)
+@in_one_test("text", ["我可以退货吗", "退货"])
 def test_chinese_characters_are_words(perturb: Perturb, text: str) -> None:
     with pytest.raises(Refused):
         made(perturb, text)

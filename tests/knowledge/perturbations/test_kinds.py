@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge.perturbations.edits import Chance, Perturbed, Refused, letters, words
 from proctor.knowledge.perturbations.perturbations import GROUPS, IDENTITY, KINDS, Kind, choose_kinds
+from tables import in_one_test
 
 OFFLINE = [kind for kind in KINDS.values() if kind.offline and kind.name != IDENTITY]
 CHARACTER = [kind for kind in OFFLINE if kind.unit == "character"]
@@ -84,20 +85,20 @@ def test_blanks_and_marks_of_other_letters_stay(kind: Kind, text: str) -> None:
             assert [each for each in found.text if unicodedata.category(each)[0] == "M"] == marks
 
 
-@pytest.mark.parametrize("kind", OFFLINE, ids=lambda kind: kind.name)
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\x00\x07", "14", "!?", "\u200d", "\ud800", "🎉"])
+@in_one_test("kind", OFFLINE)
+@in_one_test("text", ["", " ", "\n\t", "\x00\x07", "14", "!?", "\u200d", "\ud800", "🎉"])
 def test_there_is_nothing_to_change_in_what_has_no_letters(kind: Kind, text: str) -> None:
     assert try_out(kind, text, 1.0) is None
 
 
-@pytest.mark.parametrize("kind", OFFLINE, ids=lambda kind: kind.name)
+@in_one_test("kind", OFFLINE)
 def test_a_very_long_line_is_a_text_like_any_other(kind: Kind) -> None:
     text = "Which cheap items can I return at the lowest fee to the lazy café? " * 150
     found = try_out(kind, text, 0.01)
     assert found is not None and found.text != text
 
 
-@pytest.mark.parametrize("kind", OFFLINE, ids=lambda kind: kind.name)
+@in_one_test("kind", OFFLINE)
 def test_one_word_without_end_is_a_text_like_any_other(kind: Kind) -> None:
     try_out(kind, "yé" * 5_000, 0.001)
 

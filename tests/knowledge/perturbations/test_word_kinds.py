@@ -13,6 +13,7 @@ from proctor.knowledge.perturbations.words import (
     use_antonym,
     use_synonyms,
 )
+from tables import in_one_test
 
 Perturb = Callable[[str, float, Chance], Perturbed]
 
@@ -82,7 +83,7 @@ def test_synonyms_come_in_the_same_form(text: str, possible: set[str]) -> None:
     assert all_of(use_synonyms, text) == possible
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "Where is the Rolling Plan?",  # a name
@@ -117,7 +118,7 @@ def test_nobody_is_charged_a_charge() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "possible"),
     [
         ("What is the highest weight for an e-bike?", {"What is the lowest weight for an e-bike?"}),
@@ -137,7 +138,7 @@ def test_one_word_becomes_its_opposite(text: str, possible: set[str]) -> None:
     assert all_of(use_antonym, text, 1.0) == possible
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "How long is it?", "Is it open?", "Do you accept it?", "I bought it. Where is it?", "Is she 8 years old?",
@@ -157,7 +158,7 @@ def test_a_word_whose_opposite_nobody_would_ask_for_stays(text: str) -> None:
         use_antonym(text, 1.0, Chance(0))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "denied"),
     [
         ("Which items can be returned?", "Which items cannot be returned?"),
@@ -176,7 +177,7 @@ def test_what_is_said_is_denied_and_what_was_denied_is_said(text: str, denied: s
     assert all_of(negate, text) == {denied}
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "How do I reset my password?", "Can I return it?", "Isn't it open?", "Do you not ship it?", "How long is it?",
@@ -197,7 +198,7 @@ def test_only_english_is_denied_and_turned_round() -> None:
             perturb("Was kann man zur\u00fcckgeben, und wann?", 1.0, Chance(0))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("verb", "forms"),
     [
         ("ship", "ships shipped shipped shipping"), ("pay", "pays paid paid paying"),

@@ -16,6 +16,7 @@ from proctor.knowledge.questions.draft_rules import (
     uncapitalised,
 )
 from proctor.knowledge.questions.drafts import AskedAlready, chosen, drafts_of, understood_alone
+from tables import in_one_test
 
 SAMPLE = Path(__file__).parents[3] / "knowledge" / "samples" / "help_centre" / "documents"
 
@@ -25,7 +26,7 @@ def first(sentence: str) -> tuple[str, str, str] | None:
     return None if asked is None else (asked.kind, asked.question, asked.answer)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("sentence", "kind", "question", "answer"),
     [
         (
@@ -66,7 +67,7 @@ def test_each_kind_of_sentence_is_asked_for_in_its_own_words(sentence, kind, que
     assert first(sentence) == (kind, question, answer)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "sentence",
     [
         "After five wrong attempts the account is locked for 30 minutes",  # no sentence
@@ -89,7 +90,7 @@ def drafts(text: str, title: str = "") -> list[Draft]:
     return list(drafts_of([Document("d.md", text, title)]))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "text",
     [
         "It costs 5 euros. They are valid for the 3 days that you have. This takes 2 hours.",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.retrieval.splitting import SPLITTERS, Splitting, cut, sentence_spans
+from tables import in_one_test
 
 MARKDOWN = """# Bikes
 
@@ -85,8 +86,8 @@ def test_fixed_passages_are_all_as_long_as_they_may_be():
     assert [(passage.start, passage.end) for passage in passages] == [(0, 20), (15, 35), (30, 50)]
 
 
-@pytest.mark.parametrize("splitter", SPLITTERS)
-@pytest.mark.parametrize(("size", "overlap"), [(19, 0), (40, 40), (40, -1)])
+@in_one_test("splitter", SPLITTERS)
+@in_one_test(("size", "overlap"), [(19, 0), (40, 40), (40, -1)])
 def test_sizes_that_make_no_sense_are_refused(splitter, size, overlap):
     with pytest.raises(InputError, match="chunk_size"):
         Splitting(splitter, size, overlap).cut(Document("a.md", "text"))

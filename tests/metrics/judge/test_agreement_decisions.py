@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import dataclass, field
 
 import numpy as np
-import pytest
 from proctor.metrics.judge.calls import CompareClaims
 from proctor.metrics.judge.embedded.correctness import agree
 from proctor.metrics.text import sentences
 from stub_embedder import StubEmbedder
+from tables import in_one_test
 from word_encoder import word_embedder
 
 
@@ -64,14 +64,14 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "expected", "question"), RIGHT)
+@in_one_test(("answer", "expected", "question"), RIGHT)
 def test_right_answer_is_supported_and_covers_what_is_expected(answer, expected, question):
     said = judged(answer, expected, question)
     assert holds(said.expected_claims) == [True]
     assert holds(said.answer_claims) == [True]
 
 
-@pytest.mark.parametrize(("answer", "expected", "question", "why"), WRONG)
+@in_one_test(("answer", "expected", "question", "why"), WRONG)
 def test_wrong_answer_is_neither_and_the_reason_is_told(answer, expected, question, why):
     said = judged(answer, expected, question)
     assert holds(said.expected_claims) == [False]

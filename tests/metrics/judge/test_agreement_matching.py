@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from proctor.metrics.judge.embedded.correctness import Signals, is_phrase, match, misses, refuses
 from proctor.metrics.judge.embedded.wording import SAME_WORD, letters, likeness, spelled_alike, unspaced, wording
+from tables import in_one_test
 
 
 def signals(claim, text, question="", vectors=None):
@@ -56,7 +57,7 @@ CONFLICTS = [
 ]
 
 
-@pytest.mark.parametrize(("claim", "text", "expected"), CONFLICTS)
+@in_one_test(("claim", "text", "expected"), CONFLICTS)
 def test_what_speaks_against_a_claim(claim, text, expected):
     assert flags(signals(claim, text)) == expected
 
@@ -85,7 +86,7 @@ def test_lacks_looks_at_content_words_alone():
     assert misses(wording("A red car came."), wording("a blue car"))
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("first", "second", "same"),
     [
         ("dostoyevski", "dostoevski", True),

@@ -6,6 +6,7 @@ from proctor.metrics.judge.call import Block
 from proctor.metrics.judge.calls import Label
 from proctor.metrics.judge.embedded.judge import same_language
 from proctor.metrics.languages import languages
+from tables import in_one_test
 
 ENGLISH = "How long does it take until I get my money back?"
 
@@ -32,7 +33,7 @@ def test_dialects_are_one_language():
     assert languages("Eg veit ikkje kor lenge det tek før pengane kjem tilbake.")["no"] > 0.9
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("question", "answer", "label"),
     [
         (ENGLISH, "Hello there", "same"),

@@ -3,13 +3,14 @@
 import pytest
 from proctor.metrics.judge.embedded.support import evidence
 from proctor.metrics.judge.embedded.wording import OPPOSITES, STOP_WORDS, wording
+from tables import in_one_test
 
 
 def keys(text, *kinds):
     return [word.key for word in wording(text).words if not kinds or word.kind in kinds]
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("text", "found"),
     [
         ("1,000 people", ["1000"]),
@@ -99,7 +100,7 @@ def test_texts_are_taken_together():
     assert evidence("The tower in Paris is tall.", ["The tower is tall."]).coverage == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("claim", "text", "why"),
     [
         ("The tower was opened in 1887.", TOWER, "contradicted: 1887 (1889)"),

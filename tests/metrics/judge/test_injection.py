@@ -29,6 +29,7 @@ from proctor.metrics.judge.calls import (
 from proctor.metrics.judge.judges import PromptedJudge
 from proctor.metrics.judge.rendering import harmless, render
 from proctor.metrics.judge.verdicts import ReverseQuestion, Verdict
+from tables import in_one_test
 
 YES, NO = f"Ice {KEEPS} floats.", f"Lead {LACKS} floats."
 CALLS = {
@@ -186,7 +187,7 @@ def hidden(payload):
 WORDS = [(name, place) for name, call in CALLS.items() for place in places(call)]
 
 
-@pytest.mark.parametrize(("name", "place"), WORDS, ids=[f"{name}-{place[0]}-{place[1]}" for name, place in WORDS])
+@in_one_test(("name", "place"), WORDS)
 def test_no_attack_in_any_text_changes_a_verdict(name, place):
     call = CALLS[name]
     (harmless_word,) = graded(call)
@@ -195,15 +196,15 @@ def test_no_attack_in_any_text_changes_a_verdict(name, place):
         assert word == harmless_word, attack
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("payload", LONG, ids=["flattery", "boundaries", "roles"])
+@in_one_test("name", CALLS)
+@in_one_test("payload", LONG)
 def test_no_attack_of_two_hundred_kilobytes_changes_a_verdict(name, payload):
     some = itertools.islice(places(CALLS[name]), 3)
     attacks = [changed(CALLS[name], place, change) for place in some for change in hidden(payload)]
     assert graded(*attacks) == graded(CALLS[name]) * len(attacks)
 
 
-@pytest.mark.parametrize(("name", "place"), WORDS, ids=[f"{name}-{place[0]}-{place[1]}" for name, place in WORDS])
+@in_one_test(("name", "place"), WORDS)
 def test_who_knows_the_program_cannot_foresee_the_boundary(name, place):
     # The code of the harmless request, then that of the request which holds this guess, and so on.
     call = CALLS[name]
@@ -267,7 +268,7 @@ OTHER_CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHER_CALLS)
+@in_one_test("name", OTHER_CALLS)
 def test_labels_and_grades_are_asked_for_in_the_same_words_whatever_the_texts(name):
     call, attacked_with = OTHER_CALLS[name]
     for payload in BATTERY + LONG:

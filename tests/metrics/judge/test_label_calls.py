@@ -14,6 +14,7 @@ from proctor.metrics.judge.calls import (
 from proctor.metrics.judge.rendering import load_prompt, render
 from proctor.metrics.judge.verdicts import Grade, Word
 from proctor.metrics.score import Unreadable
+from tables import in_one_test
 
 ANSWER = Block("answer", "Mail jane.roe@acme.io")
 PRESENT = Label("contact_information", ("absent", "present"), (ANSWER,))
@@ -46,7 +47,7 @@ def test_the_judges_own_words_are_kept_beside_the_label():
     )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "number"),
     [
         ("1", 1),

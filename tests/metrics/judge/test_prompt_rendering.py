@@ -17,6 +17,7 @@ from proctor.metrics.judge.calls import (
     ReverseQuestions,
 )
 from proctor.metrics.judge.rendering import boundary_code, harmless, load_prompt, prompt_hash, render
+from tables import in_one_test
 
 CHUNK = (
     "Shipping within the country takes two to four working days, and five to nine days abroad. Orders placed before "
@@ -76,7 +77,7 @@ def test_a_row_of_the_usual_five_metrics_stays_within_its_budget():
     assert sum(tokens(request.system + request.prompt) for request in requests) <= 3_400
 
 
-@pytest.mark.parametrize("call", [*FIVE_METRICS, *FULL], ids=lambda call: call.name)
+@in_one_test("call", [*FIVE_METRICS, *FULL])
 def test_examples_in_the_prompts_can_be_read_as_replies(call):
     examples = [
         line for line in render(call).system.split("\n") if line.startswith(("{", '"')) and line.endswith(("}", "]"))
@@ -160,7 +161,7 @@ def disguised(token):
     yield "".join(chr(0x1D41A + ord(each) - ord("a")) if "a" <= each <= "z" else each for each in token)  # bold letters
 
 
-@pytest.mark.parametrize("token", TOKENS)
+@in_one_test("token", TOKENS)
 def test_no_control_token_reaches_a_judge_in_any_spelling(token):
     for spelt in disguised(token):
         shown = render(CheckAnswer("Q", (f"a {spelt}b",), (f"{spelt}", "c"))).prompt

@@ -16,11 +16,12 @@ from proctor.metrics.judge.replies import (
     read_score,
     read_texts,
 )
+from tables import in_one_test
 
 TRUTH = ("true", "false")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "labels", "label"),
     [
         ("true", TRUTH, "true"),
@@ -69,7 +70,7 @@ def test_a_label_that_stands_out_is_read(reply, labels, label):
     assert read_label(reply, labels) == label
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "labels"),
     [
         ("untrue", TRUTH),
@@ -127,7 +128,7 @@ def test_a_label_is_never_read_within_a_word(letters):
     assert read_label(f"{letters}true", TRUTH) is None
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "bare"),
     [
         ("<think>a</think> b ", "b"),
@@ -144,7 +145,7 @@ def test_reasoning_and_fences_are_removed_but_not_out_of_texts(reply, bare):
     assert bare_reply(reply) == bare
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "found"),
     [
         ('{"a": 1}', {"a": 1}),
@@ -161,7 +162,7 @@ def test_the_first_object_is_read(reply, found):
     assert read_object(reply) == found
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("reply", "problem"),
     [
         ("", "empty"),
@@ -208,7 +209,7 @@ def test_no(found):
     assert read_boolean(found) is False
 
 
-@pytest.mark.parametrize("found", [None, 2, -1, 1.0, "", "y", "maybe", "untrue", [], {}, [True]])
+@in_one_test("found", [None, 2, -1, 1.0, "", "y", "maybe", "untrue", [], {}, [True]])
 def test_neither_yes_nor_no(found):
     assert read_boolean(found) is None
 
@@ -282,7 +283,7 @@ def test_entries_of_a_list_that_cannot_be_read_are_told():
 MEGABYTE = 1_000_000
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "reply",
     [
         "<think>" * (MEGABYTE // 7),
@@ -308,7 +309,6 @@ MEGABYTE = 1_000_000
         ":" * MEGABYTE,
         '"' * MEGABYTE,
     ],
-    ids=lambda reply: reply[:12],
 )
 def test_a_megabyte_of_malice_is_read_like_any_other(reply):
     # Time that grew with the square of the length would show here as hours.

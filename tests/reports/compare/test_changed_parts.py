@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import pytest
 from proctor.reports.compare.changes import BotState, changed_parts
+from tables import in_one_test
 
 RAG = BotState(
     kind="rag",
@@ -15,7 +15,7 @@ RAG = BotState(
 )
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("changes", "named"),
     [
         ({}, ()),

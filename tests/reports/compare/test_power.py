@@ -8,6 +8,7 @@ import pytest
 from proctor import InputError
 from proctor.reports.compare.power import Plan, Wish, make_plan
 from ranked_tables import cases
+from tables import in_one_test
 from two_operands import made, side_of
 
 NORMAL = NormalDist()
@@ -93,7 +94,7 @@ def test_a_spread_of_nothing_is_not_believed():
     assert found.needs[0].to_show > 5
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("wish", "words"),
     [
         ({"metric": "recal"}, "Did you mean recall"),

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 
-import pytest
 from proctor.reports.export.archive import fill_csv_folder
 from proctor.reports.export.json import run_json
 from proctor.reports.export.tables import csv_heading, frame_rows, row_csv, row_json
@@ -12,6 +11,7 @@ from proctor.reports.files import cell
 from proctor.reports.report import make_report
 from report_rows import LENGTH, Book, ok, row
 from reported_runs import RECALL, alone, missing, reported
+from tables import in_one_test
 
 FORMULAS = [
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "'=1", "\uff1d1", "\uff0d1",
@@ -20,12 +20,12 @@ FORMULAS = [
 PLAIN = ["a=1", "1-1", "", " a", "say 'no'", "a;=1", "a,b", 'a "quoted" word', "two\nlines", "ünï 漢字 🙂"]
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@in_one_test("text", FORMULAS)
 def test_what_a_spreadsheet_takes_for_a_formula_gets_an_apostrophe(text):
     assert cell(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@in_one_test("text", PLAIN)
 def test_other_texts_stay_as_they_are(text):
     assert cell(text) == text
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from proctor.reports.gate.rule import GateRule
 from proctor.reports.gate.verdicts import MetricVerdict, verdicts
+from tables import in_one_test
 from two_operands import made
 
 CHANCE = np.random.default_rng(7)
@@ -28,9 +29,9 @@ def changed(values: np.ndarray, count: int, by: float) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("lost", [0, 5])
-@pytest.mark.parametrize("baseline", [YES_NO, SHARES, ALIKE], ids=["yes-no", "shares", "alike"])
-@pytest.mark.parametrize(("count", "by"), [(0, 0.0), (3, -1.0), (30, -1.0), (30, 1.0), (60, -0.25), (2, 0.25)])
+@in_one_test("lost", [0, 5])
+@in_one_test("baseline", [YES_NO, SHARES, ALIKE])
+@in_one_test(("count", "by"), [(0, 0.0), (3, -1.0), (30, -1.0), (30, 1.0), (60, -0.25), (2, 0.25)])
 def test_turning_a_metric_round_turns_nothing_but_its_figures(baseline, count, by, lost):
     candidate = changed(baseline, count, by)
     candidate[len(candidate) - lost :] = np.nan

@@ -9,6 +9,7 @@ from proctor.reports.gate.rule import GateRule, worst_code
 from proctor.reports.gate.verdicts import BotVerdict, decided, verdicts
 from proctor.reports.statistics.paired import Difference
 from proctor.reports.store.run import RunMetric
+from tables import in_one_test
 
 ONES, SEVEN = [1.0] * 200, [1.0] * 140 + [0.0] * 60
 TIME = RunMetric("seconds", "v1", "lower", 0.0, None, None)
@@ -21,7 +22,7 @@ def gain(
     return Difference(mean, low, high, 0.01, questions, questions, 1, 1, 1, 0.1, p, "a test", False)
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("low", "high", "p", "word"),
     [
         (-0.02, 0.05, 0.5, "not worse"),

@@ -30,6 +30,7 @@ from proctor.reports.pages.charts import (
     y_range,
 )
 from proctor.reports.pages.templating import environment
+from tables import in_one_test
 
 SERIES = 9
 
@@ -85,8 +86,8 @@ def test_ticks_are_few_rising_told_apart_and_within_the_axis(is_log: bool) -> No
         assert axis.low <= values[0] < values[1] <= axis.high * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("values", [[], [0.5], [0.0, 0.0], [-3.0], [math.nan, math.inf], [1e-300], [0.0, 5.0]])
-@pytest.mark.parametrize("make", [linear_scale, log_scale])
+@in_one_test("values", [[], [0.5], [0.0, 0.0], [-3.0], [math.nan, math.inf], [1e-300], [0.0, 5.0]])
+@in_one_test("make", [linear_scale, log_scale])
 def test_an_axis_is_had_for_whatever_there_is(values: list[float], make) -> None:
     axis = make(values, 0.0, 100.0)
     assert axis.low < axis.high

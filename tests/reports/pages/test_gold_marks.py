@@ -3,6 +3,7 @@
 import pytest
 from proctor.knowledge.questions.question import Evidence
 from proctor.reports.pages.rows import GoldMarks, PassagePlace, gold_marks, gold_ranks
+from tables import in_one_test
 
 DOCUMENT = "Bikes are fun. Refunds take 14 days. Keep the receipt."
 QUOTE = "Refunds take 14 days."
@@ -23,8 +24,8 @@ def javascript_slice(text: str, start: int, end: int) -> str:
     return text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
 
 
-@pytest.mark.parametrize("evidence", [LOCATED, UNLOCATED])
-@pytest.mark.parametrize(
+@in_one_test("evidence", [LOCATED, UNLOCATED])
+@in_one_test(
     "place",
     [
         passage(0, len(DOCUMENT)), passage(START, START + len(QUOTE)), passage(5, 40), passage(5, 40, "docs/a.md"),

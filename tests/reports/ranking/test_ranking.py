@@ -5,6 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from proctor.reports.ranking.ranking import Goodness, names_in_order, rank, rank_all
+from tables import in_one_test
 
 
 def goodness(values, clusters=None, bots="abc"):
@@ -13,8 +14,8 @@ def goodness(values, clusters=None, bots="abc"):
     return Goodness(tuple(bots[: made.shape[1]]), made, codes)
 
 
-@pytest.mark.parametrize("documents", [3, 4, 6, 11])
-@pytest.mark.parametrize("lead", [0.2, 0.5, 1.5])
+@in_one_test("documents", [3, 4, 6, 11])
+@in_one_test("lead", [0.2, 0.5, 1.5])
 def test_of_two_bots_the_probability_is_that_of_student_s_t(documents, lead):
     """By hand: the lead over its standard error, with one degree of freedom less than there are documents."""
     from scipy.stats import t

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from proctor.reports.robustness.robustness import breakdown, isotonic
+from tables import in_one_test
 
 TESTED = (0.05, 0.1, 0.3)
 
@@ -13,7 +14,7 @@ def found(above, clusters=None, level=0.1):
     return breakdown(above, codes, TESTED, level)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@in_one_test("seed", range(20))
 def test_the_rising_fit_is_that_of_scikit_learn(seed):
     from sklearn.isotonic import IsotonicRegression
 

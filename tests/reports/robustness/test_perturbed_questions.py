@@ -1,6 +1,7 @@
 import pytest
 from proctor.reports.robustness.flips import repeat_flips, word_overlap
 from proctor.reports.robustness.perturbed import Perturbation, perturbation_of
+from tables import in_one_test
 
 
 def test_what_perturbing_writes_is_read():
@@ -11,7 +12,7 @@ def test_what_perturbing_writes_is_read():
     assert perturbation_of({"perturbs": {"id": "q1", "kind": "identity", "intensity": 0}}).is_control
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "mark",
     [
         {}, {"id": ""}, {"id": True}, [], {"id": "q", "kind": 3}, {"id": "q", "intensity": 2},

@@ -4,6 +4,7 @@ import orjson
 import pytest
 from proctor.bots.bot import Context, Reply, Usage
 from proctor.reports.store.encoding import clean_reply, to_json
+from tables import in_one_test
 
 HALF = "\ud83d"
 
@@ -39,7 +40,7 @@ def test_what_no_column_can_hold_is_refused_with_its_name(sentence):
         clean_reply(ODD[sentence])
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     ("value", "kept"),
     [
         (10**400, str(10**400)), (-(10**400), str(-(10**400))), (10**300, 1e300), (2**70, float(2**70)), (True, True),
