@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple, get_args
 
 from ..metrics.evaluators import EVALUATORS, evaluator_of
+from .causes import same_words
 from .compare.comparable import same_metric
 from .compare.scores import run_tables
 from .markdown_text import one_line
@@ -407,11 +408,6 @@ _ADVICE: Final[tuple[tuple[str, str, str], ...]] = (
     ("", r"", _RAISED),
 )  # fmt: skip
 
-# One cause, whatever the numbers, names and addresses in its words: those of one row differ from those of the next.
-_VARIABLE: Final = re.compile(
-    r"'[^']*'|\"[^\"]*\"|`[^`]*`|0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8}[0-9a-fA-F-]*\b|\d+(?:\.\d+)?"
-)
-
 ERRORS = """
 SELECT replies.status, IFNULL(replies.error, ''), questions.key, run_rows.repeat FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
@@ -470,7 +466,7 @@ def _causes(run: ReportedRun, bot: BotSummary) -> list[_Cause]:
     if not bot.failed:
         return []
     for status, error, key, repeat in run.store.connection.execute(ERRORS, [run.id, run.bot_ids[bot.name]]):
-        cause = causes.setdefault((status, _VARIABLE.sub("…", error)), _Cause(status, error))
+        cause = causes.setdefault((status, same_words(error)), _Cause(status, error))
         cause.rows += 1
         if len(cause.keys) < MOST:
             cause.keys.append(RowKey(key, repeat))

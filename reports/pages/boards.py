@@ -868,6 +868,9 @@ def _spread_line(place: int, each: BotLatency) -> Line:
     return Line(each.bot, p50, each.p5, p95, figures, series=place, inner=inner)
 
 
+MOST_BROKEN_DOWN: Final = 4  # metrics; the matrix of answers groups by all of them
+
+
 def boards_section(report: Report) -> Markup:
     """The part of a page that shows all boards of a run.
 
@@ -880,6 +883,7 @@ def boards_section(report: Report) -> Markup:
     latencies = latency_percentiles(run)
     places = [bot.name for bot in run.bots]
     leading = run.summary.primary.name if run.summary.primary else ""
+    broken_down = breakdowns(run, scores, heat.bots, leading)
     spreads = sorted(distributions(run, scores, heat.bots), key=lambda each: each.column.name != leading)
     return render(
         "boards.html.j2",
@@ -893,7 +897,8 @@ def boards_section(report: Report) -> Markup:
         latencies=latencies,
         latency_chart=latency_chart(latencies),
         percentiles=PERCENTILES,
-        breakdowns=breakdowns(run, scores, heat.bots, leading),
+        breakdowns=broken_down[:MOST_BROKEN_DOWN],
+        others_broken_down=[each.column.name for each in broken_down[MOST_BROKEN_DOWN:]],
         small=SMALL,
         turns=turn_board(run.summary),
     )

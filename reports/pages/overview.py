@@ -9,6 +9,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from ..causes import counted_causes
 from ..insights import Insight
 from ..leaderboard import (
     ARROWS,
@@ -668,7 +669,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What a bot has right, wrong and left open, in the words of every report; ``href`` is where the wrong ones are."""
+    """What a bot has right, wrong and left open, in the words of every report, and what an answer takes.
+
+    ``low`` and ``high`` are the ends of the interval of what is right, from 0 to 100; ``href`` leads to what is wrong,
+    by cause.
+    """
 
     bot: str
     before: str
@@ -677,12 +682,17 @@ class Headline:
     wrong: str
     abstained: str
     shares: tuple[Share, ...]
+    low: float | None
+    high: float | None
+    takes: str
+    made: str
     href: str
 
 
-def headline_list(run: ReportedRun) -> list[Headline]:
-    """A headline for each bot that has outcomes."""
-    return [_headline(run, bot, bot.outcomes) for bot in run.bots if bot.outcomes]
+def headline_list(run: ReportedRun, order: Sequence[str] = ()) -> list[Headline]:
+    """A headline for each bot that has outcomes, in an order of bots if one is given."""
+    found = [_headline(run, bot, bot.outcomes) for bot in run.bots if bot.outcomes]
+    return sorted(found, key=lambda each: order.index(each.bot) if each.bot in order else len(order))
 
 
 def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
@@ -694,8 +704,106 @@ def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
         for place, (kind, width) in enumerate(zip(("right", "wrong", "abstained"), widths, strict=True))
     )
     is_listed = has_rows(run, CORRECT)
-    href = rows_address(bot=bot.name, metric=CORRECT, sort="value") if is_listed and found.counts.get("wrong") else ""
-    return Headline(bot.name, VERB, f"{right}{end}", interval, wrong, abstained, shares, href)
+    href = (
+        rows_address(bot=bot.name, metric=CORRECT, show="wrong", group="cause") if is_listed and widths[0] < 100 else ""
+    )
+    low, high = (None if share is None else round(100 * share, 1) for share in (found.low, found.high))
+    of = "documents" if bot.rows != found.known else "questions"
+    made = (
+        f"{found.counts.get('right', 0) + found.counts.get('abstained_rightly', 0):,} of {found.known:,} answers are"
+        f" right{'' if low is None else f'; 95 % interval {low:g} to {high:g} %, over {of} in their clusters'}."
+        f" Wrong: {found.counts.get('wrong', 0):,}, wrongly abstained: {found.counts.get('abstained_wrongly', 0):,}."
+    )
+    return Headline(
+        bot.name, VERB, f"{right}{end}", interval, wrong, abstained, shares, low, high, _takes(bot), made, href
+    )
+
+
+def _takes(bot: BotSummary) -> str:
+    """Time and money of an answer; blank where nothing is known."""
+    parts = [f"{milliseconds(bot.latency.p50)} an answer"] if bot.latency else []
+    if bot.cost is not None and bot.cost_rows:
+        parts.append(f"cost {bot.cost / bot.cost_rows:.2g}")
+    return ", ".join(parts)
+
+
+# What to do about a cause, by its words; the first that fits holds.
+_ADVICE: Final = (
+    ("No answer", "See the error; proctor ask puts one of these questions to the bot alone."),
+    ("Abstained, though", "Lower what makes the bot abstain, such as min_similarity, or add what it should know."),
+    ("Answered, though", "Tell the bot in its prompt to say so where it doesn't know."),
+    ("not retrieved", "Look at the contexts: change chunk size or top_k, or add the document that is missing."),
+    ("part of the evidence", "Look at the contexts: raise top_k, or make chunks larger."),
+    ("evidence was retrieved", "The model left it out: change the prompt or take another model."),
+    ("", "Read some of these rows; correct expected answers that are wrong, then the bot's prompt or knowledge."),
+)  # fmt: skip
+MOST_CAUSES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class CauseLine:
+    """Why rows are wrong: how many of each bot, as a number and the address of these rows; and what to do."""
+
+    cause: str
+    cells: tuple[tuple[int, str], ...]
+    advice: str
+
+    @property
+    def total(self) -> int:
+        """Of all bots."""
+        return sum(number for number, _ in self.cells)
+
+
+def cause_list(run: ReportedRun, bots: Sequence[str]) -> list[CauseLine]:
+    """The causes by how many rows of all bots they have, the most frequent first."""
+    counts = {bot: dict(counted_causes(run.store, run.id, run.bot_ids[bot], run.metric_ids)) for bot in bots}
+    causes = dict.fromkeys(cause for found in counts.values() for cause in found)
+    lines = [
+        CauseLine(
+            cause,
+            tuple(
+                (number, rows_address(bot=bot, cause=cause) if number else "")
+                for bot, found in counts.items() for number in [found.get(cause, 0)]
+            ),
+            next(advice for words, advice in _ADVICE if words in cause),
+        )
+        for cause in causes
+    ]  # fmt: skip
+    return sorted(lines, key=lambda line: -line.total)
+
+
+def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:
+    """What to do about the most frequent cause of the best bot, and the address of its rows; blank without one."""
+    if not bots or not causes:
+        return "", ""
+    worst = max(causes, key=lambda line: line.cells[0][0])
+    number, href = worst.cells[0]
+    total = sum(line.cells[0][0] for line in causes)
+    if not number:
+        return "", ""
+    what = f"{worst.cause[0].lower()}{worst.cause[1:]}"
+    return f"{number:,} of {count(total, 'wrong row')} of {bots[0]}: {what}. {worst.advice}", href
+
+
+DECIDED = """
+SELECT json_extract(details, '$.decided_by'), COUNT(*) FROM run_rows
+JOIN score_details ON score_details.reply_id = run_rows.reply_id
+    AND score_details.question_id = run_rows.question_id AND score_details.metric_id = ?
+WHERE run_rows.run_id = ? GROUP BY 1 ORDER BY 2 DESC"""
+_DECIDERS: Final = {
+    "constraints": "contains the required text",
+    "expected answer": "says what the expected answer says",
+    "abstention": "abstains where the documents have no answer",
+}
+
+
+def _plainly(run: ReportedRun, metric: str) -> str:
+    """What makes an answer right by ``correct``, in plain words; blank for any other metric."""
+    if metric != CORRECT or metric not in run.metric_ids:
+        return ""
+    found = run.store.query(DECIDED, [run.metric_ids[metric], run.id])
+    ways = [f"{_DECIDERS[decided]} ({number:,})" for decided, number in found if decided in _DECIDERS]
+    return f"An answer is right that {' or '.join(ways)}." if ways else ""
 
 
 def overview_section(report: Report) -> Markup:
@@ -706,9 +814,17 @@ def overview_section(report: Report) -> Markup:
     insights, more_insights = insight_list(run, report.findings.insights)
     meanings, metric = metric_meanings(run), _metric(report, leading)
     charts = tradeoff_charts(leading.detail, series) if leading else ()
+    bots = sorted((bot.name for bot in run.bots), key=lambda name: [*_order(leading), name].index(name))
+    causes = cause_list(run, bots)
+    todo, todo_href = _next(bots, causes)
     return render(
         "overview.html.j2",
-        headlines=headline_list(run),
+        headlines=headline_list(run, bots),
+        causes=causes[:MOST_CAUSES],
+        more_causes=causes[MOST_CAUSES:],
+        todo=todo,
+        todo_href=todo_href,
+        plainly=_plainly(run, metric),
         verdict=verdict_of(summary, leading),
         basis=_basis(report),
         metric=metric,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -181,8 +182,12 @@ def _script(more: tuple[str, ...]) -> Markup:
     return _joined("scripts", [f"{name}.js" for name in (*SHARED_SCRIPTS, *more)])
 
 
+# What a browser has no use for: comments on lines of their own, and blanks that begin a line.
+_COMMENT: Final = re.compile(r"^\s*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n|^[ \t]*//[^\n]*\n|^\s+", re.MULTILINE)
+
+
 def _joined(folder: str, names: list[str]) -> Markup:
     """Files of ours, one after the other; the line ends are those that a browser hashes."""
     there = files(__package__) / folder
-    texts = [(there / name).read_text("utf-8").replace("\r\n", "\n") for name in names]
+    texts = [_COMMENT.sub("", (there / name).read_text("utf-8").replace("\r\n", "\n")) for name in names]
     return Markup("\n" + "\n".join(texts))  # noqa: S704 - files of the package, not texts of others

@@ -18,15 +18,17 @@ from ..compare.comparable import same_metric
 from ..compare.comparison import Asked, Comparison
 from ..compare.operands import Operand
 from ..export.comparison import side_by_side_blocks
+from ..report import Report
 from ..summary import MetricColumn
 from ..table import html
 from ..text import mapping_in
 from . import pair_changes
+from .conversations import conversations_section, has_conversations
 from .manifest import manifest_section
 from .page import Page, Section, page_bytes
 from .pair_changes import BotPair, PairedRuns, paired_runs
 from .row_index import Limits, data_blocks
-from .run_page import DETAIL_SCRIPTS, LIST_SCRIPTS, questions_section
+from .run_page import DETAIL_SCRIPTS, LIST_SCRIPTS, TALK_SCRIPTS, TALK_STYLES, questions_section
 from .templating import render
 
 Kind = Literal["same", "gone", "come"]
@@ -382,7 +384,7 @@ def _asked_the_same(comparison: Comparison | None) -> bool:
 
 
 # What an opened question shows beyond that of one run.
-PAIR_SCRIPTS = ("pair/word_difference", "pair/chunks", "pair/detail")
+PAIR_SCRIPTS = ("pair/chunks", "pair/detail")
 SCRIPTS = (*DETAIL_SCRIPTS, *PAIR_SCRIPTS, *LIST_SCRIPTS)
 STYLES = ("questions", "question", "manifest", "pair")
 
@@ -418,7 +420,18 @@ def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -
         settings: of a served page, see ``Page``; left out for a file with its data.
     """
     merged = {**_page_settings(pairs), **(settings or {})}
-    return Page(_title(pairs), _subtitle(pairs), tuple(_sections(pairs)), SCRIPTS, STYLES, merged)
+    scripts, styles = SCRIPTS, STYLES
+    if talked := _talked(pairs):
+        scripts, styles = (*SCRIPTS, *TALK_SCRIPTS), (*STYLES, *TALK_STYLES)
+        found = talked.run.summary.conversations
+        merged = {**({"turns": found.metric} if found else {}), **merged}
+    return Page(_title(pairs), _subtitle(pairs), tuple(_sections(pairs)), scripts, styles, merged)
+
+
+def _talked(pairs: PairedRuns) -> Report | None:
+    """The candidate where it has conversations whose answers are on the page."""
+    report = pairs.reports[1]
+    return report if report is not None and pairs.columns and has_conversations(report.run) else None
 
 
 def _title(pairs: PairedRuns) -> str:
@@ -446,6 +459,8 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
     if pairs.columns:
         listed = questions_section()
         yield replace(listed, body=render("pair_choice.html.j2", pairs=pairs) + listed.body)
+    if talked := _talked(pairs):
+        yield Section("conversations", "Conversations", conversations_section(talked))
     origins = render(
         "pair_origins.html.j2", pairs=pairs, bots=list(bot_origins(pairs)),
         asked=question_origin(pairs), groups=list(run_origins(pairs)),

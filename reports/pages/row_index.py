@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import orjson
 
+from ..causes import row_causes
 from ..store.database import marks
 from ..summary import MetricColumn
 from .rows import (
@@ -22,6 +23,7 @@ from .rows import (
     all_of_them,
     block_numbers,
     bots_of,
+    bounded,
     call_block,
     detail_block,
     loaded,
@@ -63,7 +65,8 @@ MISSING = SCORES.format(wanted="run_rows.question_id, repeat, metric_id, scores.
 VALUE: Final = np.dtype([("question", "i8"), ("repeat", "i8"), ("metric", "i8"), ("value", "f8")])
 
 ABOUT = """
-SELECT runs.name, bots.kind, bots.model, bots.embedded FROM runs, bots WHERE runs.id = ? AND bots.id = ?"""
+SELECT runs.name, bots.kind, bots.model, bots.embedded, bots.prompts FROM runs, bots
+WHERE runs.id = ? AND bots.id = ?"""
 
 Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -130,16 +133,17 @@ def row_index(columns: Sequence[Column], most: int = TEXTS) -> RowIndex:
     trouble = np.zeros(len(cases), np.int64)
     metrics = row_metrics(columns)
     reasons: dict[str, int] = {}
+    causes: dict[str, int] = {}
     by_column = []
     for column, rows, place in zip(columns, read, places, strict=True):
         scores = _scores(column, metrics, reasons, place, trouble)
-        by_column.append({**_replies(rows, place, trouble, longest), **scores})
+        by_column.append({**_replies(rows, place, trouble, longest), **scores, "cause": _causes(column, place, causes)})
     ids, about = _case_columns(cases, asked, longest)
     content: dict[str, object] = {
         "columns": [_about(column) for column in columns],
         "metrics": [_metric(columns, name) for name in metrics],
         "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": by_column,
-        "reasons": list(reasons),
+        "reasons": list(reasons), "causes": list(causes),
     }  # fmt: skip
     return RowIndex(content, longest, ids, trouble)
 
@@ -231,10 +235,10 @@ def _text(text: bytes | None, longest: int) -> str | None:
 
 
 def _about(column: Column) -> dict[str, object]:
-    run, kind, model, embedded = column.run.store.query(ABOUT, [column.run.id, column.bot_id])[0]
+    run, kind, model, embedded, prompts = column.run.store.query(ABOUT, [column.run.id, column.bot_id])[0]
     return {
         "name": column.name, "bot": column.bot, "run": run, "origin": column.origin, "kind": kind, "model": model,
-        "embedded": bool(embedded),
+        "embedded": bool(embedded), **({} if prompts == "{}" else bounded("prompts", prompts)),
     }  # fmt: skip
 
 
@@ -260,6 +264,16 @@ def _replies(
         answers[place], abstained[place], latencies[place] = _text(answer, longest), has_abstained, short(latency)
         trouble[place] += (status != "answered") << 32
     return {"status": statuses, "answer": answers, "abstained": abstained, "latency_ms": latencies}
+
+
+def _causes(column: Column, places: Mapping[Row, int], causes: dict[str, int]) -> dict[str, int]:
+    """Why rows are wrong, by case; ``causes`` gets the new ones."""
+    run = column.run
+    return {
+        str(places[question, repeat]): causes.setdefault(cause, len(causes))
+        for question, repeat, cause in row_causes(run.store, run.id, column.bot_id, run.metric_ids)
+        if (question, repeat) in places
+    }
 
 
 def _scores(

@@ -530,7 +530,7 @@ REPLIES = f"""
 SELECT run_rows.bot_id, run_rows.question_id, run_rows.repeat, run_rows.reply_id, replies.answer, replies.error,
     replies.abstained, replies.retrieved, replies.latency_ms, replies.queue_ms, replies.attempts_ms, replies.in_flight,
     replies.tokens_in, replies.tokens_out, replies.cost, replies.reasoning, replies.trace, replies.asked_at,
-    replies.tool_calls
+    replies.tool_calls, replies.history
 FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
 WHERE {OF_BLOCK} ORDER BY run_rows.question_id, run_rows.bot_id, run_rows.repeat"""
 
@@ -556,7 +556,7 @@ WHERE {OF_BLOCK}"""
 
 QUESTIONS = f"""
 SELECT questions.id, questions.key, questions.text, questions.expected, questions.constraints, questions.evidence,
-    questions.extra, questions.history
+    questions.extra, questions.history, questions.expected_tools, questions.forbidden_tools
 FROM questions WHERE questions.id IN (SELECT run_rows.question_id FROM run_rows WHERE {OF_BLOCK})
 ORDER BY questions.id"""
 
@@ -619,25 +619,30 @@ def passage_block(columns: Sequence[Column], number: int, wanted: Wanted = all_o
 
 
 def _question(line: Sequence[Any]) -> dict[str, Any]:
-    _, key, text, expected, constraints, evidence, extra, history = line
+    _, key, text, expected, constraints, evidence, extra, history, expected_tools, forbidden_tools = line
+    tools = {"expected_tools": expected_tools, "forbidden_tools": forbidden_tools}
     return {
         "key": key, **cut("text", text), **bounded("expected", expected), **bounded("constraints", constraints),
         **bounded("evidence", evidence), **bounded("extra", extra),
-        **({} if history == "[]" else bounded("history", history)), "rows": {},
+        **({} if history == "[]" else bounded("history", history)),
+        **{name: value for each in tools if tools[each] for name, value in bounded(each, tools[each]).items()},
+        "rows": {},
     }  # fmt: skip
 
 
 def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
     (_, _, _, _, answer, error, abstained, retrieved, latency, queue, attempts, in_flight, tokens_in, tokens_out,
-     cost, reasoning, trace, asked_at, tool_calls) = line  # fmt: skip
+     cost, reasoning, trace, asked_at, tool_calls, history) = line  # fmt: skip
     given = {} if answer is not None and len(answer) <= indexed else cut("answer", answer)
     timed = {} if indexed else {"latency_ms": short(latency)}
     return {
         **given, **cut("error", error), "abstained": abstained, "retrieved": retrieved, **timed,
         "queue_ms": short(queue),
         "attempts_ms": fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
-        "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning), **cut("trace", trace),
+        "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning),
+        **cut("trace", trace and rounded(trace)),
         "asked_at": asked_at, **({} if tool_calls is None else bounded("tool_calls", tool_calls)),
+        **({} if history in (None, "[]") else bounded("history", history)),
     }  # fmt: skip
 
 

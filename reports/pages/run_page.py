@@ -22,20 +22,20 @@ from .templating import render
 # What shows an opened question; before the list, which calls it.
 DETAIL_SCRIPTS: Final = (
     "page/long_text", "page/left_out", "page/unfolding", "page/outcomes",
-    "detail/marks", "detail/nearest", "detail/words", "detail/value", "detail/items", "detail/claims",
-    "detail/evidence", "detail/context", "detail/contexts", "detail/calls", "detail/scores", "detail/answer",
-    "detail/detail",
+    "detail/word_difference", "detail/marks", "detail/nearest", "detail/words", "detail/value", "detail/items",
+    "detail/claims", "detail/lexical", "detail/evidence", "detail/context", "detail/contexts", "detail/calls",
+    "detail/scores", "detail/answer", "detail/detail",
 )  # fmt: skip
 # In loading order, after the scripts that show an opened question (``questionDetail``).
 LIST_SCRIPTS: Final = (
-    "list/rows", "pair/choice", "list/filter", "list/order", "list/search", "list/cells", "list/lines",
-    "list/controls", "list/opening", "list/keys", "list/table", "list/notes", "list/questions",
+    "list/rows", "pair/choice", "list/filter", "list/order", "list/groups", "list/search", "list/cells", "list/lines",
+    "list/controls", "list/opening", "list/keys", "list/heights", "list/table", "list/notes", "list/questions",
 )  # fmt: skip
 
 
 def questions_section() -> Section:
     """The section; its controls are hidden until there is something to control."""
-    return Section("questions", "Questions", render("questions.html.j2"))
+    return Section("questions", "Answers", render("questions.html.j2"))
 
 
 # After the list, whose functions they call.
@@ -57,9 +57,9 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     talked = has_conversations(report.run)
     sections = (
         Section("overview", "Overview", overview_section(report)),
+        questions_section(),
         Section("heatmap", "Metrics", boards_section(report)),
         *((Section("conversations", "Conversations", conversations_section(report)),) if talked else ()),
-        questions_section(),
         *((Section("knowledge", "Knowledge", knowledge_section(analysis)),) if analysis else ()),
         Section("manifest", "Manifest", manifest_section(report)),
     )

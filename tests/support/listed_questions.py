@@ -88,7 +88,7 @@ def go(page: Shown, address: str) -> None:
 
 def choose(page: Shown, name: str, value: str) -> None:
     """Choose in a field as a person does."""
-    script = """const field = document.querySelector(`#question-controls [name=${arguments[0]}]`);
+    script = """const field = document.querySelector(`#questions [name=${arguments[0]}]`);
     field.value = arguments[1]; field.dispatchEvent(new Event("change", { bubbles: true }))"""
     page.run(script, name, value)
 

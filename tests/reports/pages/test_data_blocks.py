@@ -232,7 +232,7 @@ def test_the_contract_names_every_key_and_no_other(rich: PageBook, store: Store)
     names = contract()
     metrics = {each["name"] for each in blocks["rows"]["metrics"]}
     for kind in ("rows", "details", "passages", "calls", "prompts"):
-        opaque = ("details", "extra", "trace") if kind == "details" else ()
+        opaque = {"details": ("details", "extra", "trace"), "rows": ("prompts",)}.get(kind, ())
         there = keys_in([block for name, block in blocks.items() if name.split("-")[0] == kind], opaque)
         assert there - metrics - {column.name for column in columns} <= names[kind], kind
     for kind, words in REQUIRED.items():
@@ -245,7 +245,7 @@ REQUIRED = {
     "rows": """columns metrics statuses reasons longest cases rows left_out name bot run origin kind model embedded
         better low high threshold key repeat ids text expected tags document answerable tag_names status answer
         abstained
-        latency_ms values passed missing details passages calls""",
+        latency_ms values passed missing causes cause details passages calls""",
     "details": """key text expected constraints evidence extra rows answer error abstained retrieved
         queue_ms attempts_ms in_flight tokens_in tokens_out cost reasoning trace asked_at contexts gold scores document
         quote start end status reason details""",

@@ -129,7 +129,7 @@ def test_every_link_leads_to_what_it_names(page: Shown, run_html: Path) -> None:
         page.run("location.hash = arguments[0]", f"#questions?{urlencode(wanted)}")
         page.wait(READY)
         for name in wanted.keys() & {"bot", "metric", "tag", "document", "show", "reason"}:
-            chosen = page.run("return document.querySelector(`#question-controls [name=${arguments[0]}]`).value", name)
+            chosen = page.run("return document.querySelector(`#questions [name=${arguments[0]}]`).value", name)
             assert chosen == wanted[name]
         assert page.text("#question-notes") == ""
         assert page.run("return document.querySelectorAll('.question-line').length") > 0

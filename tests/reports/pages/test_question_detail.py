@@ -149,7 +149,7 @@ def test_tells_how_the_answer_came_about(page: Shown, file: Path) -> None:
         "0.004",
         "first I looked",
         '"tool": "search"',
-        'Tools called (2)\n<b>look</b> {"order":"1182"}\npacked\nswap ?\nno JSON',
+        'Tools called (2)\n\n<b>look</b> {"order":"1182"}\npacked\nswap ?\nno JSON',
     ):
         assert wanted in text
 

@@ -228,7 +228,7 @@ def test_what_the_page_does_not_know_is_left_out_and_told(shown: Shown, book: tu
 
 
 def test_a_line_opens_and_closes(shown: Shown) -> None:
-    shown.click(".question-line:nth-child(3) .question-opener")
+    shown.click(".question-line[data-at='2'] .question-opener")
     shown.wait("return document.querySelector('.question-opened .detail')")
     assert parameters(shown)["open"] == "return-cost"
     assert shown.run("return document.querySelector('.question-line.open').nextElementSibling.className") == (
@@ -240,7 +240,7 @@ def test_a_line_opens_and_closes(shown: Shown) -> None:
 
 
 def test_a_click_on_a_cell_opens_the_line_with_that_bot(shown: Shown) -> None:
-    shown.click(".question-line:nth-child(4) [data-column='2']")
+    shown.click(".question-line[data-at='3'] [data-column='2']")
     shown.wait("return document.querySelector('.question-opened .detail')")
     assert parameters(shown) == {"open": "return-cost~1", "at": "rag"}
 
@@ -314,7 +314,7 @@ def test_on_paper_questions_and_bots_are_still_there(shown: Shown) -> None:
 def test_values_are_coloured_by_their_direction(shown: Shown, book: tuple[Path, Facts]) -> None:
     go(shown, "metric=latency_ms&bot=full_context&sort=value")
     steps = shown.run(
-        "return [...document.querySelectorAll('.question-line .chosen .question-value')]"
+        "return [...document.querySelectorAll('.question-line .chosen')]"
         ".map((cell) => Number(/heat-(\\d+)/.exec(cell.className)?.[1] ?? 99))"
     )
     assert steps == sorted(steps)

@@ -96,30 +96,40 @@ def test_what_was_found_is_marked_as_it_stands(page: Shown, found: Path, query: 
     assert marks == marked
 
 
-def test_what_stands_in_an_answer_is_shown_with_its_bot(page: Shown, found: Path) -> None:
+def test_what_stands_in_an_answer_is_marked_in_its_cell(page: Shown, found: Path) -> None:
     page.open(found)
     search(page, "nine", 1)
-    assert page.text(".question-snippets > span") == "left: It opens at NINE o'clock, every day."
+    assert page.text(".question-line td[data-column='0'] .question-answer") == "It opens at NINE o'clock, every day."
+    assert page.text(".question-line td mark") == "NINE"
 
 
-def test_fifty_lines_at_a_time(page: Shown, tmp_path: Path) -> None:
+def test_only_lines_near_the_window_are_drawn_and_all_can_be_reached(page: Shown, tmp_path: Path) -> None:
     with contextlib.closing(Book(tmp_path / "proctor.db", metrics=(MATCH,))) as book:
-        for number in range(180):
-            put(book, f"q{number:03}", f"What of {number}?", "yes", "yes")
+        for number in range(400):
+            put(book, f"q{number:03}", f"What of {number}?", "yes", "yes", tags=(f"tag {number % 3}",))
         page.open(page_of(book, tmp_path / "page.html"))
-    page.wait("return document.querySelectorAll('.question-line').length === 50")
-    assert page.text("#question-more") == "Show 50 more (130 left)"
-    page.run("document.querySelector('#question-more').click()")
-    page.wait("return document.querySelectorAll('.question-line').length === 100")
-    assert page.run("return document.activeElement.closest('.question-line').dataset.place") == "50"
+    height = page.run("return document.documentElement.scrollHeight")
+    assert len(listed(page)) == 50 and listed(page)[0] == ("q000", 0)
     page.run("scrollTo(0, document.documentElement.scrollHeight)")
-    page.wait("return document.querySelectorAll('.question-line').length >= 150")
-    assert [key for key, _ in listed(page)][:150] == [f"q{number:03}" for number in range(150)]
-    page.run("scrollTo(0, document.documentElement.scrollHeight)")
-    page.wait("return document.querySelector('#question-more').hidden")
-    assert len(listed(page)) == 180
+    page.wait("return document.querySelector('.question-line[data-place=\"399\"]')")
+    assert len(listed(page)) < 80 and listed(page)[-1] == ("q399", 0)
+    assert page.run("return document.documentElement.scrollHeight") == height
+    bottom = "document.querySelector('.question-line[data-place=\"399\"]').getBoundingClientRect().bottom"
+    last = f"return {bottom} - innerHeight"
+    assert abs(page.run(last)) < 100  # the blank rows are as high as what they stand for
     go(page, "open=q170")
+    page.wait("return document.querySelector('.question-opened .detail')")
     assert page.run("return document.querySelector('.question-line.open').dataset.place") == "170"
+    page.wait(
+        "const { top } = document.querySelector('.question-line.open').getBoundingClientRect();"
+        " return top >= 0 && top < 200"
+    )
+    go(page, "group=tag")
+    assert page.texts(".question-group th") == ["tag 0 134"]
+    page.click(".question-fold")
+    page.click(".question-group + .question-group .question-fold")
+    assert page.texts(".question-group th") == ["tag 0 134", "tag 1 133", "tag 2 133"]
+    assert listed(page)[0] == ("q002", 0)
 
 
 @pytest.mark.parametrize("width", [390, 1400])

@@ -8,7 +8,7 @@ import pytest
 from browser import Shown
 from page_scripts import told_by_scripts
 
-NEEDED = ("pair/word_difference",)
+NEEDED = ("detail/word_difference",)
 ASKED = "return arguments[0].map(([before, after]) => wordsCompared(before, after).parts);"
 WORDS = (
     "free", "bike", "14", "days", "Straße", "naïve", "مرحبا", "日本語", "👩\u200d🚀",

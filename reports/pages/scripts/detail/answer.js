@@ -106,6 +106,8 @@ function answerElement(side) {
 
 function answerRanges({ row, view }, claim) {
   const ranges = verdictRanges(row.answer, "answer", evidenceScore(row.scores, view.metric), view.metricOf(view.metric));
+  if (REQUIRED.test(view.metric ?? "")) ranges.push(...requiredRanges(row.answer, view.question.constraints));
+  if (LEXICAL.test(view.metric ?? "")) ranges.push(...sharedWords(row.answer, wordSet((view.question.expected ?? []).join("\n"))));
   const literal = claim && literalRange(row.answer, claim);
   const near = literal || (claim && nearestSentence(claim, [row.answer]));
   if (near) ranges.push({ ...near, kind: "nearest", tag: literal ? "" : "closest sentence" });

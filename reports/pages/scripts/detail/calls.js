@@ -94,14 +94,63 @@ function toolCallList(calls) {
   return someOf(calls, "call", draw, { holder: make("ol") });
 }
 
+/** The calls that the question expects beside those that were made; nothing where it says nothing and none was made. */
+function toolsPart({ row, view }) {
+  const { expected_tools: expected, forbidden_tools: forbidden } = view.question;
+  const made = row.tool_calls ?? [];
+  const parts = [];
+  if (Array.isArray(expected)) {
+    const names = made.map(({ name }) => name);
+    const draw = ({ name, arguments: given }) => {
+      const at = names.indexOf(name);
+      if (at >= 0) names[at] = null; // each call stands for one
+      return make("li", {}, make("span", { class: `label ${at >= 0 ? "good" : "bad"}` }, `${at >= 0 ? SIGNS.good : SIGNS.bad} ${at >= 0 ? "called" : "not called"}`), " ",
+        isolated(String(name)), " ", given ? make("code", {}, isolated(JSON.stringify(given))) : "");
+    };
+    parts.push(titled(`Tools expected (${expected.length})`, expected.length ? someOf(expected, "call", draw, { holder: make("ol") }) : make("p", { class: "quiet" }, "none")));
+  }
+  if (Array.isArray(forbidden)) {
+    const called = forbidden.filter((name) => made.some((call) => call.name === name));
+    parts.push(titled("Tools forbidden", make("p", {}, between(forbidden.map((name) => make("span", { class: called.includes(name) ? "label bad" : "label" }, isolated(String(name)))), " "))));
+  }
+  if (made.length) parts.push(titled(`Tools called (${made.length})`, toolCallList(made)));
+  return parts.length ? make("div", { class: "tools-beside" }, parts) : null;
+}
+
+/** What a model was sent: the messages before the question, and the prompt with the places of question and contexts. */
+function sentPart({ row, column, view }) {
+  const prompts = Object.entries(column.prompts ?? {});
+  if (!prompts.length && !row.history?.length) return null;
+  return foldedPart("What was sent", () => [
+    row.history?.length ? titled(`Messages before (${row.history.length})`, messageList(row.history)) : null,
+    prompts.map(([name, text]) => titled(["Prompt ", isolated(name)], make("div", { class: "mono" }, longText(String(text), { ranges: placeholders(String(text)) })))),
+    prompts.length ? titled("Question", longText(askedQuestion(row) ?? view.question.text ?? "")) : null,
+    prompts.length ? make("p", { class: "quiet small" }, "Marked places are filled with the question and with the contexts above, in the order of their ranks.") : null,
+  ]);
+}
+
+function placeholders(text) {
+  return [...text.matchAll(/\{(context|question)\}/g)].map((found) => ({ start: found.index, end: found.index + found[0].length, kind: "nearest", tag: "" }));
+}
+
+/** The question as it was put, where the bot made another of it. */
+function askedQuestion({ trace }) {
+  try {
+    return JSON.parse(trace ?? "{}").question_asked;
+  } catch {
+    return undefined; // cut
+  }
+}
+
 /** Time, tokens, reasoning and trace of an answer, and the judge's calls. */
 function makingElement(side) {
   const { row } = side;
   const trace = row.trace && row.trace !== "{}" ? row.trace : null;
   return [
     timingElement(row),
-    row.tool_calls?.length ? foldedPart(`Tools called (${row.tool_calls.length})`, () => toolCallList(row.tool_calls), { open: true }) : null,
+    toolsPart(side),
     row.tool_calls_length ? make("p", { class: "quiet small" }, tooLong("tool calls", row.tool_calls_length)) : null,
+    sentPart(side),
     row.reasoning ? foldedPart("Reasoning of the bot", () => longText(row.reasoning, { length: row.reasoning_length })) : null,
     trace ? foldedPart("Trace of the bot", () => jsonElement(typeof trace === "string" ? trace : JSON.stringify(trace), row.trace_length)) : null,
     callsElement(side),

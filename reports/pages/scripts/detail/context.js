@@ -24,9 +24,17 @@ class ContextLine {
     this.#toggle.addEventListener("click", () => this.#unfold(this.#toggle.getAttribute("aria-expanded") !== "true"));
     this.element = make("li", { class: "context", tabindex: "-1", "data-rank": rank, "aria-label": `Context ${rank}` },
       this.#toggle, make("p", { class: "small quiet context-facts" }, contextFacts(passage, score, marks.length), gradeLabel(side.row, rank)),
-      this.#note, this.#body);
+      this.#note, this.#goldQuote(), this.#body);
     this.redraw();
     this.#unfold(this.text.length <= FOLDED_CHARACTERS);
+  }
+
+  /** The gold evidence above a text that is folded to its beginning. */
+  #goldQuote() {
+    const [first] = this.#gold;
+    if (!first || this.text.length <= FOLDED_CHARACTERS) return "";
+    const quote = clipped(this.text.slice(first.start, first.end), 240);
+    return make("p", { class: "gold-quote small" }, "\u2026 ", make("mark", { class: "gold" }, shown(quote)), " \u2026");
   }
 
   get text() {

@@ -1,4 +1,4 @@
-/* Contexts: what a bot had before it, by rank, and the way from a claim to the sentence that bears on it. */
+/* Contexts: what a bot had before it, those with gold evidence first, and the way from a claim to the sentence that bears on it. */
 
 const CONTEXTS_AT_FIRST = 6;
 const CONTEXTS_SEARCHED = 40; // contexts that are searched when the judge names none
@@ -22,6 +22,7 @@ function noPassage({ trouble }) {
 class ContextList {
   #side;
   #given;
+  #order; // ranks as they are drawn
   #lines = new Map(); // by rank, those that are drawn
   #holder = make("ol", { class: "contexts" });
   #more = make("button", { type: "button", class: "show-more" });
@@ -31,19 +32,22 @@ class ContextList {
   constructor(side) {
     this.#side = side;
     this.#given = side.row.contexts;
+    const ranks = this.#given.map((_, place) => place + 1);
+    const hasGold = (rank) => Number(Boolean(this.#given[rank - 1][2]?.length));
+    this.#order = ranks.sort((one, other) => hasGold(other) - hasGold(one) || one - other);
     this.element = make("div", {}, contextCount(side), this.#holder, this.#more);
     this.#more.addEventListener("click", async () => (await this.grow(20))?.element.focus());
   }
 
   /** Draws so many more, and gives the first of them. */
   async grow(by = CONTEXTS_AT_FIRST) {
-    const from = this.#drawnInOrder + 1;
-    this.#drawnInOrder = Math.min(this.#given.length, this.#drawnInOrder + by);
-    for (let rank = from; rank <= this.#drawnInOrder; rank += 1) await this.#draw(rank);
+    const from = this.#drawnInOrder;
+    this.#drawnInOrder = Math.min(this.#given.length, from + by);
+    for (const rank of this.#order.slice(from, this.#drawnInOrder)) await this.#draw(rank);
     const left = this.#given.length - this.#drawnInOrder;
     this.#more.hidden = left === 0;
     this.#more.textContent = `Show ${Math.min(20, left)} more of ${counted(this.#given.length, "context")}`;
-    return this.#lines.get(from);
+    return this.#lines.get(this.#order[from]);
   }
 
   redraw() {
@@ -91,7 +95,8 @@ class ContextList {
       const passage = await passageOf(this.#side.column.origin, id);
       if (this.#lines.has(rank)) return this.#lines.get(rank); // drawn meanwhile
       const line = new ContextLine(this.#side, rank, passage, score, marks ?? []);
-      const after = [...this.#holder.children].find((each) => Number(each.dataset.rank) > rank);
+      const place = this.#order.indexOf(rank);
+      const after = [...this.#holder.children].find((each) => this.#order.indexOf(Number(each.dataset.rank)) > place);
       this.#holder.insertBefore(line.element, after ?? null);
       this.#lines.set(rank, line);
     }
@@ -104,10 +109,30 @@ class ContextList {
   }
 }
 
+/** The entry of a list of questions that was nearest, and whether that was near enough; null for other bots. */
+function nearestEntry({ trace }) {
+  let found = null;
+  try {
+    found = JSON.parse(trace ?? "{}");
+  } catch {
+    return null; // cut
+  }
+  const { faq_question: entry, similarity, min_similarity: least } = found ?? {};
+  if (typeof entry !== "string") return null;
+  const isNear = typeof similarity === "number" && typeof least === "number" ? similarity >= least : null;
+  const figures = [
+    typeof similarity === "number" ? `similarity ${rounded(similarity, 2)}` : "",
+    typeof least === "number" ? `answers from ${rounded(least, 2)} on` : "",
+  ].filter(Boolean).join(", ");
+  return make("div", {}, make("p", { class: "part-title" }, "Nearest entry of the list"),
+    make("blockquote", {}, longText(entry)),
+    make("p", { class: "small" }, isNear === false ? make("span", { class: "label doubt" }, "too far: the bot abstains") : "", " ", make("span", { class: "quiet" }, figures)));
+}
+
 /** How many there are, and gold evidence that is not among them. */
 function contextCount({ row, view }) {
   const count = row.contexts.length;
-  if (!count && (row.retrieved === null || row.retrieved === undefined)) return make("p", { class: "quiet" }, "This bot has no retriever.");
+  if (!count && (row.retrieved === null || row.retrieved === undefined)) return nearestEntry(row) ?? make("p", { class: "quiet" }, "This bot has no retriever.");
   if (!count) return make("p", { class: "bad" }, "The retriever found nothing.");
   const missed = (row.gold ?? []).flatMap((rank, group) => (rank === null ? [group] : []));
   const notes = missed.map((group) => {

@@ -40,8 +40,13 @@ function evidenceOf(name, metric, side, view) {
     parts.push(make("p", { class: "quiet" }, tooLong("the details", score.details_length)));
   }
   if (score.borrowed) parts.push(make("p", { class: "quiet small" }, "Details, stored with ", isolated(score.borrowed), ":"));
-  parts.push(detailParts(score.details ?? {}, { side, metric, view }));
-  return make("div", { class: "evidence" }, parts);
+  const words = lexicalPart(name, side);
+  const { missing, ...others } = score.details ?? {};
+  const isRequired = words && REQUIRED.test(name); // then each required text is there already
+  parts.push(words, detailParts(isRequired ? others : score.details ?? {}, { side, metric, view }));
+  const cause = name === "correct" ? view.index.causes[view.index.rows[side.at].cause[view.place]] : null;
+  if (cause) parts.splice(1, 0, make("p", { class: "small" }, make("strong", {}, "Cause: "), isolated(cause)));
+  return make("div", { class: "evidence" }, parts.filter(Boolean));
 }
 
 function evidenceHead(score, metric, side, name) {

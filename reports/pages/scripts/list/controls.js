@@ -13,8 +13,10 @@ class QuestionControls {
     this.fields = Object.fromEntries([...form.querySelectorAll("[name]")].map((field) => [field.name, field]));
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", ({ target }) => {
-      if (target.name && target.name !== "q") change({ [target.name]: target.value });
+      if (target.name && !["q", "metric"].includes(target.name)) change({ [target.name]: target.value });
     });
+    this.metric = this.fields.metric.closest(".question-field"); // it goes into the head of the table
+    this.fields.metric.addEventListener("change", () => change({ metric: this.fields.metric.value }));
     this.fields.q.addEventListener("input", () => change({ q: this.fields.q.value }, true));
     byId("question-clear").addEventListener("click", () => {
       change(NO_FILTERS);
@@ -32,6 +34,10 @@ class QuestionControls {
     options(this.fields.tag, [["", "All tags"], ...countedOptions(tags)]);
     const documents = Map.groupBy(cases.document.filter(Boolean), (document) => document);
     options(this.fields.document, [["", "All documents"], ...countedOptions(documents)]);
+    const against = [...columns.map(({ name }) => [name, name]), ...(cases.expected.some(({ length }) => length) ? [[EXPECTED, "Expected answer"]] : [])];
+    options(this.fields.against, [["", "Nothing"], ...against]);
+    options(this.fields.group, groupingsOf(rows));
+    this.#has("against", against.length > 1);
     this.#has("bot", columns.length > 1);
     this.#has("metric", metrics.length);
     this.#has("tag", tags.size);
@@ -59,6 +65,9 @@ class QuestionControls {
     const reasons = state.named.show === "missing" ? missingReasons(rows, state) : [];
     options(this.fields.reason, [["", "Any reason"], ...reasons.map(([reason, count]) => [reason, `${reasonInWords(reason)} (${count})`])]);
     this.#has("reason", reasons.length);
+    const causes = causesOf(rows, state);
+    options(this.fields.cause, [["", "Any cause"], ...causes.map(([cause, count]) => [cause, `${clipped(cause, OPTION_LENGTH - 10)} (${count})`])]);
+    this.#has("cause", causes.length);
   }
 
   #has(name, is) {

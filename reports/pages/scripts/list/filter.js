@@ -2,15 +2,18 @@
 
 const SHOWN_CASES = {
   all: "All",
-  failed: "Failed",
+  wrong: "Wrong",
+  right: "Right",
+  failed: "Misses its threshold",
   missing: "Without a value",
   errors: "Without an answer",
   abstained: "Abstained",
   disagree: "Bots disagree",
 };
 const SHOWN_OF_PAIRS = { lost: "Lost", gained: "Gained", changed: "Value changed", answers: "Answer changed" };
-const QUESTION_PARAMETERS = ["pair", "bot", "metric", "show", "reason", "q", "tag", "document", "sort", "open", "at"];
-const QUESTION_FILTERS = ["show", "reason", "q", "tag", "document"];
+const QUESTION_PARAMETERS = ["pair", "bot", "against", "metric", "show", "reason", "cause", "q", "tag", "document", "group", "sort", "open", "at"];
+const QUESTION_FILTERS = ["show", "reason", "cause", "q", "tag", "document"];
+const EXPECTED = "*expected"; // in the place of a bot, where answers are compared with the expected one
 
 function shownCases() {
   return settings.pair ? { ...SHOWN_CASES, ...SHOWN_OF_PAIRS } : SHOWN_CASES;
@@ -34,16 +37,21 @@ function questionState(rows, place) {
   const asked = known("metric", rows.metrics.map(({ name }) => name), "metric");
   const tag = known("tag", rows.cases.tag_names, "tag");
   known("show", Object.keys(shownCases()), "filter");
+  known("cause", rows.index.causes, "cause");
+  known("group", Object.keys(GROUPINGS), "grouping");
+  const against = known("against", [...rows.columns.map(({ name }) => name), EXPECTED], "bot to compare with");
   known("sort", Object.keys(questionOrders(rows)), "order");
   named.show ||= "all";
   named.sort ||= settings.pair ? "flips" : "order";
+  named.group ||= usualGrouping(rows, named);
   if (named.show !== "missing") named.reason = "";
   if (named.open && rows.placeOf(named.open) === undefined) {
     unknown.push(["question", named.open]);
     named.open = "";
   }
   const open = named.open ? rows.placeOf(named.open) : -1;
-  return { named, column, tag, open, metric: asked < 0 ? usualMetric(rows) : asked, unknown };
+  const shownColumns = column >= 0 && against >= 0 && against < rows.columns.length ? [...new Set([against, column])] : rows.everyColumn;
+  return { named, column, tag, open, against, shownColumns, metric: asked < 0 ? usualMetric(rows) : asked, unknown };
 }
 
 /** The metric that the page begins with, else the first that can be passed, else the first of all. */
@@ -62,6 +70,10 @@ function questionTests(rows, state, search) {
   if (named.reason) {
     const columns = columnsOf(rows, state);
     tests.reason = (place) => columns.some((column) => rows.reason(column, state.metric, place) === named.reason);
+  }
+  if (named.cause) {
+    const columns = columnsOf(rows, state);
+    tests.cause = (place) => columns.some((column) => rows.cause(column, place) === named.cause);
   }
   if (tag >= 0) tests.tag = (place) => tags[place].includes(tag);
   if (named.document) tests.document = (place) => documents[place] === named.document;
@@ -84,6 +96,8 @@ function showTest(rows, state, show) {
   const turned = (from, to) => scored((place) => outcome(0, place) === from && outcome(1, place) === to);
   return {
     all: () => null,
+    wrong: () => some((column, place) => rows.isRight(column, metric, place) === false),
+    right: () => some((column, place) => rows.isRight(column, metric, place) === true),
     failed: () => scored(some((column, place) => outcome(column, place) === "0")),
     missing: () => scored(some((column, place) => rows.isMissing(column, metric, place))),
     errors: () => some((column, place) => rows.failure(column, place) !== null),

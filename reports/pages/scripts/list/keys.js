@@ -22,8 +22,8 @@ function letterKeys(button) {
   return () => isOn && button.checkVisibility();
 }
 
-/** Listens for keys while the list is what is seen. `more` draws further lines, `close` closes the open one. */
-function listenForKeys(list, search, { more, close }) {
+/** Listens for keys while the list is what is seen. `move` goes on by a number of lines, `close` closes the open one. */
+function listenForKeys(list, search, { move, close }) {
   const view = list.closest("section.view");
   const hasLetters = letterKeys(byId("question-letters"));
   addEventListener("keydown", (event) => {
@@ -33,26 +33,8 @@ function listenForKeys(list, search, { more, close }) {
     if (isElsewhere || (/^[jk/]$/.test(key) && !hasLetters())) return;
     if (key === "/") search.focus();
     else if (key === "Escape") close();
-    else if (!(key in MOVES) || !move(list, target, MOVES[key], key.length > 1, more)) return;
+    else if (!(key in MOVES) || (key.length > 1 && !target.matches(".question-opener, .question-fold"))) return; // arrows scroll as ever
+    else if (!move(MOVES[key], target)) return;
     event.preventDefault();
   });
-}
-
-/** Moves to the next or previous line; arrows scroll the page as ever where no line has the focus. */
-function move(list, from, step, isArrow, more) {
-  const line = from.closest(".question-line, .question-opened");
-  if (isArrow && !from.matches(".question-opener")) return false;
-  const openers = () => [...list.querySelectorAll(".question-opener")];
-  if (!line) return focusOn(openers()[0]);
-  const own = line.matches(".question-line") ? line : line.previousElementSibling;
-  const place = openers().indexOf(own.querySelector(".question-opener"));
-  if (line !== own && step < 0) return focusOn(openers()[place]);
-  if (place + step >= openers().length) more();
-  return focusOn(openers()[place + step]);
-}
-
-function focusOn(opener) {
-  opener?.focus();
-  opener?.closest("tr").scrollIntoView({ block: "nearest" });
-  return Boolean(opener);
 }

@@ -1,67 +1,83 @@
-/* Lines: one line per case: the question, matches of the search, and a cell for each bot. */
+/* Lines: one line per case: the question, matches of the search, and the answer of each bot; and the heads above them. */
 
 const TEXT_LENGTH = 260; // about two lines on a wide screen
-const SNIPPET_LENGTH = 110;
-const MOST_SNIPPETS = 2;
-const MOST_TAGS = 5;
+const SNIPPET_LENGTH = 90;
+const MOST_TAGS = 3;
 
-/** The row of a case; `isOpen` when its detail is shown below. */
-function questionLine(rows, state, place, words, isOpen) {
-  return make("tr", { role: "row", class: isOpen ? "question-line open" : "question-line", "data-place": place },
+/** The row of a case; `at` is its number in the table, `isOpen` when its detail is shown below. */
+function questionLine(rows, state, place, words, isOpen, at) {
+  return make("tr", { role: "row", class: isOpen ? "question-line open" : "question-line", "data-place": place, "data-at": at, "aria-rowindex": at === null ? null : at + 2 },
     make("th", { role: "rowheader", scope: "row" },
       make("button", { type: "button", class: "question-opener", "aria-expanded": isOpen },
         make("span", { class: "question-text" }, excerpt(rows.cases.text[place], words, TEXT_LENGTH))),
       lineAbout(rows, place, words),
-      words.length ? lineSnippets(rows, place, words) : null),
-    rows.everyColumn.map((column) => questionCell(rows, state, column, place)),
+      words.length ? lineSnippet(rows, place, words) : null),
+    state.shownColumns.map((column) => questionCell(rows, state, column, place, words)),
     settings.pair ? changeCell(rows, state, place) : null);
 }
 
-/** Key, repeat, tags and document. */
+/** Key, repeat, turn, tags and document. */
 function lineAbout(rows, place, words) {
-  const { key, repeat, tags, tag_names: names, document: documents } = rows.cases;
+  const { key, repeat, turn, tags, tag_names: names, document: documents } = rows.cases;
   const shownTags = tags[place].slice(0, MOST_TAGS);
   const more = tags[place].length - shownTags.length;
   return make("span", { class: "question-about" },
     make("span", { class: "unseen" }, "Key "),
     make("bdi", { dir: "auto", class: "question-key" }, marked(clipped(key[place], 80), words)),
     rows.hasRepeats ? make("span", {}, `repeat ${repeat[place] + 1}`) : null,
+    turn?.[place] ? make("span", {}, `turn ${turn[place]}`) : null,
     shownTags.map((tag) => make("span", { class: "label" }, isolated(clipped(names[tag], 40)))),
     more > 0 ? make("span", {}, `+${more}`) : null,
     documents[place] ? isolated(clipped(documents[place], 60)) : null);
 }
 
-/** Searched words outside the question and its key: in expected answers or answers. */
-function lineSnippets(rows, place, words) {
+/** Searched words that stand in the expected answer alone: all others are marked where they are. */
+function lineSnippet(rows, place, words) {
   const { text, key, expected } = rows.cases;
-  const seen = spacedAlike(`${text[place]}\n${key[place]}`);
+  const others = [text[place], key[place], ...rows.everyColumn.map((column) => rows.answer(column, place) ?? "")];
+  const seen = spacedAlike(others.join("\n"));
   const wanted = words.filter((word) => !seen.includes(word));
-  if (!wanted.length) return null;
-  const found = [];
-  const add = (label, said_) => {
-    const part = found.length < MOST_SNIPPETS && said_ ? excerpt(said_, wanted, SNIPPET_LENGTH, true) : null;
-    if (part) found.push(make("span", {}, label, part));
-  };
-  for (const each of expected[place]) add("Expected: ", each);
-  for (const column of rows.everyColumn) add([isolated(clipped(rows.columns[column].name, 40)), ": "], rows.answer(column, place));
-  return make("span", { class: "question-snippets" }, found);
+  for (const each of wanted.length ? expected[place] : []) {
+    const part = excerpt(each, wanted, SNIPPET_LENGTH, true);
+    if (part) return make("span", { class: "question-snippet" }, "Expected: ", part);
+  }
+  return null;
 }
 
-/** Names of the columns; a click on a bot puts its worst values first. */
-function questionHead(rows, state, choose) {
+/** The head of a group: its name, how many there are, and the mean of each bot; a click folds it. */
+function groupHead(rows, state, { name, places }, at, isFolded) {
+  const mean = (column) => {
+    const value = state.metric < 0 ? NaN : rows.mean(column, state.metric, places);
+    const heat = Number.isNaN(value) ? null : heatClass(rows, state.metric, value);
+    return make("td", { role: "cell" }, Number.isNaN(value) ? null
+      : make("span", { class: heat ? `question-value ${heat}` : "question-value" }, figure(value, rows.metrics[state.metric])));
+  };
+  return make("tr", { role: "row", class: "question-group", "data-at": at, "aria-rowindex": at + 2 },
+    make("th", { role: "rowheader", scope: "row" },
+      make("button", { type: "button", class: "question-fold", "aria-expanded": !isFolded },
+        isolated(clipped(name, 90), { title: shown(name) }), " ", make("span", { class: "quiet" }, places.length.toLocaleString("en")))),
+    state.shownColumns.map(mean), settings.pair ? make("td", { role: "cell" }) : null);
+}
+
+/** Names of the columns with their means over what is listed; a click on a bot puts its worst values first. */
+function questionHead(rows, state, places, metricField, choose) {
   const { named: { sort }, metric } = state;
   const sortedBy = (column) => (sort === "value" && column === state.column ? "other" : null);
-  const about = ({ name, kind, model, embedded }) => [isolated(clipped(name, 60)), embedded ? "no LLM" : model ?? kind];
-  return make("thead", { role: "rowgroup" }, make("tr", { role: "row" },
-    make("th", { role: "columnheader", scope: "col" }, "Question"),
-    rows.columns.map((each, column) => {
-      const [name, nature] = about(each);
-      return make("th", { role: "columnheader", scope: "col", "aria-sort": sortedBy(column), class: column === state.column ? "chosen" : null },
-        make("button", {
-          type: "button", class: "question-bot", title: metric < 0 ? "The slowest first" : "The worst values of this bot first",
-          on: { click: () => choose(each.name) },
-        }, name),
-        isolated(clipped(nature, 40), { class: "question-nature" }));
-    }),
+  const head = (column) => {
+    const { name, kind, model, embedded } = rows.columns[column];
+    const nature = [embedded ? "no LLM" : model ?? kind, column === state.against ? "compared with" : ""].filter(Boolean).join(", ");
+    const value = metric < 0 ? NaN : rows.mean(column, metric, places);
+    return make("th", { role: "columnheader", scope: "col", "aria-sort": sortedBy(column), class: column === state.column ? "chosen" : null },
+      make("button", {
+        type: "button", class: "question-bot", title: metric < 0 ? "The slowest first" : "The worst values of this bot first",
+        on: { click: () => choose(name) },
+      }, isolated(clipped(name, 60))),
+      isolated(clipped(nature, 60), { class: "question-nature" }),
+      Number.isNaN(value) ? null : make("span", { class: "question-mean", title: `Mean of ${shown(rows.metrics[metric].name)} over the ${places.length.toLocaleString("en")} listed, those without a value left out` },
+        figure(value, rows.metrics[metric])));
+  };
+  return make("thead", { role: "rowgroup" }, make("tr", { role: "row", "aria-rowindex": 1 },
+    make("th", { role: "columnheader", scope: "col" }, make("span", { class: "unseen" }, "Question"), metricField),
+    state.shownColumns.map(head),
     settings.pair ? make("th", { role: "columnheader", scope: "col" }, "Change") : null));
 }

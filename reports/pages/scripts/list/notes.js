@@ -26,6 +26,6 @@ function nothingFound(rows, state, order, tests, change) {
 
 function filterInWords(name, { named }) {
   if (name === "show") return `\u201c${shownCases()[named.show]}\u201d`;
-  const noun = { q: "the search for ", reason: "the reason ", tag: "the tag ", document: "the document " }[name];
+  const noun = { q: "the search for ", reason: "the reason ", cause: "the cause ", tag: "the tag ", document: "the document " }[name];
   return [noun, isolated(clipped(name === "reason" ? reasonInWords(named.reason) : named[name], 60))];
 }

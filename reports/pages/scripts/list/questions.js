@@ -15,7 +15,6 @@ class Questions {
   #started = null;
   #reading = 0;
   #isClicked = false;
-  #bottom;
 
   constructor(element) {
     this.element = element;
@@ -25,17 +24,14 @@ class Questions {
     this.table = new QuestionTable(element, {
       open: (place, column) => this.#open(place, column),
       sort: (bot) => change({ bot, sort: this.#rows.metrics.length ? "value" : "latency" }),
-      drew: () => this.#drew(),
+      metric: this.controls.metric,
     });
-    const more = () => this.table.more();
-    const button = byId("question-more");
-    button.addEventListener("click", () => {
-      const next = this.table.drawn;
-      if (more()) this.table.focus(this.#now.places[next]);
-    });
-    this.#bottom = new IntersectionObserver((seen) => seen.at(-1).isIntersecting && more(), { rootMargin: "600px" });
-    listenForKeys(element, this.controls.fields.q, { more, close: () => this.#close() });
+    listenForKeys(element, this.controls.fields.q, { move: (step, from) => this.#rows && this.table.move(step, from), close: () => this.#close() });
     onAddress((place) => this.#follow(place));
+  }
+
+  get hasTalks() {
+    return Boolean(this.#rows?.cases.conversation);
   }
 
   get isSeen() {
@@ -64,9 +60,8 @@ class Questions {
   #take(index) {
     const isFirst = !this.#index;
     const place = isFirst ? address() : { ...this.#place };
-    const wanted = Math.max(this.table.drawn, LINES_AT_ONCE);
     this.#list(index, pairOf(place));
-    if (!isFirst) return this.#apply(place, wanted, true);
+    if (!isFirst) return this.#apply(place, true);
     this.#apply(place);
     whenIdle(() => this.#prepared());
     this.controls.fields.q.addEventListener("focus", () => this.#prepared());
@@ -110,7 +105,7 @@ class Questions {
     else this.start();
   }
 
-  #apply(place, count = LINES_AT_ONCE, isGrown = false) {
+  #apply(place, isGrown = false) {
     if (pairOf(place) !== this.#pair) this.#list(this.#index, pairOf(place));
     const rows = this.#rows;
     const state = questionState(rows, place);
@@ -118,31 +113,30 @@ class Questions {
     this.#place = place;
     if (words.length && !this.#search.isReady) {
       byId("question-count").textContent = "Searching\u2026";
-      this.#prepared().then(() => this.#rows === rows && this.#place === place && this.#apply(place, count, isGrown));
+      this.#prepared().then(() => this.#rows === rows && this.#place === place && this.#apply(place, isGrown));
       return;
     }
     const before = this.#now;
     const key = JSON.stringify([{ ...state.named, open: "", at: "" }, state.metric, state.unknown]);
     if (before?.rows === rows && before.key === key && !isGrown) this.#reopen(state, before);
-    else this.#draw(state, words, key, count, isGrown);
+    else this.#draw(state, words, key, isGrown);
   }
 
-  #draw(state, words, key, count, isGrown) {
+  #draw(state, words, key, isGrown) {
     const rows = this.#rows;
     const before = this.#now;
     const tests = questionTests(rows, state, this.#search.test(words));
     const places = filteredPlaces(this.#ordered(state), tests);
-    const anchor = isGrown ? anchored(this.element) : () => {};
+    const anchor = isGrown ? anchored(this.element, this.table) : () => {};
     this.#now = { rows, state, places, words, tests, key };
-    this.table.draw(this.#now, count);
+    this.table.draw(this.#now, anchor);
     this.controls.show(rows, state);
     this.#announceCount(isGrown);
-    anchor();
     if (!isGrown) this.#reveal(state, before);
   }
 
   #reopen(state, before) {
-    if (before.state.open === state.open && before.state.named.at === state.named.at) return;
+    if (before.state.open === state.open && before.state.named.at === state.named.at) return this.table.slide(); // perhaps it was out of sight
     this.#now = { ...before, state };
     this.table.reopen(state);
     this.#reveal(state, before);
@@ -170,17 +164,6 @@ class Questions {
     byId("question-notes").replaceChildren(...questionNotes(rows, state, this.#ordered(state), places, tests, (values) => this.#change(values)));
     clearTimeout(this.#timers.announced);
     if (this.isSeen && !isGrown) this.#timers.announced = setTimeout(() => announce(places.length ? sentence : `Nothing found. ${sentence}`), ANNOUNCED_MS);
-  }
-
-  /** Shows how many lines are left, and draws more when the last one comes near. */
-  #drew() {
-    const rest = this.#now.places.length - this.table.drawn;
-    const button = byId("question-more");
-    button.hidden = rest <= 0;
-    button.parentElement.dataset.left = rest > 0 ? `${rest.toLocaleString("en")} more, which are not drawn yet, are not on paper.` : "";
-    button.textContent = `Show ${Math.min(rest, LINES_AT_ONCE)} more (${rest.toLocaleString("en")} left)`;
-    this.#bottom.disconnect();
-    if (rest > 0) this.#bottom.observe(button.parentElement); // observe again, so it fires when the button is still near
   }
 
   /** New values of fields; what is being typed shows at once, and comes to the address when typing rests. */
@@ -216,8 +199,9 @@ class Questions {
 
 /** Leaves out what says no more than nothing at all. */
 function tidied(place) {
-  const { show, sort } = place;
-  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort };
+  const { show, sort, group } = place;
+  const isUsual = group === (questions.hasTalks && (!sort || sort === "order") ? "conversation" : "none");
+  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort, group: isUsual ? "" : group };
 }
 
 /** Does something when the browser has time for it. */
@@ -227,14 +211,11 @@ function whenIdle(task) {
 }
 
 /** Remembers which line stands on top of the window; what it returns puts it there again. */
-function anchored(element) {
+function anchored(element, table) {
   const top = [...element.querySelectorAll(".question-line")].find((line) => line.getBoundingClientRect().bottom > 0);
   if (!top || scrollY === 0) return () => {};
   const before = top.getBoundingClientRect().top;
-  return () => {
-    const line = element.querySelector(`.question-line[data-place="${top.dataset.place}"]`);
-    if (line) scrollBy(0, line.getBoundingClientRect().top - before);
-  };
+  return () => table.put(Number(top.dataset.place), before);
 }
 
 const questions = byId("question-list") && new Questions(byId("question-list"));

@@ -57,6 +57,28 @@ class QuestionRows {
     return status === null || status === this.answered ? null : this.index.statuses[status];
   }
 
+  /** Why the row is wrong; blank where it is not, or nobody can say. */
+  cause(column, place) {
+    return this.index.causes[this.index.rows[column].cause[place]] ?? "";
+  }
+
+  /** Whether it is right by a metric; null where that is open. */
+  isRight(column, metric, place) {
+    return isRowRight(this.index, column, metric, place);
+  }
+
+  /** Mean of a metric over some cases; NaN where none has a value. */
+  mean(column, metric, places) {
+    const values = this.values(column, metric);
+    let [sum, count] = [0, 0];
+    for (const place of places) {
+      if (Number.isNaN(values[place])) continue;
+      sum += values[place];
+      count += 1;
+    }
+    return count ? sum / count : NaN;
+  }
+
   abstained(column, place) {
     return this.index.rows[column].abstained[place] === 1;
   }

@@ -40,3 +40,18 @@ function statusLabel(status, abstained) {
 function reasonInWords(reason) {
   return /^[a-z_]+$/.test(reason) ? reason.replaceAll("_", " ") : clipped(reason, 120);
 }
+
+/** Whether a row is right: by the threshold, else where the value is 1 of 0 and 1; false without an answer, null if open. */
+function isRowRight(index, column, metric, place) {
+  const { status, values, passed } = index.rows[column];
+  if (status[place] === null) return null;
+  if (index.statuses[status[place]] !== "answered") return false;
+  if (metric < 0) return null;
+  const value = values[metric][place];
+  const { better, low, high, threshold } = index.metrics[metric];
+  if (value === null || value === undefined || better === "neither") return null;
+  if (passed[metric][place] !== "-") return passed[metric][place] === "1";
+  if (threshold !== null) return better === "higher" ? value >= threshold : value <= threshold;
+  if (low !== 0 || high !== 1 || (value !== 0 && value !== 1)) return null;
+  return value === (better === "higher" ? 1 : 0);
+}

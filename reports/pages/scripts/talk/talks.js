@@ -20,25 +20,10 @@ function talksOf(index, metric) {
 
 /** How a bot did: {asked, wrong} with the place of the first wrong turn in the talk, -1 where none is, null if unknown. */
 function talkVerdict(index, { places }, column, metric) {
-  const turns = places.map((place) => isTurnRight(index, column, metric, place));
+  const turns = places.map((place) => isRowRight(index, column, metric, place));
   const asked = places.some((place) => index.rows[column].status[place] !== null);
   const wrong = turns.indexOf(false);
   return { asked, wrong: wrong >= 0 ? wrong : turns.includes(true) ? -1 : null }; // turns that nobody can grade are left out
-}
-
-/** Whether a turn is right: by the threshold, else where the value is 1 of 0 and 1; false without an answer, null if open. */
-function isTurnRight(index, column, metric, place) {
-  const { status, values, passed } = index.rows[column];
-  if (status[place] === null) return null;
-  if (index.statuses[status[place]] !== "answered") return false;
-  if (metric < 0) return null;
-  const value = values[metric][place];
-  const { better, low, high, threshold } = index.metrics[metric];
-  if (value === null || value === undefined || better === "neither") return null;
-  if (passed[metric][place] !== "-") return passed[metric][place] === "1";
-  if (threshold !== null) return better === "higher" ? value >= threshold : value <= threshold;
-  if (low !== 0 || high !== 1 || (value !== 0 && value !== 1)) return null;
-  return value === (better === "higher" ? 1 : 0);
 }
 
 /** Which talks are wanted: with these words, and right or wrong with this bot (-1 for any). */

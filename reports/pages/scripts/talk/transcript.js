@@ -64,7 +64,7 @@ function turnScores(index, place, which, metric) {
   const some = [...first, ...failing].slice(0, MOST_SHOWN_SCORES);
   if (!some.length) return null;
   return make("ul", { class: "plain turn-scores small" }, some.map(({ each, number, value, outcome }) => {
-    const right = each.name === metric ? isTurnRight(index, which, number, place) : null;
+    const right = each.name === metric ? isRowRight(index, which, number, place) : null;
     const sign = outcome === "-" && right !== null ? String(Number(right)) : outcome;
     return make("li", {}, isolated(each.name), " ", make("strong", {}, scoreWords(value, each, sign)));
   }));

@@ -4,11 +4,16 @@ const MOST_EDITS = 2000; // words out and in; the memory of the search grows wit
 const LONG = 400; // characters from which on a reader would expect words to be compared
 const LEAST_ALIKE = 0.2; // share of words in common below which a comparison by words says nothing
 
-/** Two texts in one: what is gone struck out, what has come underlined. */
+/** Parts of two texts as elements: what is gone struck out, what has come underlined. */
+function differenceElements(parts) {
+  const names = { same: "span", gone: "del", come: "ins" };
+  return parts.map(({ kind, text }) => make(names[kind], {}, shown(text)));
+}
+
+/** Two texts in one. */
 function wordDifferenceElement(before, after) {
   const { parts, isCoarse } = wordsCompared(before, after);
-  const names = { same: "span", gone: "del", come: "ins" };
-  const drawn = make("p", { class: "word-difference", dir: "auto" }, parts.map(({ kind, text }) => make(names[kind], {}, shown(text))));
+  const drawn = make("p", { class: "word-difference", dir: "auto" }, differenceElements(parts));
   if (!isCoarse || Math.max(before.length, after.length) < LONG) return drawn;
   const why = "These texts have too little in common, or are too long, to be compared word by word: both are shown whole.";
   return make("div", {}, make("p", { class: "quiet small" }, why), drawn);
