@@ -335,7 +335,9 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
     source: RowSource | None = None
     with contextlib.ExitStack() as opening:
         if _is_file(subject):
-            source, _ = opened(Path(subject))
+            source, found = opened(Path(subject))
+            if (documents := found.format.documents) is not None:
+                notes.documents = lambda: documents(Path(subject), Notes())
             rows = _file_rows(source, bots, made.name)
         else:
             store = opening.enter_context(contextlib.closing(Store.open(database, create=False)))

@@ -80,7 +80,7 @@ def _documents(path: Path, notes: Notes) -> Iterator[Document]:  # noqa: ARG001 
 
 
 def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
-    """Queries, judgements, and of the corpus what is known: quotes of evidence, and contexts."""
+    """Queries, judgements, and the corpus; where it is not known, of it quotes of evidence and contexts."""
     corpus: dict[str, dict[str, None]] = {}
     seen: set[object] = set()
     (path / _JUDGEMENTS).mkdir(parents=True, exist_ok=True)
@@ -99,10 +99,17 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
                 if row.get(name):
                     notes.lose(f"`{name}` are", "BEIR has queries, documents and what is relevant")
     with (path / _CORPUS).open("wb") as file:
+        for each in notes.documents() if notes.documents else ():
+            corpus.pop(each.id, None)
+            file.write(_document(each))
         for name, texts in corpus.items():
-            file.write(orjson.dumps({"_id": name, "title": name, "text": "\n\n".join(texts), "metadata": {}}) + b"\n")
+            file.write(_document(Document(name, "\n\n".join(texts), name)))
     if corpus:
         notes.lose("the rest of the documents is", "only quotes and contexts of them are known here")
+
+
+def _document(given: Document) -> bytes:
+    return orjson.dumps({"_id": given.id, "title": given.title, "text": given.text, "metadata": {}}) + b"\n"
 
 
 def _group(group: object) -> list[Any]:

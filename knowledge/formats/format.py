@@ -84,6 +84,7 @@ class Notes:
         metrics: by score, what the file says of it; comes before what the format knows.
         suite: bots, metrics and thresholds of the file, in the words of a suite file.
         files: texts that the suite names, by their paths in its folder: prompts and rubrics.
+        documents: of a writer: the documents that come with its rows, where they are known.
     """
 
     losses: dict[tuple[str, str], Loss] = field(default_factory=dict)
@@ -91,6 +92,7 @@ class Notes:
     metrics: dict[str, Metric] = field(default_factory=dict)
     suite: dict[str, object] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    documents: Callable[[], Iterator[Document]] | None = None
 
     def lose(self, what: str, why: str, line: int = 0) -> None:
         """Note that something has no place on the other side.

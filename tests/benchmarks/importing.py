@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 
 GOAL_RATE, GOAL_MEMORY, GOAL_LOOK = 20_000, 500, 0.2
@@ -64,8 +65,12 @@ def main():
             import pyarrow as pa
             from pyarrow import parquet
 
-            table = pa.Table.from_pylist(list(rows(count, False)))
-            parquet.write_table(table, folder / "questions.parquet", row_group_size=10_000)
+            waiting = rows(count, False)
+            first = pa.Table.from_pylist(list(islice(waiting, 10_000)))
+            with parquet.ParquetWriter(folder / "questions.parquet", first.schema) as writer:
+                writer.write_table(first)
+                while chunk := list(islice(waiting, 10_000)):
+                    writer.write_table(pa.Table.from_pylist(chunk, first.schema))
             files.append(("questions Parquet into a suite", folder / "questions.parquet", True, False))
         except ImportError:
             print("no pyarrow: Parquet is left out")

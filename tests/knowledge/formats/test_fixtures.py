@@ -1,10 +1,12 @@
 """Files that other tools wrote, with their own writers, read through the front door; tests/golden/formats says how."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from proctor.harness.exchange import export_rows
 from proctor.knowledge import open_questions, open_recorded
 from proctor.knowledge.formats.finding import BUILT_IN, detected, format_of
 from proctor.knowledge.formats.reading import head_of
@@ -27,6 +29,16 @@ FOUND = {
     "deepeval-4.3.1-run.json": ("deepeval", "the key testCases of a test run"),
     "h2o-test-suite.json": ("h2o", "tests with test_cases, a test suite"),
     "h2o-test-lab.json": ("h2o", "the keys dataset and models of a test lab"),
+    "beir-2.2.0": ("beir", "a folder with corpus.jsonl and queries.jsonl"),
+    "ragchecker-0.1.9.json": ("ragchecker", "the keys query and gt_answer"),
+    "squad-datasets-5.2.0": ("squad", "the keys question, context and answers with answer_start"),
+    "squad-datasets-5.2.0.jsonl": ("squad", "the keys question, context and answers with answer_start"),
+    "squad-datasets-5.2.0.parquet": ("squad", "the columns question, context and answers with answer_start"),
+    "nq-open-datasets-5.2.0.jsonl": ("nq", "the key question, and answer with a list of right answers"),
+    "openai-chat-3.54.0.jsonl": ("openai-chat", "the key messages"),
+    "openai-evals-3.0.1.post1.jsonl": ("openai-evals", "the keys input and ideal"),
+    "langsmith-0.15.0.jsonl": ("langsmith", "the keys inputs and outputs"),
+    "langfuse-5.0.4.json": ("langfuse", "the keys input and expectedOutput"),
     "h2o-results.json": ("h2o", "input and actual_duration, model_key, results of an evaluation"),
 }
 
@@ -68,6 +80,88 @@ def test_a_file_of_another_tool_is_a_question_file():
     assert [question.text for question in open_questions(FILES / "h2o-test-suite.json")] == [
         case["question"] for case in CASES
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "skips"),
+    [
+        ("beir-2.2.0", 0), ("ragchecker-0.1.9.json", 0), ("nq-open-datasets-5.2.0.jsonl", 0),
+        ("openai-chat-3.54.0.jsonl", 1), ("openai-evals-3.0.1.post1.jsonl", 0), ("langsmith-0.15.0.jsonl", 0),
+        ("langfuse-5.0.4.json", 0),
+    ],
+)  # fmt: skip
+def test_question_sets_are_those_that_were_written(name, skips):
+    questions = list(open_questions(FILES / name))[skips:]
+    for question, case in zip(questions, CASES, strict=False):
+        assert question.text == case["question"]
+        if name.startswith("beir"):
+            assert question.evidence[0][0].document == case["documents"][0]
+        elif name.startswith("nq"):
+            assert question.expected == (case["expected"], case["expected"].lower())
+        else:
+            assert question.expected == (case["expected"],)
+    assert len(questions) == len(CASES) - name.startswith(("beir", "ragchecker")) + name.startswith("openai-evals")
+    talk = {"openai-chat-3.54.0.jsonl": 0, "openai-evals-3.0.1.post1.jsonl": -1}
+    if name in talk:  # a question in a conversation, of which the set has one
+        question = list(open_questions(FILES / name))[talk[name]]
+        assert (question.text, [each["content"] for each in question.history]) == (
+            TALK[2][1], [text for _, text in TALK[:2]],
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["", ".jsonl", ".parquet"])
+def test_paragraphs_and_spans_of_squad(ending):
+    path = FILES / f"squad-datasets-5.2.0{ending}"
+    there, missing = open_questions(path)
+    paragraph = CASES[0]["contexts"][0]
+    ((place,),) = there.evidence
+    assert (there.expected, there.answerable, missing.expected, missing.answerable) == (("14 days",), True, (), False)
+    assert paragraph[place.start : place.end] == place.quote == "14 days"
+    (document,) = format_of("squad").documents(path, None)
+    assert (document.id, document.text) == (place.document, paragraph)
+
+
+def test_scores_of_ragchecker_are_its_own():
+    first = next(iter(open_recorded(FILES / "ragchecker-0.1.9.json")))
+    found = {name: score.value for name, score in first.scores.items()}
+    assert found == {"precision": 0.5, "recall": pytest.approx(2 / 3), "f1": pytest.approx(4 / 7)}
+    assert (first.answer, first.context_documents) == (CASES[0]["answer"], tuple(CASES[0]["documents"]))
+
+
+def test_a_corpus_goes_out_as_it_came_in(tmp_path):
+    out = tmp_path / "out"
+    made = export_rows(str(FILES / "beir-2.2.0"), "beir", out, tmp_path / "none.db")
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        ours, theirs = ([json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+                        for folder in (out, FILES / "beir-2.2.0"))  # fmt: skip
+        assert ours == theirs
+    assert (out / "qrels" / "test.tsv").read_text() == (FILES / "beir-2.2.0" / "qrels" / "test.tsv").read_text()
+    assert [each.partition(": ")[2] for each in made.lost] == [
+        "`tags` is not carried over (2 times): BEIR has no place for it."
+    ]
+
+
+@pytest.mark.shared
+def test_tasks_of_mtrag_with_real_texts(tmp_path, shared_data):
+    path = shared_data / "mtrag_un" / "dev.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    tasks = [
+        {
+            "task_id": row["id"], "input": [*row["history"], {"speaker": "user", "text": row["question"]}],
+            "targets": [{"speaker": "agent", "text": row["expected_answer"]}],
+            "contexts": [{"document_id": str(place), "text": text} for place, text in enumerate(row["contexts"])],
+            "Answerability": [row["label"]["answerability"]],
+        }
+        for row in rows
+    ]  # fmt: skip
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks), "utf-8")
+    assert detected(tmp_path / "tasks.jsonl").format.name == "mtrag"
+    questions = list(open_questions(tmp_path / "tasks.jsonl"))
+    assert len(questions) == len(rows) > 200
+    for question, row in zip(questions, rows, strict=True):
+        assert (question.text, question.expected) == (row["question"], (row["expected_answer"],))
+        assert [each["content"] for each in question.history] == [each["text"] for each in row["history"]]
+        assert question.answerable == (row["label"]["answerability"] != "UNANSWERABLE")
 
 
 @pytest.mark.parametrize(
