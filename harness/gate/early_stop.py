@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 
 from ...metrics import Score
+from ...reports.compare.cases import Case
 from ...reports.compare.comparable import check_cluster, cluster_of, mean_of_repeats, same_metric
 from ...reports.compare.operands import Operand
-from ...reports.compare.scores import Case, RunTables, ScoreTable, case_of
+from ...reports.compare.scores import RunTables, ScoreTable, case_of
 from ...reports.gate.rule import GateRule, is_share
 from ...reports.gate.verdicts import BotVerdict, MetricVerdict
 from ...reports.leaderboard import count

@@ -16,8 +16,9 @@ from ...knowledge import existing, unreadable
 from ..files import whole_file
 from ..store.database import Store
 from ..summary import MetricColumn
+from .cases import Case, Cases
 from .changes import BotState
-from .scores import ABSENT, CODES, STATUSES, Case, Figures, RunTables, ScoreTable, run_tables
+from .scores import ABSENT, CODES, STATUSES, Figures, RunTables, ScoreTable, run_tables
 
 
 def six_digits(value: float) -> float:
@@ -123,8 +124,8 @@ def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
 
 def _tables(path: Path, made: Mapping[str, Any]) -> RunTables:
     columns = {column.name: column for column in map(_column, made["metrics"])}
-    cases = tuple(map(_case, made["questions"]))
-    if len({case.key for case in cases}) != len(cases):
+    cases = Cases(map(_case, made["questions"]))
+    if len(np.unique(cases.keys)) != len(cases):
         raise ValueError("a question is there twice")
     tables = {}
     for bot in made["bots"]:
@@ -165,7 +166,7 @@ class _Answers:
 
 
 def _table(
-    run: str, bot: Mapping[str, Any], cases: tuple[Case, ...], columns: Mapping[str, MetricColumn],
+    run: str, bot: Mapping[str, Any], cases: Cases, columns: Mapping[str, MetricColumn],
     rows: Sequence[Sequence[Mapping[str, Any] | None]], answers: _Answers,
 ) -> ScoreTable:  # fmt: skip
     shape = len(cases), int(bot["repeats"])

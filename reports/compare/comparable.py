@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from ... import InputError
 from ..summary import MetricColumn
 from ..text import mapping_in
-from .scores import Case, Figures, ScoreTable
+from .cases import OWN, Case, Cases, Places
+from .scores import Figures, ScoreTable
 
 Manifests = tuple[Mapping[str, object], Mapping[str, object]]
 
@@ -82,7 +84,6 @@ def _shown(value: object) -> str:
 
 
 CLUSTERS: Final = ("source", "tag", "tag:PREFIX", "none")
-Places = NDArray[np.intp]
 
 
 class NothingComparable(InputError):  # noqa: N818 - an outcome, of which other bots of the run may be free
@@ -120,7 +121,6 @@ class Pairing:
         cases: the paired questions, in the order of the candidate.
         baseline_places, candidate_places: where each of them stands in its table.
         clusters: for each question the code of its cluster, from 0 on.
-        cluster_names: what the codes stand for; a question that is its own cluster gives its key.
         cluster: how clusters are made: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
         metrics: the comparable metrics, in the order of the candidate.
         columns: by metric; the candidate's, whose threshold holds.
@@ -132,11 +132,10 @@ class Pairing:
 
     baseline: ScoreTable
     candidate: ScoreTable
-    cases: tuple[Case, ...]
+    cases: Cases
     baseline_places: Places
     candidate_places: Places
     clusters: Places
-    cluster_names: tuple[str, ...]
     cluster: str
     metrics: tuple[str, ...]
     columns: Mapping[str, MetricColumn]
@@ -157,7 +156,7 @@ class Pairing:
     @property
     def cluster_count(self) -> int:
         """How many clusters the questions make."""
-        return len(self.cluster_names)
+        return int(self.clusters.max()) + 1 if len(self.clusters) else 0
 
 
 def pair(
@@ -177,11 +176,9 @@ def pair(
         InputError: there is no such way to cluster.
     """
     check_cluster(cluster)
-    keys, dropped = _partners(baseline, candidate)
-    baseline_places = np.array([baseline.places[key] for key in keys], np.intp)
-    candidate_places = np.array([candidate.places[key] for key in keys], np.intp)
-    cases = tuple(candidate.cases[place] for place in candidate_places)
-    clusters, names = cluster_codes(cases, cluster)
+    baseline_places, candidate_places, dropped = _partners(baseline, candidate)
+    cases = candidate.cases.at(candidate_places)
+    clusters = cluster_codes(cases, cluster)
     metrics = tuple(
         name
         for name, column in candidate.columns.items()
@@ -190,7 +187,7 @@ def pair(
     return Pairing(
         baseline=baseline, candidate=candidate, cases=cases, baseline_places=baseline_places,
         candidate_places=candidate_places, clusters=clusters,
-        cluster_names=names, cluster=cluster, metrics=metrics,
+        cluster=cluster, metrics=metrics,
         columns={name: candidate.columns[name] for name in metrics}, refused=_refused(baseline, candidate, manifests),
         dropped=dropped, same_answers=_same_answers(baseline, candidate, baseline_places, candidate_places),
         same_words=_same_words(baseline, candidate, baseline_places, candidate_places),
@@ -241,45 +238,47 @@ def check_cluster(cluster: str) -> None:
         raise InputError(f"There is no way to cluster called {cluster!r}. There are: {', '.join(CLUSTERS)}.")
 
 
-def _partners(baseline: ScoreTable, candidate: ScoreTable) -> tuple[list[str], Dropped]:
-    """The keys that pair, in the order of the candidate, and those that don't."""
-    keys: list[str] = []
-    perturbed, remarked = [], []
-    in_baseline, in_candidate = _asked(baseline), _asked(candidate)
-    for key, case in in_candidate.items():
-        other = in_baseline.get(key)
-        if other is None:
-            continue
-        if other.text != case.text:
-            perturbed.append(key)
-        elif other.yardstick != case.yardstick:
-            remarked.append(key)
-        else:
-            keys.append(key)
-    baseline_only = tuple(key for key in in_baseline if key not in in_candidate)
-    candidate_only = tuple(key for key in in_candidate if key not in in_baseline)
-    return keys, Dropped(baseline_only, candidate_only, tuple(perturbed), tuple(remarked))
+def _partners(baseline: ScoreTable, candidate: ScoreTable) -> tuple[Places, Places, Dropped]:
+    """Where the questions that pair stand on both sides, in the order of the candidate, and those that don't.
+
+    A question counts that the bot was asked at least once; those of a run that ended early are fewer.
+    """
+    old, new = (np.flatnonzero(table.asked.any(axis=1)) for table in (baseline, candidate))
+    before, after = baseline.cases.at(old), candidate.cases.at(new)
+    at = before.places.of_numbers(after.keys)
+    there = at >= 0
+    same_text = there & (before.texts[at] == after.texts) if len(old) else there
+    same = same_text & (before.marks[at] == after.marks) if len(old) else there
+
+    def keys(cases: Cases, which: NDArray[np.bool_]) -> tuple[str, ...]:
+        return tuple(case.key for case in cases.at(np.flatnonzero(which)))
+
+    dropped = Dropped(
+        keys(before, after.places.of_numbers(before.keys) < 0), keys(after, ~there),
+        keys(after, there & ~same_text), keys(after, same_text & ~same),
+    )  # fmt: skip
+    return old[at[same]], new[same], dropped
 
 
-def _asked(table: ScoreTable) -> dict[str, Case]:
-    """The questions that the bot was asked at least once, by key; those of a run that ended early are fewer."""
-    return {table.cases[place].key: table.cases[place] for place in np.flatnonzero(table.asked.any(axis=1))}
-
-
-def cluster_codes(cases: Sequence[Case], cluster: str) -> tuple[Places, tuple[str, ...]]:
-    """Codes in order of first appearance, with their names; a question without a cluster meets none of its key's name.
+def cluster_codes(cases: Cases, cluster: str) -> Places:
+    """Codes in order of first appearance; a question without a cluster meets none of its key's name.
 
     See ``pair`` for ``cluster``.
     """
+    if cluster in ("source", "none") and not cases.has_conversations:
+        own = cases.sources.max(initial=OWN) + 1 + np.arange(len(cases))
+        names = np.where(cases.sources == OWN, own, cases.sources) if cluster == "source" else own
+        _, first, alike = np.unique(names, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[alike.reshape(-1)]
     codes: dict[tuple[bool, str], int] = {}
     of_conversation: dict[str, tuple[bool, str]] = {}
-    made = []
+    made = array("q")
     for case in cases:
         name = cluster_of(case, cluster)
         if case.conversation:  # its turns depend on one another, whatever tags they have
             name = of_conversation.setdefault(case.conversation, name)
         made.append(codes.setdefault(name, len(codes)))
-    return np.array(made, np.intp), tuple(name for _, name in codes)
+    return np.array(made, np.intp)
 
 
 def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:

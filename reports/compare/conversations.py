@@ -81,6 +81,8 @@ def compared_conversations(pairing: Pairing, primary: str | None, seed: int) -> 
         seed: of the draws of the tests.
     """
     column = metric_of_turns(pairing.columns.values(), primary)
+    if not pairing.cases.has_conversations:
+        return None
     turns = np.array([case.turn or 0 if case.conversation else 0 for case in pairing.cases], np.intp)
     if column is None or not turns.any():
         return None
@@ -102,7 +104,7 @@ def _whole(pairing: Pairing) -> set[str]:
     paired = {case.key for case in pairing.cases}
     names = {case.conversation for case in pairing.cases if case.conversation}
     for table in (pairing.baseline, pairing.candidate):
-        cases = (table.cases[place] for place in np.flatnonzero(table.asked.any(axis=1)))
+        cases = table.cases.at(np.flatnonzero(table.asked.any(axis=1)))
         names -= {case.conversation for case in cases if case.key not in paired}
     return names
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import sqlite3
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +22,7 @@ from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
 from ..summary import MetricColumn, metric_columns
+from .cases import Case, Cases, PlacesByKey
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -31,34 +31,6 @@ Flags = NDArray[np.bool_]
 STATUSES: Final = ("ok", "not_applicable", "parse_failure", "bot_error", "error")
 ABSENT: Final = -1
 CODES: Final = {status: code for code, status in enumerate(STATUSES)}
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A question as comparisons see it.
-
-    Attributes:
-        key: its id in the question set, by which the two sides are paired.
-        text: what was asked.
-        yardstick: hash over all by which answers are marked: text, accepted answers, constraints, assertions, evidence
-            (documents and quotes, not where they stand today) and whether it can be answered.
-        source_document: the cluster in statistics; blank when the question is its own.
-        tags: free labels.
-        answerable: whether the knowledge holds the answer; None when the set does not say.
-        conversation: id of the conversation of which it is a turn; blank for a question by itself.
-        turn: its number there, from 1.
-        extra: other keys of the question's line, such as those of a perturbation.
-    """
-
-    key: str
-    text: str
-    yardstick: str
-    source_document: str = ""
-    tags: tuple[str, ...] = ()
-    answerable: bool | None = None
-    conversation: str = ""
-    turn: int | None = None
-    extra: Mapping[str, object] = field(default_factory=dict)
 
 
 Answers = Callable[[str, int], str | None]  # the answer to a question's key and repeat; None where there is none
@@ -115,7 +87,7 @@ class ScoreTable:
     kind: str
     model: str | None
     embedded: bool
-    cases: tuple[Case, ...]
+    cases: Cases
     columns: Mapping[str, MetricColumn]
     values: Mapping[str, Figures]
     statuses: Mapping[str, NDArray[np.int8]]
@@ -129,10 +101,10 @@ class ScoreTable:
     answers: Answers = no_answers
     of_run: Mapping[str, RunFigure] = field(default_factory=dict)
 
-    @cached_property
-    def places(self) -> Mapping[str, int]:
+    @property
+    def places(self) -> PlacesByKey:
         """The place of each question by its key."""
-        return {case.key: place for place, case in enumerate(self.cases)}
+        return self.cases.places
 
     @property
     def repeats(self) -> int:
@@ -348,24 +320,11 @@ def _read(store: Store, run_id: int, bots: Collection[str] | None, metrics: Coll
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
-    lines = store.query(CASES, [run_id])
-    read = [_case(*line[1:]) for line in lines]
-    by_key: dict[str, Case] = {}
-    ids: dict[str, list[int]] = {}
-    for line, case in zip(lines, read, strict=True):
-        by_key.setdefault(case.key, case)  # what a simulated user asks in one turn differs by bot and repeat
-        ids.setdefault(case.key, []).append(line[0])
-    cases = tuple(by_key.values())
-    at = {key: place for place, key in enumerate(by_key)}
-    places = {line[0]: at[case.key] for line, case in zip(lines, read, strict=True)}
-    first_turns = {
-        place: at.get(f"{case.conversation}/1", place) for place, case in enumerate(cases) if SIMULATED in case.extra
-    }
+    questions = _Questions.read(store, run_id)
     ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
     frame = _Frame(
-        store, run_id, str(name), cases, places, 1 if most is None else int(most) + 1, _columns(store, run_id, metrics),
-        ids, first_turns,
-    )  # fmt: skip
+        store, run_id, str(name), questions, 1 if most is None else int(most) + 1, _columns(store, run_id, metrics)
+    )
     bots_of_run = store.query(
         "SELECT bot_id, name, fingerprint, kind, model, embedded FROM run_bots JOIN bots ON bots.id = bot_id"
         " WHERE run_id = ? ORDER BY position",
@@ -421,6 +380,72 @@ def _case(
     )
 
 
+LINES: Final = 10_000  # of a table that are read at a time
+
+
+def _blocks(store: Store, sql: str, arguments: Sequence[object]) -> Iterator[list[tuple[Any, ...]]]:
+    """The columns of a statement's lines, some lines at a time: all of them at once would be all of the run."""
+    found = store.connection.execute(sql, arguments)
+    while lines := found.fetchmany(LINES):
+        yield [*zip(*lines, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Questions:
+    """The questions of a run. What a simulated user asks in one turn differs by bot and repeat, under one key.
+
+    Attributes:
+        cases: each key once, in the order of the run.
+        ids: of the lines of the table, in the order of their places.
+        starts: where the lines of each place begin in ``ids``, and their number at the end.
+        first_turns: of each place; that of the conversation's first turn where a user is simulated, else itself.
+    """
+
+    cases: Cases
+    ids: NDArray[np.int64]
+    starts: NDArray[np.intp]
+    first_turns: NDArray[np.intp]
+    _sorted: NDArray[np.int64]
+    _places: NDArray[np.intp]
+
+    @classmethod
+    def read(cls, store: Store, run_id: int) -> _Questions:
+        """As the run has them."""
+        ids, simulated = array("q"), list[tuple[str, str]]()
+
+        def read() -> Iterator[Case]:
+            for line in store.connection.execute(CASES, [run_id]):
+                ids.append(line[0])
+                case = _case(*line[1:])
+                if SIMULATED in case.extra:
+                    simulated.append((case.key, f"{case.conversation}/1"))
+                yield case
+
+        every = Cases(read())
+        _, first, alike = np.unique(every.keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), np.intp)
+        rank[order] = np.arange(len(order))
+        places, numbers = rank[alike.reshape(-1)], np.array(ids, np.int64)
+        cases = every.at(first[order])
+        first_turns = np.arange(len(cases))
+        for key, beginning in simulated:
+            if (began := cases.places.get(beginning)) is not None:
+                first_turns[cases.places[key]] = began
+        by_place, by_id = np.argsort(places, kind="stable"), np.argsort(numbers)
+        starts = np.searchsorted(places[by_place], np.arange(len(cases) + 1))
+        return cls(cases, numbers[by_place], starts, first_turns, numbers[by_id], places[by_id])
+
+    def at(self, ids: Sequence[int]) -> NDArray[np.intp]:
+        """The places of questions by their ids."""
+        return self._places[np.searchsorted(self._sorted, np.array(ids, np.int64))]
+
+    def of(self, key: str) -> list[int]:
+        """The ids of a question by its key."""
+        place = self.cases.places.get(key)
+        return [] if place is None else self.ids[self.starts[place] : self.starts[place + 1]].tolist()
+
+
 @dataclass(frozen=True, slots=True)
 class _Frame:
     """What the tables of one run share."""
@@ -428,79 +453,66 @@ class _Frame:
     store: Store
     run_id: int
     run: str
-    cases: tuple[Case, ...]
-    places: Mapping[int, int]
+    questions: _Questions
     repeats: int
     columns: Mapping[int, MetricColumn]
-    ids: Mapping[str, Sequence[int]]  # of the questions, by their keys
-    first_turns: Mapping[int, int]  # of conversations with a simulated user, by the place of each turn
 
     def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
         """The table of one bot."""
-        lines = self.store.connection.execute(ROWS, [self.run_id, bot_id])
-        rows = [(*line[:6], answer_hash(line[6])) for line in lines]  # the texts stay on disk
-        at = self._at(rows)
-        status = [row[2] for row in rows]
         values, statuses = self._scores(bot_id)
-        return ScoreTable(
+        table = ScoreTable(
             run=self.run, bot=bot, fingerprint=fingerprint, kind=kind, model=model, embedded=bool(embedded),
-            cases=self.cases, columns={column.name: column for column in self.columns.values()}, values=values,
-            statuses=statuses, asked=self._filled(at, [True] * len(rows), False, np.bool_),
-            answered=self._filled(at, [each == "answered" for each in status], False, np.bool_),
-            timed_out=self._filled(at, [each == "timed_out" for each in status], False, np.bool_),
-            latency_ms=self._filled(at, [_figure(row[3]) for row in rows], np.nan, np.float64),
-            cost=self._filled(at, [_figure(row[4]) for row in rows], np.nan, np.float64),
-            abstained=self._filled(at, [-1 if row[5] is None else row[5] for row in rows], -1, np.int8),
-            answer_hashes=self._filled(at, [row[6] for row in rows], 0, np.uint64),
-            answers=partial(_answer, self.store, self.run_id, bot_id, self.ids),
+            cases=self.questions.cases, columns={column.name: column for column in self.columns.values()},
+            values=values, statuses=statuses, asked=self._full(False, np.bool_), answered=self._full(False, np.bool_),
+            timed_out=self._full(False, np.bool_), latency_ms=self._full(np.nan, np.float64),
+            cost=self._full(np.nan, np.float64), abstained=self._full(-1, np.int8),
+            answer_hashes=self._full(0, np.uint64),
+            answers=partial(_answer, self.store, self.run_id, bot_id, self.questions),
             of_run={
                 str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)
                 for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
             },
         )  # fmt: skip
+        for ids, repeats, status, latency, cost, abstained, answers in _blocks(self.store, ROWS, [self.run_id, bot_id]):
+            at = self.questions.at(ids), np.array(repeats, np.intp)
+            table.asked[at] = True
+            table.answered[at] = [each == "answered" for each in status]
+            table.timed_out[at] = [each == "timed_out" for each in status]
+            table.latency_ms[at] = np.array(latency, np.float64)  # None is NaN
+            table.cost[at] = np.array(cost, np.float64)
+            table.abstained[at] = [-1 if each is None else each for each in abstained]
+            table.answer_hashes[at] = np.fromiter(map(answer_hash, answers), np.uint64)  # the texts stay on disk
+        return table
 
     def _scores(self, bot_id: int) -> tuple[dict[str, Figures], dict[str, NDArray[np.int8]]]:
-        """Values and statuses by metric; plain arrays take single figures three times as fast as numpy's."""
-        size = len(self.cases) * self.repeats
-        values = {metric: array("d", [math.nan]) * size for metric in self.columns}
-        statuses = {metric: array("b", [ABSENT]) * size for metric in self.columns}
-        found = self.store.connection.execute(SCORES, [self.run_id, bot_id, to_json(list(self.columns))])
-        for question, repeat, metric, value, how in found:
-            at = self.places[question]
-            if self.columns[metric].level == "conversation":  # no two simulations end with the same turn
-                at = self.first_turns.get(at, at)
-            place = at * self.repeats + repeat
-            statuses[metric][place] = CODES[how]
-            if value is not None:
-                values[metric][place] = value
-            elif how == "parse_failure" and self.columns[metric].aggregate == "rate":
-                values[metric][place] = 0.0
+        """Values and statuses by metric."""
+        values = {metric: self._full(np.nan, np.float64) for metric in self.columns}
+        statuses = {metric: self._full(ABSENT, np.int8) for metric in self.columns}
+        arguments = [self.run_id, bot_id, to_json(list(self.columns))]
+        for ids, repeats, metrics, found, how in _blocks(self.store, SCORES, arguments):
+            places, repeat = self.questions.at(ids), np.array(repeats, np.intp)
+            of, codes = np.array(metrics, np.int64), np.array([CODES[each] for each in how], np.int8)
+            figures = np.array(found, np.float64)  # None is NaN
+            for metric in np.unique(of).tolist():
+                among, column = of == metric, self.columns[metric]
+                at = places[among]
+                if column.level == "conversation":  # no two simulations end with the same turn
+                    at = self.questions.first_turns[at]
+                some, code = figures[among], codes[among]
+                if column.aggregate == "rate":
+                    some = np.where(code == CODES["parse_failure"], 0.0, some)
+                statuses[metric][at, repeat[among]] = code
+                values[metric][at, repeat[among]] = some
         names = {metric: column.name for metric, column in self.columns.items()}
-        return (
-            {names[metric]: np.array(each).reshape(self._shape) for metric, each in values.items()},
-            {names[metric]: np.array(each, np.int8).reshape(self._shape) for metric, each in statuses.items()},
-        )
+        return {names[each]: made for each, made in values.items()}, {
+            names[each]: made for each, made in statuses.items()
+        }
 
-    @property
-    def _shape(self) -> tuple[int, int]:
-        return len(self.cases), self.repeats
-
-    def _at(self, rows: Iterable[tuple[Any, ...]]) -> tuple[list[int], list[int]]:
-        return [self.places[row[0]] for row in rows], [row[1] for row in rows]
-
-    def _filled(self, at: tuple[list[int], list[int]], given: list[Any], blank: object, kind: type[Any]) -> Any:  # noqa: ANN401 - an array of that kind
-        made = np.full(self._shape, blank, kind)
-        made[at] = given
-        return made
+    def _full(self, blank: object, kind: type[Any]) -> Any:  # noqa: ANN401 - an array of that kind
+        return np.full((len(self.questions.cases), self.repeats), blank, kind)
 
 
-def _figure(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def _answer(
-    store: Store, run_id: int, bot_id: int, ids: Mapping[str, Sequence[int]], key: str, repeat: int
-) -> str | None:
+def _answer(store: Store, run_id: int, bot_id: int, questions: _Questions, key: str, repeat: int) -> str | None:
     """By the ids of the question: looking for its key would read the whole run for every answer."""
-    found = store.query(ANSWER, [run_id, bot_id, to_json(ids.get(key, ())), repeat])
+    found = store.query(ANSWER, [run_id, bot_id, to_json(questions.of(key)), repeat])
     return None if not found or found[0][0] is None else str(found[0][0])

@@ -413,7 +413,7 @@ def _by_question(
 
 
 def _clusters(pairing: Pairing) -> dict[str, int]:
-    codes, _ = cluster_codes(pairing.cases, pairing.cluster)
+    codes = cluster_codes(pairing.cases, pairing.cluster)
     return {case.key: int(code) for case, code in zip(pairing.cases, codes, strict=True)}
 
 

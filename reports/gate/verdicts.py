@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -212,9 +213,9 @@ def samples_of(pairing: Pairing, metric: str, again: Again) -> Samples:
 
 def _table(pairing: Pairing, values: Mapping[str, Sequence[float]]) -> Figures:
     made = np.full((len(pairing.cases), max(map(len, values.values()), default=0)), np.nan)
-    for place, case in enumerate(pairing.cases):
-        of_case = values.get(case.key, ())
-        made[place, : len(of_case)] = of_case
+    for key, of_case in values.items():
+        if (place := pairing.cases.places.get(key)) is not None:
+            made[place, : len(of_case)] = of_case
     return made
 
 
@@ -707,7 +708,7 @@ def _threshold_mean(
     candidate: ScoreTable, column: MetricColumn, there: Flags
 ) -> tuple[float, float | None, float | None]:
     """The mean over rows with its 95 % interval, as leaderboards have it: clustered by source document."""
-    codes = cluster_codes(candidate.cases, "source")[0]
+    codes = cluster_codes(candidate.cases, "source")
     rows = np.broadcast_to(codes[:, None], there.shape)[there]
     found = clustered_mean(candidate.values[column.name][there], rows, column.low, column.high)
     return found.value, found.low, found.high
@@ -875,11 +876,9 @@ def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again
     """
     asked = again or Again()
     falling = [_falling(pairing, name, asked) for name in metrics]
-    order = sorted(
-        (place for place in range(len(pairing.cases)) if any(_worse(each, place) for each in falling)),
-        key=lambda place: (_rank(falling, place), place),
-    )
-    return tuple(_flip(pairing, falling, place, asked) for place in order[:most])
+    places = (place for place in range(len(pairing.cases)) if any(_worse(each, place) for each in falling))
+    order = heapq.nsmallest(most, places, key=lambda place: (_rank(falling, place), place))
+    return tuple(_flip(pairing, falling, place, asked) for place in order)
 
 
 def _falling(pairing: Pairing, name: str, again: Again) -> _Falling:

@@ -84,7 +84,7 @@ def cluster_codes(table: ScoreTable, cluster: str) -> NDArray[np.intp]:
         InputError: there is no such way to cluster.
     """
     check_cluster(cluster)
-    return codes_of_cases(table.cases, cluster)[0]
+    return codes_of_cases(table.cases, cluster)
 
 
 def quality_metrics(run: RunTables) -> list[str]:

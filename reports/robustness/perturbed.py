@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ...knowledge import PERTURBS
 from ...knowledge.perturbations.perturbations import IDENTITY, Must
+from ..compare.cases import Case
 from ..compare.comparable import mean_of_repeats
-from ..compare.scores import STATUSES, Case, Figures, Flags, ScoreTable
+from ..compare.scores import STATUSES, Figures, Flags, ScoreTable
 from ..store.database import Store
 from ..store.run import PERTURBED
 from ..summary import MetricColumn

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from proctor.reports.compare.scores import Case, RunTables, ScoreTable
+from proctor.reports.compare.cases import Case, Cases
+from proctor.reports.compare.scores import RunTables, ScoreTable
 from proctor.reports.summary import MetricColumn
 
 RIGHT = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
@@ -50,7 +51,7 @@ def table(
     hashes = np.ones(shape, np.bool_) if answered is None else two_dimensional(answered).astype(np.bool_)
     return ScoreTable(
         run="run-1", bot=bot, fingerprint=bot, kind="python", model=None, embedded=embedded,
-        cases=tuple(asked) or cases(shape[0]), columns={name: known.get(name) or column(name) for name in arrays},
+        cases=Cases(asked or cases(shape[0])), columns={name: known.get(name) or column(name) for name in arrays},
         values=arrays, statuses={name: np.zeros(shape, np.int8) for name in arrays},
         asked=np.ones(shape, np.bool_), answered=hashes,
         timed_out=np.zeros(shape, np.bool_) if timed_out is None else two_dimensional(timed_out).astype(np.bool_),

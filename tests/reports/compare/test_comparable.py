@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from proctor import InputError
+from proctor.reports.compare.cases import Case
 from proctor.reports.compare.comparable import mean_of_repeats, pair
-from proctor.reports.compare.scores import Case
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
 from two_operands import made
