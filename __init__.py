@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Nothing leaves the machine that the user did not configure. The packages below Proctor read these when they are
 # imported, so they must stand before any of them, and child processes inherit them. A value that is there already is

@@ -29,7 +29,7 @@ from ..reports.store.database import Store
 from ..reports.summary import find_run
 from .run.given_metrics import given_metrics, metric_name
 from .run.imported_run import import_run
-from .run.run_config import Told
+from .run.run_config import ScoreMetadata
 
 if TYPE_CHECKING:
     from ..reports.export.mlflow import Logged
@@ -85,7 +85,7 @@ class ImportOptions:
     format: str = ""
     name: str = ""
     bot: str = ""
-    told: Told = field(default_factory=Told)
+    metadata: ScoreMetadata = field(default_factory=ScoreMetadata)
     force: bool = False
 
 
@@ -120,13 +120,13 @@ def import_file(path: Path, into: Path | None, database: Path | None, options: I
         source.bot = options.bot
     recorded = recorded_in(source)
     answers = {bot: count for bot, count in recorded.bots.items() if count} if recorded.has.get("answer") else {}
-    given = given_metrics(recorded, options.told)
+    given = given_metrics(recorded, options.metadata)
     made = Imported(
         path=path,
         format=found.format.name,
         title=found.format.title,
         why=found.why,
-        version=options.told.version or (source.notes.version if isinstance(source, ForeignRows) else ""),
+        version=options.metadata.version or (source.notes.version if isinstance(source, ForeignRows) else ""),
         answers=answers,
         scores=tuple(sorted(given.names)),
         lost=source.warnings,

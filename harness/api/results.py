@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import orjson
 
@@ -212,10 +212,23 @@ class Gate(Shown):
         return result_blocks(self.result)
 
 
+class CompareOptions(TypedDict, total=False):
+    """Options of a comparison; ``proctor.compare`` says what each means."""
+
+    metrics: Sequence[str]
+    cluster: str
+    correct: Correction
+    flips: int
+    seed: int
+    preference: bool
+    judge: str
+    judge_url: str
+
+
 def compare_named(
-    baseline: str, candidate: str, database: Path, metrics: Sequence[str], cluster: str, correct: Correction,
-    flips: int,
-    seed: int, bots: tuple[str, ...] = (), preference: bool = False, judge: str = "", judge_url: str = "",
+    baseline: str, candidate: str, database: Path, bots: Sequence[str] = (), *, metrics: Sequence[str] = (),
+    cluster: str = "source", correct: Correction = "holm", flips: int = 3, seed: int = 0, preference: bool = False,
+    judge: str = "", judge_url: str = "",
 ) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
     from ...reports.compare.comparison import Asked
@@ -224,6 +237,7 @@ def compare_named(
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
     asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
+    bots = tuple(bots)
     if not preference:
         if judge or judge_url:
             raise InputError("judge and judge_url say who compares answers side by side; add preference=True.")
@@ -271,12 +285,14 @@ class KnowledgeReport(Shown):
     """What documents do for answers; shown, it is what ``proctor knowledge`` prints.
 
     Attributes:
-        db: the SQLite file that keeps it.
+        db: the SQLite file in which it is stored.
         analysis: what was found.
+        is_incomplete: whether a bot, the judge or a metric could do nothing at all.
     """
 
     db: Path
     analysis: KnowledgeAnalysis
+    is_incomplete: bool = False
 
     @property
     def name(self) -> str:

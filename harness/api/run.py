@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import orjson
 
 from ... import InputError
+from ...reports.compare.operands import unknown_bot
+from ...reports.compare.scores import run_tables
 from ...reports.conversations import talks
 from ...reports.export.json import as_object
 from ...reports.export.tables import FrameScore, frame_rows
@@ -30,13 +32,14 @@ from ...reports.terminal import plain
 from ...reports.text import printable, printable_lines
 from ..gate.gate import GateOptions, gate_cached
 from ..suite.mistakes import nearest
-from .results import Comparison, Gate, Records, compare_named
+from .results import CompareOptions, Comparison, Gate, Records, compare_named
 from .running import soon
 
 if TYPE_CHECKING:
     from ...bots import ToolCall
-    from ...reports.compare.comparison import Correction
+    from ...reports.compare.scores import RunTables
     from ...reports.report import Report
+    from ..run.run import Outcome
 
 Anywhere = str | os.PathLike[str]
 WRITTEN: Final = (".html", ".md", ".json", ".xml", ".zip", ".csv")  # kinds of report, by the ending of the file
@@ -108,13 +111,19 @@ class Run:
         db: the SQLite file.
         name: of the run.
         warnings: sentences from the call that made the run; empty where it was opened later.
+        outcome: what that call did: how many questions it asked, how many answers were cached, and in what time; None
+            where it was opened later.
         perturbed: the run of perturbed questions that was made with it; None where there was none.
     """
 
-    def __init__(self, db: Path, name: str, warnings: Sequence[str] = (), perturbed: Run | None = None) -> None:
+    def __init__(
+        self, db: Path, name: str, warnings: Sequence[str] = (), outcome: Outcome | None = None,
+        perturbed: Run | None = None,
+    ) -> None:  # fmt: skip
         self.db = db
         self.name = name
         self.warnings = tuple(warnings)
+        self.outcome = outcome
         self.perturbed = perturbed
 
     @cached_property
@@ -206,50 +215,22 @@ class Run:
         """
         return self._table(bot).to_arrow()
 
-    def compare(
-        self, baseline: str, candidate: str, *, metrics: Sequence[str] = (), cluster: str = "source",
-        correct: Correction = "holm",
-        flips: int = 3, seed: int = 0, preference: bool = False,
-        judge: str = "", judge_url: str = "",
-    ) -> Comparison:  # fmt: skip
+    def compare(self, baseline: str, candidate: str, **options: Unpack[CompareOptions]) -> Comparison:
         """Whether ``candidate`` is better than ``baseline``, question by question: difference, interval, test.
 
         Args:
             baseline: a bot of this run; or a run, ``RUN:BOT``, ``FILE.db`` or a baseline file.
             candidate: likewise.
-            metrics: only these, or families of them.
-            cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
-            correct: correction over the metrics: ``holm`` or ``bh``.
-            flips: how many rows that lost or gained most are named.
-            seed: of the permutations' draws.
-            preference: have a judge say whose answers are better, side by side, where it has not said so yet.
-            judge: who says so; left out, the judge of the candidate's run.
-            judge_url: where that judge is.
+            **options: those of ``proctor.compare``, such as ``metrics`` and ``preference``.
 
         Raises:
             InputError: there is no such side, or nothing can be compared.
         """
-        operands = [self._side(operand) for operand in (baseline, candidate)]
-        return compare_named(
-            operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed, (), preference, judge, judge_url
-        )
+        return compare_named(self._side(baseline), self._side(candidate), self.db, **options)
 
-    async def acompare(
-        self, baseline: str, candidate: str, *, metrics: Sequence[str] = (), cluster: str = "source",
-        correct: Correction = "holm",
-        flips: int = 3, seed: int = 0, preference: bool = False,
-        judge: str = "", judge_url: str = "",
-    ) -> Comparison:  # fmt: skip
+    async def acompare(self, baseline: str, candidate: str, **options: Unpack[CompareOptions]) -> Comparison:
         """``compare`` for async code: the caller's loop goes on while a judge is asked."""
-        operands = [self._side(operand) for operand in (baseline, candidate)]
-
-        def work(_: object) -> Comparison:
-            return compare_named(
-                operands[0], operands[1], self.db, metrics, cluster, correct, flips, seed, (), preference, judge,
-                judge_url,
-            )  # fmt: skip
-
-        return await soon(work, progress=False)
+        return await soon(lambda _: self.compare(baseline, candidate, **options), progress=False)
 
     def gate(
         self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,
@@ -269,19 +250,34 @@ class Run:
         against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
         return Gate(gate_cached(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
 
-    def baseline(self, path: Anywhere = "baseline.json", *, answers: bool = True) -> Path:
+    def baseline(
+        self, path: Anywhere = "baseline.json", *, answers: bool = True, bots: Sequence[str] = (),
+        metrics: Sequence[str] = (),
+    ) -> Path:  # fmt: skip
         """Write the scores of this run to a small file, with which later runs are compared by ``gate``.
 
-        Raises:
-            InputError: it can't be written.
-        """
-        from ...reports.compare.baseline import BaselineChoice, write_baseline
+        Args:
+            path: where to.
+            answers: with the answers.
+            bots: only these; left out, all.
+            metrics: likewise.
 
+        Raises:
+            InputError: the run has no answer, no such bot or no such metric, or it can't be written.
+        """
         place = Path(path)
         check_file(place, "baseline", {self.db.resolve(): "the database"})
-        with self._opened() as run:
-            write_baseline(run.store, run.id, place, BaselineChoice(None, None, answers))
+        self.write_baseline(place, bots, metrics, answers)
         return place
+
+    def write_baseline(self, path: Path, bots: Collection[str], metrics: Collection[str], answers: bool) -> RunTables:
+        """``baseline``, with what was written in return."""
+        from ...reports.compare.baseline import BaselineChoice, write_baseline
+
+        with contextlib.closing(Store.open(self.db, create=False)) as store:
+            run_id, _ = find_run(store, self.name)
+            _check_baseline(run_tables(store, run_id), bots, metrics)
+            return write_baseline(store, run_id, path, BaselineChoice(bots or None, metrics or None, answers))
 
     def report(self, path: Anywhere, *, whole: bool = False) -> Path:
         """Write the run to a file, by its ending: the page (``.html``), Markdown (``.md``), JSON, JUnit (``.xml``),
@@ -305,7 +301,7 @@ class Run:
             check_file(place, "report", {self.db.resolve(): "the database"})
         with self._opened() as run:
             run.store.query("BEGIN")  # one moment for all of it, even while a run goes on
-            _write(make_report(run.store, run.id), place, kind, whole)
+            write_report(make_report(run.store, run.id), place, kind, whole)
         return place
 
     def problems(self) -> Records:
@@ -362,6 +358,18 @@ class Run:
         with contextlib.closing(Store.open(self.db, create=False)) as store:
             run_id, _ = find_run(store, self.name)
             yield open_reported(store, run_id, self.__dict__.get("summary"))
+
+
+def _check_baseline(run: RunTables, bots: Collection[str], metrics: Collection[str]) -> None:
+    for bot in bots:
+        if bot not in run.tables:
+            raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
+    if not any(table.asked.any() for table in run.tables.values()):
+        raise InputError(f"Run {run.run} has no answer yet; there is nothing to write.")
+    columns = next(iter(run.tables.values())).columns
+    for metric in metrics:
+        if metric not in columns:
+            raise InputError(f"Run {run.run} has no metric {metric}{nearest(metric, columns, 'it has')}.")
 
 
 def side_of(operand: str | Run) -> str:
@@ -465,7 +473,8 @@ def _rows(run: ReportedRun) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _write(report: Report, place: Path, kind: str, whole: bool) -> None:
+def write_report(report: Report, place: Path, kind: str, whole: bool = False) -> None:
+    """Write a report to a file, or for ``.csv`` and no kind to a folder; ``whole`` leaves nothing out of the page."""
     if kind in ("", ".csv"):
         from ...reports.export.archive import fill_csv_folder
 
@@ -478,25 +487,26 @@ def _write(report: Report, place: Path, kind: str, whole: bool) -> None:
 
             write_archive(report, file, place.absolute().parent)
         else:
-            file.writelines(_text(report, kind, whole))
+            file.writelines(report_text(report, kind, whole))
 
 
-def _text(report: Report, kind: str, whole: bool) -> Iterator[bytes]:
+def report_text(report: Report, kind: str, whole: bool = False) -> Iterable[bytes]:
+    """The page (``.html``), Markdown (``.md``), JSON or JUnit (``.xml``) of a report."""
     match kind:
         case ".html":
             from ...reports.pages.row_index import EVERYTHING
             from ...reports.pages.run_page import run_file
 
-            yield from run_file(report, EVERYTHING if whole else None)
+            return run_file(report, EVERYTHING if whole else None)
         case ".json":
             from ...reports.export.json import run_json
 
-            yield from run_json(report)
+            return run_json(report)
         case ".md":
             from ...reports.export.markdown import markdown
 
-            yield markdown(report).encode("utf-8", "replace")
+            return [markdown(report).encode("utf-8", "replace")]
         case _:
             from ...reports.export.junit import run_junit
 
-            yield run_junit(report).encode("utf-8", "replace")
+            return [run_junit(report).encode("utf-8", "replace")]

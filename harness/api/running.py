@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
 from ..run.interrupts import STOP, Stop
 from ..run.progress import Silent, watching
+from ..run.run_config import RunConfig
 
 if TYPE_CHECKING:
     from ...reports.store.run import Row
@@ -37,28 +38,60 @@ class Job(Generic[Given]):
 
 
 def twins(
-    prepare: Callable[Taken, Job[Given]],
+    prepare: Callable[Taken, Job[Given]], options: type | None = None, of: Callable[..., object] = RunConfig
 ) -> tuple[Callable[Taken, Given], Callable[Taken, Coroutine[Any, Any, Given]]]:
-    """A verb that waits, and its twin for async code, of one function that says what is to be done."""
+    """A verb that waits, and its twin for async code, of one function that says what is to be done.
 
-    def waiting(*given: Taken.args, **options: Taken.kwargs) -> Given:
-        job = prepare(*given, **options)
+    Args:
+        prepare: that function.
+        options: the ``TypedDict`` of its keywords that are options of a run. Signature and docstring name each of them,
+            the latter in the place of ``**options``.
+        of: what has their defaults.
+    """
+    signature = _with_options(inspect.signature(prepare), options, of)
+
+    def waiting(*given: Taken.args, **named: Taken.kwargs) -> Given:
+        signature.bind(*given, **named)  # an option that this verb has not is refused
+        job = prepare(*given, **named)
         return wait(job.work, job.progress)
 
-    async def awaited(*given: Taken.args, **options: Taken.kwargs) -> Given:
-        job = prepare(*given, **options)
+    async def awaited(*given: Taken.args, **named: Taken.kwargs) -> Given:
+        signature.bind(*given, **named)
+        job = prepare(*given, **named)
         return await soon(job.work, job.progress)
 
     name = prepare.__name__.lstrip("_")
+    about = (prepare.__doc__ or "").replace("        **options:\n", _about_options(options))
     note = f"``{name}`` for async code: the caller's loop goes on meanwhile; cancelling the task stops the work."
-    signature = inspect.signature(prepare)
     made = str(signature.return_annotation).removeprefix("Job[").removesuffix("]")
-    verbs: tuple[tuple[Any, str, str | None], ...] = ((waiting, name, prepare.__doc__), (awaited, f"a{name}", note))
+    verbs: tuple[tuple[Any, str, str | None], ...] = ((waiting, name, about), (awaited, f"a{name}", note))
     for verb, called, docstring in verbs:
         verb.__name__ = verb.__qualname__ = called
         verb.__doc__, verb.__module__ = docstring, prepare.__module__
         verb.__signature__ = signature.replace(return_annotation=made)
     return waiting, awaited
+
+
+def _with_options(signature: inspect.Signature, options: type | None, of: Callable[..., object]) -> inspect.Signature:
+    """The signature with a keyword for each option, with its default."""
+    if options is None:
+        return signature
+    known = inspect.signature(of).parameters
+    named = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    named += [
+        known[name].replace(
+            kind=inspect.Parameter.KEYWORD_ONLY, annotation=getattr(declared, "__forward_arg__", declared)
+        )
+        for name, declared in options.__annotations__.items()
+    ]
+    return signature.replace(parameters=named)
+
+
+def _about_options(options: type | None) -> str:
+    """What ``RunConfig`` says of each option."""
+    wanted = {} if options is None else options.__annotations__
+    lines = (line for line in (RunConfig.__doc__ or "").splitlines(keepends=True))
+    return "".join(line for line in lines if line.strip().partition(":")[0] in wanted)
 
 
 def wait(work: Work[Given], progress: bool) -> Given:
@@ -101,11 +134,11 @@ async def soon(work: Work[Given], progress: bool) -> Given:
     with _terminal(progress and not _display()) as watcher:
         loop, finished = asyncio.get_running_loop(), asyncio.Event()
 
-        def tell() -> None:
+        def wake() -> None:
             with contextlib.suppress(RuntimeError):  # nobody waits any more
                 loop.call_soon_threadsafe(finished.set)
 
-        thread = _Thread(work, watcher, tell)
+        thread = _Thread(work, watcher, wake)
         try:
             await finished.wait()
         except asyncio.CancelledError:
@@ -118,10 +151,10 @@ async def soon(work: Work[Given], progress: bool) -> Given:
 class _Thread(Generic[Given]):
     """Work in a thread of its own, with its result or what it raised."""
 
-    def __init__(self, work: Work[Given], watcher: Watcher, tell: Callable[[], None] | None = None) -> None:
+    def __init__(self, work: Work[Given], watcher: Watcher, ended: Callable[[], None] | None = None) -> None:
         self.stop = Stop()
         self.done = threading.Event()
-        self._work, self._watcher, self._tell = work, watcher, tell
+        self._work, self._watcher, self._ended = work, watcher, ended
         self._given: list[Given] = []
         self._error: BaseException | None = None
         context = contextvars.copy_context()
@@ -141,8 +174,8 @@ class _Thread(Generic[Given]):
             self._error = error
         finally:
             self.done.set()
-            if self._tell is not None:
-                self._tell()
+            if self._ended is not None:
+                self._ended()
 
 
 def _loop_is_running() -> bool:

@@ -6,24 +6,27 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from pydantic import ValidationError
 
 from ... import InputError
+from ...knowledge import existing
 from ...knowledge.questions.question_files import questions_in
 from ...knowledge.questions.row_files import rows_of
 from ...metrics.declaration import declaration_of, metric
 from ...reports.store.database import Store
 from ...reports.store.encoding import to_json
 from ..cluster.target import clustered
+from ...reports.store.run import LATEST
 from ..gate.gate import GateOptions, gate_cached
+from ..run.progress import Silent
 from ..run.recorded_run import recorded_evaluation
 from ..run.run import run_evaluation
-from ..run.run_config import RunConfig
+from ..run.run_config import AskOptions, KnowledgeOptions, RunConfig, RunOptions, ScoreOptions
 from ..run.suite_run import suite_evaluation
 from ..suite.choices import named_rubrics, rubrics_added
 from ..suite.mistakes import PlacedYaml, mistakes
@@ -31,21 +34,27 @@ from ..suite.settings import Suite
 from ..suite.suite_file import LoadedSuite, load_named
 from .asking import Answer, ask_one
 from .bots import Files, given_bot, paths
-from .results import Comparison, Gate, KnowledgeReport, compare_named
+from .results import CompareOptions, Comparison, Gate, KnowledgeReport, compare_named
 from .run import Database, Run, side_of
 from .running import Job, twins
 
 if TYPE_CHECKING:
+    from ...knowledge.questions.row_files import RowSource
     from ...metrics.declaration import Function
-    from ...reports.compare.comparison import Correction
+    from ...reports.gate.rule import Scope
+    from ..analysis.analysis import AnalysisOptions
     from ..perturb import PerturbedRun
     from ..run.engine import Watcher
+    from ..run.estimate import CostEstimate
     from ..run.run import Evaluation, Outcome
     from ..suite.choices import Entry
     from ..suite.mistakes import KeyPath
 
 DATABASE = "proctor.db"
+SUITES: Final = (".yaml", ".yml")
 Anywhere = str | os.PathLike[str]
+Notify = Callable[[str], None]
+Watching = Callable[[], contextlib.AbstractContextManager["Watcher"]]
 MetricLike = str | Mapping[str, Mapping[str, object]] | Callable[..., object]
 
 
@@ -85,7 +94,7 @@ def _evaluate(
         judge: who grades: ``openai:NAME``, a name of ``models``, ``embedded`` (left out), or the settings of a suite.
         models: chat models by name, each with ``model``, ``base_url``, ``temperature`` and the like.
         name: what the run is called in reports.
-        db: the SQLite file that keeps everything.
+        db: the SQLite file with all results.
         limit: only the first so many questions.
         repeat: how often each is asked.
         concurrency: questions in flight at each bot, and calls to the judge.
@@ -140,10 +149,8 @@ def _evaluate(
     loaded = _suite_of(values)
     own = tuple((each, bot) for each, (bot, _) in given.items())
     config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
-    return Job(
-        _work(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, "evaluate"),
-        progress,
-    )
+    made = Prepared(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, verb="evaluate")
+    return Job(made.both, progress)
 
 
 evaluate, aevaluate = twins(_evaluate)
@@ -152,41 +159,21 @@ evaluate, aevaluate = twins(_evaluate)
 def _run(
     suite: Anywhere | None = None,
     *,
-    bots: Sequence[str] | str = (),
     metrics: Sequence[MetricLike] | None = None,
     db: Anywhere = DATABASE,
-    limit: int | None = None,
-    repeat: int | None = None,
-    concurrency: int | None = None,
-    fresh: bool = False,
-    latency_run: bool = False,
-    judge: str = "",
-    judge_url: str = "",
-    local_models: Mapping[str, str] | None = None,
     perturb: bool = True,
     progress: bool = True,
-    on: str = "",
-    workers: int | None = None,
+    **options: Unpack[RunOptions],
 ) -> Job[Run]:
     """Run a suite, as ``proctor run`` does; what the database has already is not asked again.
 
     Args:
         suite: a suite file or its folder; left out, the sample that ships with us.
-        bots: only these bots of it.
         metrics: in place of those of the suite.
-        db: the SQLite file that keeps everything.
-        limit: only the first so many questions.
-        repeat: how often each is asked, in place of the suite's figure.
-        concurrency: questions in flight at each bot, and calls to the judge, in place of the suite's figure.
-        fresh: ask and score everything again.
-        latency_run: one question at a time, bot after bot.
-        judge: who grades, in place of the suite's judge.
-        judge_url: where that judge is.
-        local_models: other models for roles, such as ``{"toxicity": "./folder"}``.
+        db: the SQLite file with all results.
         perturb: with the perturbed questions that the suite wants.
         progress: show how far the run is.
-        on: the cluster that does the work: ``ray`` on this machine, or ``ray://HOST:10001``.
-        workers: how many programs of the cluster work; left out, one on each of its processors.
+        **options:
 
     Returns:
         The run; that of the perturbed questions is its ``perturbed``.
@@ -202,23 +189,11 @@ def _run(
     """
     loaded = load_named(None if suite is None else Path(suite))
     entries, functions = _entries(metrics)
-    config = RunConfig(
-        _several(bots), limit, repeat, concurrency, fresh, latency_run, judge, judge_url, _roles(local_models),
-        metrics=entries, functions=functions, on=on, workers=workers,
-    )  # fmt: skip
-
-    def again() -> PerturbedRun | None:
-        from ..perturb import perturbed_run
-
-        return perturbed_run(loaded, config, os.environ) if perturb and loaded.suite.perturb is not None else None
-
-    def make(notify: Callable[[str], None]) -> Evaluation:
-        return clustered(suite_evaluation(loaded, config, os.environ, notify), config)
-
-    return Job(_work(make, db, "run", again), progress)
+    config = RunConfig.of(options, metrics=entries, functions=functions)
+    return Job(run_of_suite(lambda: loaded, config, db, perturb, "run").both, progress)
 
 
-run, arun = twins(_run)
+run, arun = twins(_run, RunOptions)
 
 
 def _score(
@@ -227,13 +202,9 @@ def _score(
     *,
     rubrics: Files = (),
     metric_files: Files = (),
-    judge: str = "",
-    judge_url: str = "",
     db: Anywhere = DATABASE,
-    concurrency: int | None = None,
-    fresh: bool = False,
-    local_models: Mapping[str, str] | None = None,
     progress: bool = True,
+    **options: Unpack[ScoreOptions],
 ) -> Job[Run]:
     """Score answers that were given elsewhere; no bot is called.
 
@@ -243,13 +214,9 @@ def _score(
         metrics: ids of metrics and evaluators, or functions; left out, those that fit what is recorded.
         rubrics: Markdown files with criteria in plain words, each graded by the judge as ``rubric.FILE``.
         metric_files: Python files with metrics.
-        judge: who grades: ``openai:NAME``, ``langchain:file.py:name`` or ``embedded``.
-        judge_url: where that judge is.
-        db: the SQLite file that keeps everything.
-        concurrency: calls to the judge in flight.
-        fresh: score everything again.
-        local_models: other models for roles.
+        db: the SQLite file with all results.
         progress: show how far it is.
+        **options:
 
     Raises:
         InputError: the answers, a metric or the judge can't be used.
@@ -260,22 +227,18 @@ def _score(
     """
     source = rows_of(answers, "answers")
     entries, functions = _entries(metrics)
-    config = RunConfig(
-        metrics=entries, judge=judge, judge_url=judge_url, concurrency=concurrency, fresh=fresh,
-        local_models=_roles(local_models), metric_files=paths(metric_files), functions=functions,
-        rubrics=paths(rubrics),
-    )  # fmt: skip
-    return Job(_work(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, "score"), progress)
+    config = RunConfig.of(
+        options, metrics=entries, functions=functions, metric_files=paths(metric_files), rubrics=paths(rubrics)
+    )
+    return Job(run_of_answers(source, config, db, "score").both, progress)
 
 
-score, ascore = twins(_score)
+score, ascore = twins(_score, ScoreOptions)
 
 
 def _compare(
-    baseline: str | Run, candidate: str | Run, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
-    cluster: str = "source",
-    correct: Correction = "holm", flips: int = 3, seed: int = 0, preference: bool = False,
-    judge: str = "", judge_url: str = "", db: Anywhere = DATABASE,
+    baseline: str | Run, candidate: str | Run, *, bots: Sequence[str] = (), db: Anywhere = DATABASE,
+    **options: Unpack[CompareOptions],
 ) -> Job[Comparison]:  # fmt: skip
     """Whether ``candidate`` is better than ``baseline``, question by question; nothing is asked without ``preference``.
 
@@ -283,8 +246,9 @@ def _compare(
         baseline: a run, or what ``proctor compare`` takes: ``BOT`` of the latest run, ``RUN``, ``RUN:BOT``, ``latest``,
             ``previous``, ``FILE.db``, or a baseline file.
         candidate: likewise.
-        metrics: only these, or families of them.
         bots: of two runs, only these bots.
+        db: where runs are looked up.
+        metrics: only these, or families of them.
         cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
         correct: correction over the metrics: ``holm`` or ``bh``.
         flips: how many rows that lost or gained most are named.
@@ -292,7 +256,6 @@ def _compare(
         preference: have a judge say whose answers are better, side by side, where it has not said so yet.
         judge: who says so; left out, the judge of the candidate's run.
         judge_url: where that judge is.
-        db: where runs are looked up.
 
     Raises:
         InputError: there is no such side, or nothing can be compared.
@@ -301,18 +264,11 @@ def _compare(
 
         print(proctor.compare("mine", "rag", metrics=["exact_match"]))
     """
-    named = [side_of(operand) for operand in (baseline, candidate)]
-
-    def work(_: Watcher) -> Comparison:
-        return compare_named(
-            named[0], named[1], Path(db), metrics, cluster, correct, flips, seed, tuple(bots), preference, judge,
-            judge_url,
-        )  # fmt: skip
-
-    return Job(work, False)
+    sides = side_of(baseline), side_of(candidate)
+    return Job(lambda _: compare_named(*sides, Path(db), bots, **options), False)
 
 
-compare, acompare = twins(_compare)
+compare, acompare = twins(_compare, CompareOptions, compare_named)
 
 
 def _gate(
@@ -320,18 +276,17 @@ def _gate(
     baseline: Anywhere | Run = "",
     *,
     bots: Sequence[str] = (),
+    metrics: Sequence[str] = (),
     margins: Mapping[str, float] | None = None,
+    scope: Scope | None = None,
+    confirm: int | None = None,
     flips: int = 3,
-    db: Anywhere = DATABASE,
-    limit: int | None = None,
-    repeat: int | None = None,
-    concurrency: int | None = None,
-    fresh: bool = False,
-    judge: str = "",
-    judge_url: str = "",
-    local_models: Mapping[str, str] | None = None,
     early_stop: bool = False,
+    attribute: bool = False,
+    old_knowledge: Anywhere | None = None,
+    db: Anywhere = DATABASE,
     progress: bool = True,
+    **options: Unpack[AskOptions],
 ) -> Job[Gate]:
     """Whether a change made bots worse; the verdict is true when it did not.
 
@@ -340,18 +295,17 @@ def _gate(
         baseline: a file of ``Run.baseline``, a run or its name, ``previous``, ``FILE.db``, or another bot; left out,
             what the suite names.
         bots: those that are gated; all that both sides have where none is named.
+        metrics: those that are gated; left out, those of the suite, or the primary metric.
         margins: by metric how much worse its mean may become; only named ones are gated.
+        scope: whether the verdict is about ``these`` questions, or about questions ``like_these``.
+        confirm: how often changed answers are asked again at most, in place of the suite's figure.
         flips: how many questions that got worse are named.
-        db: the SQLite file that keeps everything.
-        limit: only the first so many questions.
-        repeat: how often each is asked.
-        concurrency: questions in flight at each bot.
-        fresh: ask and score everything again.
-        judge: who grades, in place of the suite's judge.
-        judge_url: where that judge is.
-        local_models: other models for roles.
         early_stop: ask in random order, and stop when the verdict is certain.
+        attribute: find out which of several changes caused the loss, by running versions in between.
+        old_knowledge: documents of the baseline, for ``attribute``.
+        db: the SQLite file with all results.
         progress: show how far it is.
+        **options:
 
     Raises:
         InputError: suite, run, margins or baseline can't be used; then nothing was asked.
@@ -362,26 +316,90 @@ def _gate(
         proctor.run("suite.yaml").baseline("baseline.json")
         assert proctor.gate("suite.yaml", "baseline.json").exit_code in (0, 3)
     """
+    named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
     against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
-    options = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips)
-    if isinstance(subject, Run) or not _is_suite(Path(subject)):
-        named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
-        return Job(lambda _: Gate(gate_cached(named, options)), False)
-    loaded = load_named(Path(subject))
-    config = RunConfig(
-        (), limit, repeat, concurrency, fresh, judge=judge, judge_url=judge_url, local_models=_roles(local_models)
+    wanted = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips, tuple(metrics), scope, confirm)
+    old = None if old_knowledge is None else Path(old_knowledge)
+    asking = Asking(RunConfig.of(options), early_stop, attribute, old)
+    if isinstance(subject, Run) or not is_suite(named):
+        return Job(lambda _: gate_run(named, wanted, asking), False)
+    loaded = load_named(Path(named))
+    return Job(
+        lambda watcher: gate_of_suite(
+            lambda: loaded, wanted, asking, lambda: contextlib.nullcontext(watcher), watcher.message
+        ),
+        progress,
     )
 
-    def work(watcher: Watcher) -> Gate:
-        from ..gate.gate import gate_suite
 
-        held = gate_suite(loaded, config, options, os.environ, watcher, watcher.message, early_stop)
-        return Gate(held.result, _warnings(held.outcome))
-
-    return Job(work, progress)
+gate, agate = twins(_gate, AskOptions)
 
 
-gate, agate = twins(_gate)
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How the suite of a gate is run; no such option applies to a finished run."""
+
+    config: RunConfig = field(default_factory=RunConfig)
+    early_stop: bool = False
+    attribute: bool = False
+    old_knowledge: Path | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were given, as the command line has them."""
+        usual = RunConfig()
+        changed = {name: getattr(self.config, name) != getattr(usual, name) for name in AskOptions.__annotations__}
+        changed |= {name: bool(getattr(self, name)) for name in ("early_stop", "attribute", "old_knowledge")}
+        names = [name.removesuffix("s") if name == "local_models" else name for name in changed if changed[name]]
+        return [f"--{name.replace('_', '-')}" for name in names]
+
+    def check(self) -> None:
+        """Check that the old documents exist, before anything is asked."""
+        if self.old_knowledge is not None:
+            if not self.attribute:
+                raise InputError("--old-knowledge needs --attribute.")
+            existing(self.old_knowledge, "the folder with the documents of the baseline")
+
+
+def is_suite(subject: str) -> bool:
+    """Whether a text names a suite file, its folder, or the sample; otherwise it names a run."""
+    path = Path(subject)
+    return path.suffix.lower() in SUITES or path.is_dir() or subject == "sample"
+
+
+def gate_run(name: str, options: GateOptions, asking: Asking) -> Gate:
+    """Gate a finished run. Raises InputError where options say how it is to be asked."""
+    if asking.given:
+        what = "the latest run" if name == LATEST else name
+        raise InputError(
+            f"{', '.join(asking.given)}: {what} is finished, so nothing is asked. Give the suite instead, which is run "
+            "first."
+        )
+    return Gate(gate_cached(name, options))
+
+
+def gate_of_suite(
+    load: Callable[[], LoadedSuite], options: GateOptions, asking: Asking, watching: Watching,
+    notify: Callable[[str], None], ended: Callable[[Outcome], None] = lambda _: None,
+) -> Gate:  # fmt: skip
+    """Run a suite and gate it; ``ended`` is given the run's outcome before causes are looked for."""
+    from ..gate.gate import gate_suite
+
+    asking.check()
+    loaded = load()
+    with watching() as watcher:
+        says = notify if isinstance(watcher, Silent) else watcher.message
+        finished = gate_suite(loaded, asking.config, options, os.environ, watcher, says, asking.early_stop)
+    ended(finished.outcome)
+    result = finished.result
+    if asking.attribute:
+        from ..gate.attribution import explained
+
+        causes = explained(
+            result.report, loaded, asking.config, options.database, os.environ, watching, notify, asking.old_knowledge
+        )
+        result = replace(result, explained=causes)
+    return Gate(result, _warnings(finished.outcome))
 
 
 def _knowledge(
@@ -393,14 +411,9 @@ def _knowledge(
     grid: Mapping[str, Sequence[object]] | None = None,
     against: Anywhere | None = None,
     most_calls: int | None = None,
-    bots: Sequence[str] | str = (),
-    limit: int | None = None,
-    concurrency: int | None = None,
-    judge: str = "",
-    judge_url: str = "",
-    local_models: Mapping[str, str] | None = None,
     db: Anywhere = DATABASE,
     progress: bool = True,
+    **options: Unpack[KnowledgeOptions],
 ) -> Job[KnowledgeReport]:
     """Benchmark the documents of a suite: which help, which mislead, what is missing, how to cut and search them.
 
@@ -413,14 +426,9 @@ def _knowledge(
         grid: configurations to compare, such as ``{"chunk_size": [300, 600]}``.
         against: other documents, such as last month's.
         most_calls: most answers that are asked for anew to find which documents caused wrong ones.
-        bots: only these bots.
-        limit: only the first so many questions.
-        concurrency: questions in flight at each bot.
-        judge: who grades, in place of the suite's judge.
-        judge_url: where that judge is.
-        local_models: other models for roles.
-        db: the SQLite file that keeps everything.
+        db: the SQLite file with all results.
         progress: show how far it is.
+        **options:
 
     Raises:
         InputError: suite, documents, questions or options can't be used.
@@ -432,27 +440,28 @@ def _knowledge(
     from ..analysis.analysis import AnalysisOptions, named_parts
 
     loaded = load_named(None if suite is None else Path(suite))
-    config = RunConfig(
-        _several(bots), limit, concurrency=concurrency, judge=judge, judge_url=judge_url,
-        local_models=_roles(local_models),
-    )  # fmt: skip
+    parts = named_parts([only] if isinstance(only, str) else list(only))
     settings = tuple(f"{key}={','.join(map(str, values))}" for key, values in (grid or {}).items())
     other = None if against is None else Path(against)
-    options = AnalysisOptions(named_parts(list(_several(only))), answers, config, metric, settings, other, most_calls)
-
-    def work(watcher: Watcher) -> KnowledgeReport:
-        from ..analysis.analysis import analyse_suite
-
-        with contextlib.closing(Store.open(Path(db))) as store:
-            made = analyse_suite(
-                loaded, options, store, os.environ, lambda: contextlib.nullcontext(watcher), watcher.message
-            )
-        return KnowledgeReport(Path(db).absolute(), made.analysis)
-
-    return Job(work, progress)
+    wanted = AnalysisOptions(parts, answers, RunConfig.of(options), metric, settings, other, most_calls)
+    return Job(
+        lambda watcher: analysis_of_suite(loaded, wanted, db, lambda: contextlib.nullcontext(watcher), watcher.message),
+        progress,
+    )
 
 
-knowledge, aknowledge = twins(_knowledge)
+knowledge, aknowledge = twins(_knowledge, KnowledgeOptions)
+
+
+def analysis_of_suite(
+    loaded: LoadedSuite, options: AnalysisOptions, db: Anywhere, watching: Watching, notify: Notify
+) -> KnowledgeReport:
+    """Analyse the documents of a suite."""
+    from ..analysis.analysis import analyse_suite
+
+    with contextlib.closing(Store.open(Path(db))) as store:
+        made = analyse_suite(loaded, options, store, os.environ, watching, notify)
+    return KnowledgeReport(Path(db).absolute(), made.analysis, made.is_incomplete)
 
 
 def _ask(
@@ -512,35 +521,93 @@ def open(path: Anywhere = DATABASE) -> Database:
         return Database(Path(path).absolute())
 
 
-def _work(
-    make: Callable[[Callable[[str], None]], Evaluation], db: Anywhere, verb: str,
-    again: Callable[[], PerturbedRun | None] = lambda: None,
-) -> Callable[[Watcher], Run]:  # fmt: skip
-    """What runs an evaluation, and the one of perturbed questions after it.
+class Prepared:
+    """A run that is about to be made, and the one of its perturbed questions; verbs and commands make theirs of it.
 
-    The database is opened in the thread that does so.
+    Attributes:
+        db: the SQLite file with all results.
+        unwritten: why the judge could not write perturbed questions; blank where it could.
     """
 
-    def work(watcher: Watcher) -> Run:
-        evaluation = _without_command(make(watcher.message), verb)
-        perturbed = again()  # what it wants and can't have is told before anything is asked
-        with contextlib.closing(Store.open(Path(db))) as store:
-            outcome = run_evaluation(evaluation, store, watcher)
-            second = None
-            if perturbed is not None and not outcome.judge_problem and len(outcome.unable) < len(outcome.summary.bots):
-                asked_again = clustered(perturbed.evaluation(os.environ, watcher.message, store), perturbed.options)
-                second = run_evaluation(_without_command(asked_again, verb), store, watcher)
-        path = Path(db).absolute()
-        second_run = None if second is None else Run(path, second.summary.run, _warnings(second))
-        return Run(path, outcome.summary.run, _warnings(outcome), second_run)
+    def __init__(
+        self, evaluation: Callable[[Notify], Evaluation], db: Anywhere,
+        perturbed: Callable[[], PerturbedRun | None] = lambda: None, verb: str = "",
+    ) -> None:  # fmt: skip
+        self.db = Path(db)
+        self.unwritten = ""
+        self._evaluation, self._prepare, self._verb = evaluation, perturbed, verb
+        self._perturbed: PerturbedRun | None = None
 
-    return work
+    def first(self, watcher: Watcher, notify: Notify | None = None) -> tuple[Run, Outcome]:
+        """Ask and score; mistakes in what is to be perturbed are reported before anything is asked."""
+        evaluation = self._evaluation(notify or watcher.message)
+        self._perturbed = self._prepare()
+        return self._made(lambda _: evaluation, watcher)
+
+    def second(self, first: Outcome, watcher: Watcher, notify: Notify | None = None) -> tuple[Run, Outcome] | None:
+        """Ask the perturbed questions; None where there are none, or the first run failed."""
+        run = self._perturbed
+        if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
+            return None
+
+        def evaluation(store: Store) -> Evaluation:
+            return clustered(run.evaluation(os.environ, notify or watcher.message, store), run.options)
+
+        made = self._made(evaluation, watcher)
+        self.unwritten = run.written.problem
+        return made
+
+    def both(self, watcher: Watcher) -> Run:
+        """Both, one after the other."""
+        run, outcome = self.first(watcher)
+        second = self.second(outcome, watcher)
+        run.perturbed = second[0] if second else None
+        return run
+
+    def estimates(self) -> tuple[CostEstimate, CostEstimate | None, int]:
+        """What both would cost, and how many requests a judge would get to write questions; nothing is asked."""
+        from ..run.estimate import cost_estimate
+
+        first = cost_estimate(self._evaluation(lambda _: None), self.db)
+        run = self._prepare()
+        if run is None:
+            return first, None, 0
+        return first, cost_estimate(run.evaluation(os.environ, lambda _: None), self.db), run.to_write
+
+    def _made(self, make: Callable[[Store], Evaluation], watcher: Watcher) -> tuple[Run, Outcome]:
+        with contextlib.closing(Store.open(self.db)) as store:  # in the thread that uses it
+            outcome = run_evaluation(self._named(make(store)), store, watcher)
+        return Run(self.db.absolute(), outcome.summary.run, _warnings(outcome), outcome), outcome
+
+    def _named(self, evaluation: Evaluation) -> Evaluation:
+        """With the verb in place of the command: what was typed is none of ours in Python, and may name folders."""
+        if not self._verb:
+            return evaluation
+        manifest = {**evaluation.header.manifest, "command": [f"proctor.{self._verb}"]}
+        return replace(evaluation, header=replace(evaluation.header, manifest=manifest))
 
 
-def _without_command(evaluation: Evaluation, verb: str) -> Evaluation:
-    """The run with the verb in the place of what was typed: that was no command of ours, and may name folders."""
-    manifest = {**evaluation.header.manifest, "command": [f"proctor.{verb}"]}
-    return replace(evaluation, header=replace(evaluation.header, manifest=manifest))
+def run_of_suite(
+    load: Callable[[], LoadedSuite], config: RunConfig, db: Anywhere, perturb: bool = True, verb: str = ""
+) -> Prepared:
+    """The run of a suite; ``verb`` stands in its manifest in place of what was typed."""
+
+    def perturbed() -> PerturbedRun | None:
+        if not perturb or load().suite.perturb is None:
+            return None
+        from ..perturb import perturbed_run
+
+        return perturbed_run(load(), config, os.environ)
+
+    def evaluation(notify: Notify) -> Evaluation:
+        return clustered(suite_evaluation(load(), config, os.environ, notify), config)
+
+    return Prepared(evaluation, db, perturbed, verb)
+
+
+def run_of_answers(source: Path | RowSource, config: RunConfig, db: Anywhere, verb: str = "") -> Prepared:
+    """The run that scores recorded answers, in a file or in memory."""
+    return Prepared(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, verb=verb)
 
 
 def _warnings(outcome: Outcome) -> tuple[str, ...]:
@@ -551,14 +618,6 @@ def _warnings(outcome: Outcome) -> tuple[str, ...]:
         *outcome.warnings,
     )
     return tuple(dict.fromkeys(filter(None, lines)))
-
-
-def _is_suite(path: Path) -> bool:
-    return path.suffix.lower() in (".yaml", ".yml") or path.is_dir() or str(path) == "sample"
-
-
-def _several(names: Sequence[str] | str) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _named_bots(bots: object) -> dict[str, object]:
@@ -576,7 +635,7 @@ def _named_bots(bots: object) -> dict[str, object]:
         raise InputError("bots is empty; give one at least, such as bots={'mine': my_function}.")
     for name in named:
         if not name.strip() or "," in name:
-            raise InputError(f"bots: {name!r} is no name for a bot: it must not be empty or hold a comma.")
+            raise InputError(f"bots: {name!r} is no name for a bot: it must not be empty or contain a comma.")
     return named
 
 
@@ -588,7 +647,7 @@ def _own_name(bot: object) -> str:
 
 
 def _entries(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tuple[Function, ...]]:
-    """Metrics as a suite has them, and the functions among them, which the catalog has to be told of."""
+    """Metrics as a suite has them, and the functions among them, which the catalog does not have."""
     if metrics is None:
         return None, ()
     if isinstance(metrics, (str, Mapping)) or callable(metrics):
@@ -612,10 +671,6 @@ def _entries(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tup
         if isinstance(declaration_of(function), MetricDeclaration):
             entries.append(name_of(function))
     return tuple(entries), tuple(functions)
-
-
-def _roles(models: Mapping[str, str] | None) -> tuple[str, ...]:
-    return tuple(f"{role}={model}" for role, model in (models or {}).items())
 
 
 @dataclass(frozen=True, slots=True)

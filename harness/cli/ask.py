@@ -1,4 +1,4 @@
-"""The commands ``ask``, ``init``, ``metrics`` and ``report``."""
+"""``ask``: one bot, one question; ``init``: a copy of the sample suite to edit."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from ...reports.text import printable, printable_lines
 from ..api.asking import Answer, ask_one
 from ..suite.suite_file import FILE, FIRST_LINE, NAME, sample_suite, suite_schema
 from .console import own_stdout, write_json
-from .conventions import Database, Json, interruptible
+from .conventions import Json, interruptible
 
 if TYPE_CHECKING:
     from ...bots import ToolCall
     from ..suite.suite_file import LoadedSuite
-    from .conventions import Wanted
 
 
 SHOWN = 400  # characters of a context that are shown
@@ -190,91 +189,6 @@ def ask(
 
     with interruptible("Stopped."):
         ask_once(load_named(suite), bot, question, os.environ, as_json)
-
-
-def report(
-    run: Annotated[
-        str | None,
-        typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest. With a second run: "
-                       "the baseline, named as for 'proctor compare'."),
-    ] = None,
-    head: Annotated[
-        str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
-    ] = None,
-    database: Database = Path("proctor.db"),
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. By default RUN.html in this folder."),
-    ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Write the page and open it in the browser.")] = False,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Put everything on the page, even if it takes more than 8 MB.")
-    ] = False,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
-    ] = None,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML: a case for each threshold of the suite.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Everything as JSON; '-' for stdout.")
-    ] = None,
-    archive: Annotated[
-        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; reproducible bytes.")
-    ] = None,
-    github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
-) -> None:  # fmt: skip
-    """Write a run, or the changes between two, as a page or files. Nothing is asked."""
-    from .console import own_stdout
-    from .conventions import Wanted
-
-    wanted = Wanted(html, markdown, json, junit, csv, archive, github, show, whole)
-    operands = (run, head) if run is not None and head is not None else None
-    with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
-        for sentence in _reported(database, operands or run, wanted, stdout):
-            typer.echo(sentence, err=True)
-
-
-def _reported(database: Path, what: tuple[str, str] | str | None, wanted: Wanted, stdout: TextIO) -> Iterator[str]:
-    """Write one run, or two sides; the modules of the other are not loaded."""
-    if isinstance(what, tuple):
-        from .report import report_pair
-
-        return report_pair(database, what, wanted, stdout, os.environ)
-    from .report import report_run
-
-    return report_run(database, what, wanted, stdout, os.environ)
-
-
-def metrics(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Metrics or evaluators to describe in full."),
-    ] = None,
-    as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
-    evaluators: Annotated[
-        bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
-    ] = False,
-) -> None:
-    """List the metrics, or describe some in full.
-
-    What they measure, what they need, their options and limits.
-    """
-    if names:
-        from .metrics import show_pages
-
-        if as_markdown or evaluators:
-            raise InputError("--markdown and --evaluators are for the whole list; leave them out for single metrics.")
-        show_pages(names, as_json)
-        return
-    from .metrics import show_evaluators, show_metrics
-
-    show = show_evaluators if evaluators else show_metrics
-    show(as_json, as_markdown)
 
 
 def init(

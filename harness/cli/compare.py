@@ -21,7 +21,7 @@ from ...reports.export.comparison import compared_blocks, compared_object, tourn
 from ...reports.files import check_file, is_database, whole_file
 from ...reports.table import markdown
 from ...reports.text import printable
-from .console import show, write_bytes, write_json
+from .console import own_stdout, show, write_bytes, write_json
 from .conventions import Database, Json, JudgeUrl, interruptible
 
 if TYPE_CHECKING:
@@ -239,12 +239,13 @@ def compare(
     Paired by question: difference, interval, test, latency. Nothing is asked, except with --side-by-side a judge;
     with A alone, a run, it compares each of its bots with each.
     """
-    from ...reports.compare.comparison import Asked
     from ..api.results import compare_asked
-    from ..side_by_side import PairOptions, judge_side_by_side
-    from .console import own_stdout
 
-    pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed, stop_early) if side_by_side else None
+    pairs = None
+    if side_by_side:
+        from ..side_by_side import PairOptions
+
+        pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed, stop_early)
     if pairs is not None and baseline and not candidate:
         with interruptible(STOPPED), own_stdout() as stdout:
             _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, as_json, stdout)
@@ -257,6 +258,8 @@ def compare(
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
     with interruptible(STOPPED), own_stdout() as stdout:
         if pairs is not None and dry_run:
+            from ..side_by_side import judge_side_by_side
+
             with opened_operands(first, second, database) as (one, other):
                 report = judge_side_by_side(one, other, bot or (), cluster, pairs, os.environ, dry_run=True)
             for sentence in report.sentences(dry_run=True):

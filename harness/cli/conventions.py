@@ -34,6 +34,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]
+SuiteFile = Annotated[
+    Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample.")
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")]
 Judge = Annotated[
     str,
@@ -61,6 +64,21 @@ LocalModel = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")]
+BetterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--better",
+        metavar="METRIC=higher|lower|neither",
+        help="Which values of an imported score are better, where nobody says so. Repeatable.",
+    ),
+]
+RangeOption = Annotated[
+    list[str] | None,
+    typer.Option("--range", metavar="METRIC=0:1", help="The range of an imported score. Repeatable."),
+]
+VersionOption = Annotated[
+    str, typer.Option("--tool-version", metavar="V", help="Version of the tool that gave the scores.")
+]
 
 
 def several(text: str) -> tuple[str, ...]:
@@ -68,10 +86,23 @@ def several(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def _listed(given: Iterable[Any] | None) -> tuple[Any, ...]:
+    return tuple(given or ())
+
+
 @dataclass(frozen=True, slots=True)
 class RunOption:
-    """An option of every command that runs something: its declaration, default, and field of ``RunConfig``."""
+    """An option of commands that run something.
 
+    Attributes:
+        commands: names of these commands.
+        declared: its type and help.
+        default: what it is where it is not given.
+        field: of ``RunConfig``; blank where it is the option's name.
+        read: makes the field's value.
+    """
+
+    commands: str
     declared: object
     default: object = None
     field: str = ""
@@ -80,17 +111,69 @@ class RunOption:
 
 RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
     "bots": RunOption(
-        Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")], "", "", several
+        "run turns knowledge", Annotated[str, typer.Option(metavar="A,B", help="Only these bots of the suite.")], "",
+        read=several,
     ),
-    "limit": RunOption(Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")]),
-    "repeat": RunOption(Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")]),
+    "metrics": RunOption(
+        "score",
+        Annotated[
+            str,
+            typer.Option(
+                "--metrics", "--metric", "-m", metavar="ID,ID",
+                help="Metrics or evaluators; by default those that fit the recorded fields.",
+            ),
+        ],
+        "", read=lambda given: several(given) or None,
+    ),
+    "option": RunOption(
+        "score",
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                metavar="METRIC.KEY=VALUE",
+                help="An option of a metric or evaluator, such as answer_similarity.method=cross_encoder. Repeatable.",
+            ),
+        ],
+        None, "options", _listed,
+    ),
+    "metric_file": RunOption(
+        "score",
+        Annotated[
+            list[Path] | None, typer.Option(metavar="FILE.py", help="A file with metrics of your own. Repeatable.")
+        ],
+        None, "metric_files", _listed,
+    ),
+    "rubric": RunOption(
+        "score",
+        Annotated[
+            list[Path] | None,
+            typer.Option(
+                metavar="FILE.md",
+                help="Criteria in plain words, by which the judge grades each answer (metric rubric.FILE). Repeatable.",
+            ),
+        ],
+        None, "rubrics", _listed,
+    ),
+    "primary": RunOption(
+        "score",
+        Annotated[str, typer.Option(metavar="ID", help="The primary metric; by default one is chosen.")], "",
+    ),
+    "limit": RunOption(
+        "run gate turns knowledge",
+        Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N questions.")],
+    ),
+    "repeat": RunOption(
+        "run gate turns", Annotated[int | None, typer.Option(min=1, metavar="N", help="Ask each question N times.")]
+    ),
     "concurrency": RunOption(
+        "run score gate turns knowledge",
         Annotated[
             int | None, typer.Option(min=1, metavar="N", help="Questions in flight per bot, and calls to the judge.")
-        ]
+        ],
     ),
-    "fresh": RunOption(Fresh, False),
+    "fresh": RunOption("run score gate", Fresh, False),
     "latency_run": RunOption(
+        "run",
         Annotated[
             bool,
             typer.Option(
@@ -100,11 +183,12 @@ RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
         ],
         False,
     ),
-    "judge": RunOption(Judge, ""),
-    "judge_url": RunOption(JudgeUrl, ""),
-    "local_model": RunOption(LocalModel, None, "local_models", lambda given: tuple(given or ())),
-    "dry_run": RunOption(DryRun, False, "only_planned"),
+    "judge": RunOption("run score gate turns knowledge", Judge, ""),
+    "judge_url": RunOption("run score gate turns knowledge", JudgeUrl, ""),
+    "local_model": RunOption("run score gate knowledge", LocalModel, None, "local_models", _listed),
+    "dry_run": RunOption("run score turns knowledge", DryRun, False, "only_planned"),
     "on": RunOption(
+        "run",
         Annotated[
             str,
             typer.Option(
@@ -116,39 +200,37 @@ RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
         "",
     ),
     "workers": RunOption(
+        "run",
         Annotated[
             int | None,
             typer.Option(min=1, metavar="N", help="Workers of the cluster; by default one on each processor."),
-        ]
+        ],
     ),
-}
+}  # fmt: skip
 
 
-def with_run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command options of a run, which it takes as one ``config: RunConfig``; they are declared here alone."""
+def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of ``RUN_OPTIONS`` that name it, which it takes as one ``config: RunConfig``."""
+    names = [name for name, option in RUN_OPTIONS.items() if command.__name__ in option.commands.split()]
+    signature = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    for each in signature.parameters.values():
+        declared = names if each.name == "config" else ()
+        parameters += [
+            each.replace(name=name, default=RUN_OPTIONS[name].default, annotation=RUN_OPTIONS[name].declared)
+            for name in declared
+        ] or [each]
 
-    def with_options(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
-        parameters: list[inspect.Parameter] = []
-        for each in signature.parameters.values():
-            declared = names if each.name == "config" else ()
-            parameters += [
-                each.replace(name=name, default=RUN_OPTIONS[name].default, annotation=RUN_OPTIONS[name].declared)
-                for name in declared
-            ] or [each]
+    @functools.wraps(command)
+    def given(**values: Any) -> None:  # noqa: ANN401 - as Typer read them
+        options: dict[str, Any] = {
+            RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names
+        }
+        command(**values, config=RunConfig(**options))
 
-        @functools.wraps(command)
-        def given(**values: Any) -> None:  # noqa: ANN401 - as Typer read them
-            options: dict[str, Any] = {
-                RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names
-            }
-            command(**values, config=RunConfig(**options))
-
-        given.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # what Typer reads
-        given.__annotations__ = {each.name: each.annotation for each in parameters}
-        return given
-
-    return with_options
+    given.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # what Typer reads
+    given.__annotations__ = {each.name: each.annotation for each in parameters}
+    return given
 
 
 @contextlib.contextmanager

@@ -15,44 +15,26 @@ from ... import InputError
 from ...metrics.score import Better
 from ...reports.leaderboard import count
 from ...reports.text import printable
+from ..run.run_config import ScoreMetadata
 from .console import write_json
-from .conventions import Database, Json, complain, interruptible
+from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible
 
 if TYPE_CHECKING:
     from ...reports.export.mlflow import Logged
     from ..exchange import Exported, Imported
-    from ..run.run_config import Told
 
 _STOPPED: Final = "Stopped. The same command imports the rest."
 _DATABASE: Final = Path("proctor.db")
 _OTLP: Final = Path("otlp")  # in place of a file: receive spans
 _UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
-BetterOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--better",
-        metavar="METRIC=higher|lower|neither",
-        help="Which values of an imported score are better, where nobody says so. Repeatable.",
-    ),
-]
-RangeOption = Annotated[
-    list[str] | None,
-    typer.Option("--range", metavar="METRIC=0:1", help="The range of an imported score. Repeatable."),
-]
-VersionOption = Annotated[
-    str, typer.Option("--tool-version", metavar="V", help="Version of the tool that gave the scores.")
-]
 
-
-def read_told(better: Sequence[str], ranges: Sequence[str], version: str) -> Told:
+def read_score_metadata(better: Sequence[str], ranges: Sequence[str], version: str) -> ScoreMetadata:
     """What options say of imported scores.
 
     Raises:
         InputError: one can't be read.
     """
-    from ..run.run_config import Told
-
     directions: dict[str, Better] = {}
     for given in better:
         name, equals, word = given.rpartition("=")
@@ -69,7 +51,7 @@ def read_told(better: Sequence[str], ranges: Sequence[str], version: str) -> Tol
             equals = ""
         if not equals or not colon:
             raise InputError(f"--range is {given!r}; wanted METRIC=LOW:HIGH, such as ragas.rubric=1:5.")
-    return Told(directions, bounds, version)
+    return ScoreMetadata(directions, bounds, version)
 
 
 def import_(
@@ -108,9 +90,9 @@ def import_(
     """
     from ..exchange import ImportOptions, import_file, import_received
 
-    told = read_told(better or (), ranges or (), tool_version)
+    metadata = read_score_metadata(better or (), ranges or (), tool_version)
     target = database or (_DATABASE if into is None else None)
-    options = ImportOptions(format_, name, bot, told, force)
+    options = ImportOptions(format_, name, bot, metadata, force)
     receives = file == _OTLP and not file.exists()
     if not receives and (port is not None or for_ or until_idle):
         raise InputError("--port, --for and --until-idle go with 'proctor import otlp' alone.")

@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 
 import typer
 
 from ... import InputError
-from ...knowledge import existing
-from ...reports.compare.baseline import BaselineChoice, write_baseline
-from ...reports.compare.operands import find_file, split_file, unknown_bot
-from ...reports.compare.scores import run_tables
+from ...reports.compare.operands import find_file, split_file
 from ...reports.export.gate import gate_annotations, gate_junit
 from ...reports.export.github import paused
 from ...reports.files import check_file, whole_file
 from ...reports.gate.rule import Scope
 from ...reports.leaderboard import count
-from ...reports.models_in_use import named
-from ...reports.store.database import Store
 from ...reports.store.run import LATEST
-from ...reports.summary import find_run
 from ...reports.text import printable
-from ..gate.gate import GateOptions, GateResult, gate_cached, result_blocks, result_markdown, result_object
+from ..api.run import Run
+from ..api.verbs import SUITES, Asking, gate_of_suite, gate_run, is_suite
+from ..gate.gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
 from ..run.run_config import RunConfig
-from ..suite.mistakes import nearest
 from ..suite.suite_file import NAME
 from .console import own_stdout, show, write_bytes, write_json
-from .conventions import RUN_OPTIONS, STOPPED, Database, Json, complain, interruptible, say, with_run_options
+from .conventions import STDOUT, STOPPED, Database, Json, complain, interruptible, say, with_run_options
 from .report import write_step
 
 if TYPE_CHECKING:
+    from ..api.results import Gate
     from ..run.run import Outcome
-
-
-STDOUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +102,6 @@ def _write(path: Path, text: str) -> None:
     sys.stderr.write(f"Wrote {path}.\n")
 
 
-SUITES = (".yaml", ".yml")
-
-
-ASKING: Final = ("limit", "repeat", "concurrency", "fresh", "judge", "judge_url", "local_model")
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """Options of the run; they don't apply to a finished run."""
-
-    config: RunConfig = field(default_factory=RunConfig)
-    early_stop: bool = False
-    attribute: bool = False
-    old_knowledge: Path | None = None
-
-    @property
-    def given(self) -> list[str]:
-        """The options that were typed."""
-        options = {name: getattr(self.config, RUN_OPTIONS[name].field or name) for name in ASKING}
-        options |= {each.name: getattr(self, each.name) for each in fields(self) if each.name != "config"}
-        return [f"--{name.replace('_', '-')}" for name, value in options.items() if value]
-
-
 def read_margins(given: Sequence[str]) -> dict[str, float]:
     """Margins from ``METRIC=0.02``.
 
@@ -168,88 +137,48 @@ def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, out
     Raises:
         InputError: something can't be used; nothing was decided.
     """
-    suite = _suite(subject)
-    outputs.check(_in_use(subject, suite, options))
-    result: GateResult | None = None
+    subject = subject or (NAME if Path(NAME).is_file() else LATEST)
+    outputs.check(_in_use(subject, options))
+    made: Gate | None = None
     try:
         with own_stdout() as stdout:
-            result = _gate_run(subject, options, asking) if suite is None else _gate_suite(suite, options, asking)
-            show_gate(result, outputs, stdout, os.environ)
+            made = _gated(subject, options, asking)
+            show_gate(made.result, outputs, stdout, os.environ)
     except BrokenPipeError:  # such as of `| head`: click would end with 1, which says that a bot regressed
-        if result is None:
+        if made is None:
             raise
-    return result.report.exit_code
+    return made.exit_code
 
 
-def _in_use(subject: str | None, suite: Path | None, options: GateOptions) -> dict[Path, str]:
+def _in_use(subject: str, options: GateOptions) -> dict[Path, str]:
     """Input files, which no output may overwrite."""
-    named = [(find_file(options.baseline)[0], "--baseline"), (suite, "the suite")]
-    if suite is None and subject is not None:
-        named.append((find_file(subject)[0], "the run"))
+    its = (Path(subject), "the suite") if is_suite(subject) else (find_file(subject)[0], "the run")
+    named = ((find_file(options.baseline)[0], "--baseline"), its)
     files = {path.resolve(): what for path, what in named if path is not None}
     return files | {options.database.resolve(): "--db"}
 
 
-def _gate_run(subject: str | None, options: GateOptions, asking: Asking) -> GateResult:
-    if asking.given:
-        what = subject or "the latest run"
-        raise InputError(
-            f"{', '.join(asking.given)}: {what} is finished, so nothing is asked. Give the suite instead, which is run "
-            "first."
-        )
-    return gate_cached(subject or LATEST, options)
-
-
-def _suite(subject: str | None) -> Path | None:
-    """The suite that was named; None for a run."""
-    if subject is None:
-        return Path(NAME) if Path(NAME).is_file() else None
-    path = Path(subject)
-    return path if path.suffix.lower() in SUITES or path.is_dir() else None
-
-
-def _gate_suite(suite: Path, options: GateOptions, asking: Asking) -> GateResult:
-    from ..gate.attribution import explained
-    from ..gate.gate import gate_suite
+def _gated(subject: str, options: GateOptions, asking: Asking) -> Gate:
     from ..run.judge_check import JudgeUnfit
-    from ..run.progress import Silent, watching
-    from ..suite.suite_file import load_suite
-    from .run import show_warnings
+    from ..run.progress import watching
+    from ..suite.suite_file import load_named
 
-    _check_attribution(asking)
-    loaded = load_suite(suite)
-    with watching() as watcher:
-        notify = say if isinstance(watcher, Silent) else watcher.message
-        try:
-            finished = gate_suite(loaded, asking.config, options, os.environ, watcher, notify, asking.early_stop)
-        except JudgeUnfit as unfit:  # 1 would say that a bot regressed
-            raise InputError(str(unfit)) from None
-    show_warnings(finished.outcome)
-    _complain(finished.outcome)
-    if not asking.attribute:
-        return finished.result
-    causes = explained(
-        finished.result.report, loaded, asking.config, options.database, os.environ, watching, say, asking.old_knowledge
-    )
-    return replace(finished.result, explained=causes)
-
-
-def _check_attribution(asking: Asking) -> None:
-    """Check that the old documents exist, before anything is asked."""
-    if asking.old_knowledge is not None:
-        if not asking.attribute:
-            raise InputError("--old-knowledge needs --attribute.")
-        existing(asking.old_knowledge, "the folder with the documents of the baseline")
+    if not is_suite(subject):
+        return gate_run(subject, options, asking)
+    try:
+        return gate_of_suite(lambda: load_named(Path(subject)), options, asking, watching, say, _complain)
+    except JudgeUnfit as unfit:  # 1 would say that a bot regressed
+        raise InputError(str(unfit)) from None
 
 
 def _complain(outcome: Outcome) -> None:
     """Print what went wrong in the run; lost values count as missing."""
+    from .run import complain_of, show_warnings
+
+    show_warnings(outcome)
     for bot, problem in outcome.problems.items():
         complain(f"{bot}: {problem}")
-    if outcome.judge_problem:
-        complain(outcome.judge_problem)
-    if outcome.unmeasured:
-        complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
+    complain_of(outcome)
 
 
 def save_baseline(
@@ -263,15 +192,11 @@ def save_baseline(
     path, name = split_file(text) if text else (None, "")
     if path is not None and path.suffix.lower() in (*SUITES, ".json"):
         raise InputError(f"{path} is not a database. A baseline is made from a run: start with 'proctor run'.")
-    if out == Path("-"):
+    if out == STDOUT:
         raise InputError("--out wants a file name, since 'proctor gate' reads the file.")
     database = path or database
     check_file(out, "--out", {database.resolve(): "--db"})
-    with contextlib.closing(Store.open(database, create=False)) as store:
-        run_id, _ = find_run(store, name or LATEST)
-        _check(store, run_id, bots, metrics)
-        choice = BaselineChoice(bots or None, metrics or None, answers)
-        run = write_baseline(store, run_id, out, choice)
+    run = Run(database, name or LATEST).write_baseline(out, bots, metrics, answers)
     if run.status != "finished":
         complain(f"Run {run.run} did not finish ({run.status}): {out} misses the questions that were not asked.")
     table = next(iter(run.tables.values()))
@@ -281,19 +206,6 @@ def save_baseline(
         f"{count(scored, 'metric')} of run {run.run}; {out.stat().st_size / 1000:,.0f} kB. "
         f"Commit it, and compare with it: proctor gate --baseline {out}"
     )
-
-
-def _check(store: Store, run_id: int, bots: Collection[str], metrics: Collection[str]) -> None:
-    run = run_tables(store, run_id)
-    for bot in bots:
-        if bot not in run.tables:
-            raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
-    if not any(table.asked.any() for table in run.tables.values()):
-        raise InputError(f"Run {run.run} has no answer yet; there is nothing to write.")
-    columns = next(iter(run.tables.values())).columns
-    for metric in metrics:
-        if metric not in columns:
-            raise InputError(f"Run {run.run} has no metric {metric}{nearest(metric, columns, 'it has')}.")
 
 
 Bots = Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Gate only this bot. Repeatable.")]
@@ -337,7 +249,7 @@ OldKnowledge = Annotated[
 ]
 
 
-@with_run_options(*ASKING)
+@with_run_options
 def gate(
     subject: Annotated[
         str | None,
@@ -372,8 +284,6 @@ def gate(
 
     Exit code: 0 not worse, 1 regressed, 2 wrong input, 3 undecided, 4 too much missing, 5 below a threshold.
     """
-    from ..gate.gate import GateOptions
-
     options = GateOptions(
         database, baseline, tuple(bot or ()), read_margins(margin or ()), flips, tuple(metric or ()), read_scope(scope),
         confirm,

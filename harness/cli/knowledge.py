@@ -16,6 +16,7 @@ from ...reports.export.knowledge import knowledge_blocks
 from ...reports.table import BLANK, Sentence
 from ...reports.text import printable
 from ..run.run_config import RunConfig
+from .console import own_stdout, write_bytes, write_json
 from .console import show as show_blocks
 from .conventions import (
     DONE,
@@ -23,6 +24,7 @@ from .conventions import (
     UNABLE,
     Database,
     Json,
+    SuiteFile,
     complain,
     interruptible,
     judge_fit,
@@ -49,7 +51,6 @@ def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") 
         show_blocks([BLANK, Sentence(where, "dim")], stdout)
 
 
-Suite = Annotated[Path | None, typer.Argument(metavar="SUITE.yaml", help="The suite; by default the packaged sample.")]
 Only = Annotated[
     list[str] | None,
     typer.Option(
@@ -84,9 +85,9 @@ Show = Annotated[
 ]
 
 
-@with_run_options("bots", "limit", "concurrency", "judge", "judge_url", "local_model", "dry_run")
+@with_run_options
 def knowledge(
-    suite: Suite = None,
+    suite: SuiteFile = None,
     only: Only = None,
     answers: Asks = True,
     metric: Metric = None,
@@ -117,17 +118,13 @@ def knowledge(
 
 def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool, html: Path | None) -> None:
     """Make an analysis and show it."""
-    from ...reports.store.database import Store
-    from ..analysis.analysis import analyse_suite
+    from ..api.verbs import analysis_of_suite
     from ..run.progress import watching
     from ..suite.suite_file import load_named
-    from .console import own_stdout
 
     _check_page(html, database)
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
-        loaded = load_named(suite)
-        with contextlib.closing(Store.open(database)) as store:
-            made = analyse_suite(loaded, options, store, os.environ, watching, say)
+        made = analysis_of_suite(load_named(suite), options, database, watching, say)
         _output(made.analysis, database, as_json, html, stdout)
         if made.stopped:
             raise KeyboardInterrupt
@@ -139,7 +136,6 @@ def _show_stored(name: str, database: Path, as_json: bool, html: Path | None) ->
     from ...reports.analysis.store import find_analysis
     from ...reports.store.database import Store
     from ...reports.store.run import LATEST
-    from .console import own_stdout
 
     _check_page(html, database)
     with interruptible("Stopped."), own_stdout() as stdout:
@@ -152,7 +148,6 @@ def _show_stored(name: str, database: Path, as_json: bool, html: Path | None) ->
 
 def _output(analysis: KnowledgeAnalysis, database: Path, as_json: bool, html: Path | None, stdout: TextIO) -> None:
     from ...reports.analysis.store import analysis_json
-    from .console import write_bytes
 
     if as_json:
         for warning in analysis.warnings:
@@ -186,10 +181,8 @@ def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None
 def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool) -> None:
     """Print the cost estimate of an analysis; nothing is asked, loaded or stored."""
     from ..analysis.analysis import analysis_estimate
-    from ..run.estimate import estimate_object
+    from ..run.estimate import estimate_blocks, estimate_object
     from ..suite.suite_file import load_named
-    from .console import own_stdout, write_json
-    from .run import show_estimate
 
     with interruptible("Stopped."), own_stdout() as stdout:
         made = analysis_estimate(load_named(suite), options, database, os.environ)
@@ -197,6 +190,6 @@ def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, 
             write_json({**(estimate_object(made.run) if made.run else {}), "analysis": made.most}, stdout)
             return
         if made.run is not None:
-            show_estimate(made.run, stdout, as_json)
+            show_blocks(estimate_blocks(made.run), stdout)
         for sentence in made.sentences:
             stdout.write(f"{sentence}\n")

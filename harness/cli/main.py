@@ -45,7 +45,7 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
     },
     "Read the results": {
         "report": Listed(
-            "ask", "Write a run, or the changes between two, as a page or files.", "proctor report --open"
+            "report", "Write a run, or the changes between two, as a page or files.", "proctor report --open"
         ),
         "view": Listed("view", "Show all runs in the browser.", "proctor view --open"),
         "explore": Listed("view", "Query the database with SQL, in Datasette.", "proctor explore --open"),
@@ -100,7 +100,7 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
         "judge-check": Listed(
             "judge", "Run the judge's self-test: cases with known verdicts.", "proctor judge-check my-suite/suite.yaml"
         ),
-        "metrics": Listed("ask", "List the metrics, or describe some in full.", "proctor metrics faithfulness"),
+        "metrics": Listed("metrics", "List the metrics, or describe some in full.", "proctor metrics faithfulness"),
         "label": Listed(
             "judge", "Write a random sample of rows or pairs to a CSV file, to be labelled.",
             "proctor label --metric faithfulness --n 100",

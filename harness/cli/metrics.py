@@ -1,4 +1,4 @@
-"""Lists and pages of metrics, evaluators and their options."""
+"""``metrics``: lists and pages of metrics, evaluators and their options."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import orjson
+import typer
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
@@ -36,6 +37,7 @@ from ...metrics.facts import TOOLS
 from ...metrics.plugins import with_installed
 from ...reports.leaderboard import ARROWS
 from .console import write_json
+from .conventions import Json
 
 if TYPE_CHECKING:
     from ...metrics import Catalog, Metric
@@ -619,3 +621,27 @@ def _labelled(label: str, value: str, width: int) -> Iterator[Text]:
         text = Text(line)
         text.stylize("dim", 0, _LABEL + 2)
         yield text
+
+
+def metrics(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Metrics or evaluators to describe in full."),
+    ] = None,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
+    evaluators: Annotated[
+        bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
+    ] = False,
+) -> None:
+    """List the metrics, or describe some in full.
+
+    What they measure, what they need, their options and limits.
+    """
+    if names:
+        if as_markdown or evaluators:
+            raise InputError("--markdown and --evaluators are for the whole list; leave them out for single metrics.")
+        show_pages(names, as_json)
+        return
+    show = show_evaluators if evaluators else show_metrics
+    show(as_json, as_markdown)

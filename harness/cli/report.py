@@ -1,31 +1,33 @@
-"""Reporting: a run, or two side by side, written to files."""
+"""``report``: a run, or two side by side, as a page or files."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
 
 from ... import InputError
 from ...reports.compare.comparison import Asked, Compared
 from ...reports.compare.operands import Operand
-from ...reports.export.archive import fill_csv_folder, write_archive
 from ...reports.export.comparison import compared_blocks, compared_object, comparison_annotations
 from ...reports.export.github import run_annotations
-from ...reports.export.json import run_json
-from ...reports.export.junit import run_junit
-from ...reports.export.markdown import markdown
-from ...reports.files import whole_file, whole_folder
-from ...reports.report import Report, make_report
+from ...reports.report import make_report
 from ...reports.store.database import Store
 from ...reports.summary import find_run
 from ...reports.table import markdown as as_markdown
+from ..api.run import report_text, write_report
 from .compare import compared, files_of_operands, opened_operands
-from .console import Browse, json_bytes
-from .conventions import Wanted, write_page, write_text
+from .console import Browse, json_bytes, own_stdout
+from .conventions import Database, Wanted, interruptible, write_page, write_text
+
+if TYPE_CHECKING:
+    from ...reports.report import Report
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows
 MOST: Final = 1024 * 1024  # bytes that GitHub takes of a step; of more it shows nothing at all
@@ -107,38 +109,29 @@ def report_run(
         wanted = wanted.with_page([run], database)
         store.query("BEGIN")  # one moment for all files, even while a run goes on
         report = make_report(store, run_id)
-        yield from _page(report, wanted, stdout, browse)
-        yield from _written(report, wanted, stdout)
+        yield from _written(report, wanted, stdout, browse)
         if wanted.github:
             stream = sys.stderr if wanted.takes_stdout else stdout
-            if problem := write_step(markdown(report), run_annotations(report), stream, environ):
+            page = b"".join(report_text(report, ".md")).decode()
+            if problem := write_step(page, run_annotations(report), stream, environ):
                 yield problem
 
 
-def _page(report: Report, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
-    if wanted.html is None:
-        return
-    from ...reports.pages.row_index import EVERYTHING
-    from ...reports.pages.run_page import run_file
-
-    yield from write_page(wanted, run_file(report, EVERYTHING if wanted.whole else None), stdout, browse)
-
-
-def _written(report: Report, wanted: Wanted, stdout: TextIO) -> Iterator[str]:
+def _written(report: Report, wanted: Wanted, stdout: TextIO, browse: Browse | None) -> Iterator[str]:
+    if wanted.html is not None:
+        yield from write_page(wanted, report_text(report, ".html", wanted.whole), stdout, browse)
     if wanted.csv:
-        with whole_folder(wanted.csv) as folder:
-            fill_csv_folder(report, folder)
+        write_report(report, wanted.csv, ".csv")
         yield f"Wrote {wanted.csv}: rows.csv and other tables for a spreadsheet."
-    yield from write_text(wanted.json, run_json(report), "everything, for programs", stdout)
-    if wanted.markdown:
-        page = [markdown(report).encode("utf-8", "replace")]
-        yield from write_text(wanted.markdown, page, "a page for a pull request", stdout)
-    if wanted.junit:
-        cases = [run_junit(report).encode("utf-8", "replace")]
-        yield from write_text(wanted.junit, cases, "test cases for a build server", stdout)
+    for path, kind, what in (
+        (wanted.json, ".json", "everything, for programs"),
+        (wanted.markdown, ".md", "a page for a pull request"),
+        (wanted.junit, ".xml", "test cases for a build server"),
+    ):
+        if path is not None:
+            yield from write_text(path, report_text(report, kind), what, stdout)
     if wanted.zip:
-        with whole_file(wanted.zip) as file:
-            write_archive(report, file, wanted.zip.absolute().parent)
+        write_report(report, wanted.zip, ".zip")
         yield f"Wrote {wanted.zip}: the outputs of each evaluator, the same bytes for equal runs."
 
 
@@ -217,3 +210,49 @@ def _pair_page(
 
     page = pair_file(baseline, candidate, limits=EVERYTHING if wanted.whole else None)
     yield from write_page(wanted, page, stdout, browse)
+
+
+def report(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest. With a second run: "
+                       "the baseline, named as for 'proctor compare'."),
+    ] = None,
+    head: Annotated[
+        str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
+    ] = None,
+    database: Database = Path("proctor.db"),
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. By default RUN.html in this folder."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Write the page and open it in the browser.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Put everything on the page, even if it takes more than 8 MB.")
+    ] = False,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML: a case for each threshold of the suite.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="DIR", help="Tables for a spreadsheet: rows, leaderboard, problems.")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Everything as JSON; '-' for stdout.")
+    ] = None,
+    archive: Annotated[
+        Path | None, typer.Option("--zip", metavar="FILE", help="All outputs of each evaluator; reproducible bytes.")
+    ] = None,
+    github: Annotated[bool, typer.Option("--github", help="Annotations and step summary of GitHub Actions.")] = False,
+) -> None:  # fmt: skip
+    """Write a run, or the changes between two, as a page or files. Nothing is asked."""
+    wanted = Wanted(html, markdown, json, junit, csv, archive, github, show, whole)
+    with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
+        if run is not None and head is not None:
+            sentences = report_pair(database, (run, head), wanted, stdout, os.environ)
+        else:
+            sentences = report_run(database, run, wanted, stdout, os.environ)
+        for sentence in sentences:
+            typer.echo(sentence, err=True)

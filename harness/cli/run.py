@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -24,33 +23,35 @@ from ...reports.report import insight_object, problem_object
 from ...reports.summary import find_run
 from ...reports.table import BLANK, Block, Item, Sentence
 from ...reports.text import printable
-from ..run.estimate import CostEstimate, estimate_blocks, estimate_object
+from ..run.estimate import estimate_blocks, estimate_object
 from ..run.judging import Judging
 from ..run.progress import Silent, watching
-from ..run.run import Evaluation, Outcome, run_evaluation
+from ..run.run import Outcome
 from ..run.run_config import RunConfig
-from .console import show, write_json
+from .console import own_stdout, show, write_json
 from .conventions import (
     DONE,
     STOPPED,
     UNABLE,
+    BetterOption,
     Database,
     Json,
+    RangeOption,
     Rows,
+    SuiteFile,
+    VersionOption,
     complain,
     interruptible,
     judge_fit,
     say,
-    several,
     with_run_options,
 )
-from .exchange import BetterOption, RangeOption, VersionOption, read_told
+from .exchange import read_score_metadata
 
 if TYPE_CHECKING:
     from ...reports.robustness.robustness import Robustness
     from ...reports.store.database import Store
-    from ..perturb import PerturbedRun
-    from ..suite.suite_file import LoadedSuite
+    from ..api.verbs import Prepared
 
 
 MOST: Final = 4
@@ -232,30 +233,6 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def show_estimate(made: CostEstimate, stdout: TextIO, as_json: bool) -> None:
-    """Print the estimate."""
-    if as_json:
-        write_json(estimate_object(made), stdout)
-    else:
-        show(estimate_blocks(made), stdout)
-
-
-def repeat_run(
-    run: PerturbedRun | None, first: Outcome, store: Store, environ: Mapping[str, str], say: Callable[[str], None]
-) -> tuple[Outcome | None, str]:
-    """Run the perturbed questions; None if there are none or the first run failed.
-
-    Also returns why the judge could not write questions; blank if it could.
-    """
-    from ..cluster.target import clustered
-
-    if run is None or first.judge_problem or len(first.unable) == len(first.summary.bots):
-        return None, ""
-    with watching() as watcher:
-        evaluation: Evaluation = run.evaluation(environ, say if isinstance(watcher, Silent) else watcher.message, store)
-        return run_evaluation(clustered(evaluation, run.options), store, watcher), run.written.problem
-
-
 def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustness:
     """Robustness: the answers to perturbed questions compared with those to the original ones."""
     from ...reports.compare.scores import run_tables
@@ -287,21 +264,9 @@ def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[s
     }
 
 
-if TYPE_CHECKING:
-    Again = Callable[[], PerturbedRun | None]
-    Notify = Callable[[str], None]
-    Maker = Callable[[Notify], Evaluation]
-
-
-@with_run_options(
-    "bots", "limit", "repeat", "concurrency", "fresh", "latency_run", "judge", "judge_url", "local_model", "dry_run",
-    "on", "workers",
-)  # fmt: skip
+@with_run_options
 def run(
-    suite: Annotated[
-        Path | None,
-        typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample."),
-    ] = None,
+    suite: SuiteFile = None,
     database: Database = Path("proctor.db"),
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     perturb: Annotated[
@@ -311,56 +276,19 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run a suite: ask its bots and score the answers. Prints the leaderboard; cached answers are not asked again."""
-    from ..cluster.target import clustered
-    from ..run.suite_run import suite_evaluation
+    from ..api.verbs import run_of_suite
     from ..suite.suite_file import load_named
 
-    loaded = cache(lambda: load_named(suite))
-
-    def make(notify: Notify) -> Evaluation:
-        return clustered(suite_evaluation(loaded(), config, os.environ, notify), config)
-
-    def again() -> PerturbedRun | None:
-        return _perturbed(loaded(), config) if perturb else None
-
+    made = run_of_suite(cache(lambda: load_named(suite)), config, database, perturb)
     if config.only_planned:
-        _show_dry_run(make, database, as_json, again)
+        _show_dry_run(made, as_json)
     else:
-        _run_and_show(make, database, rows, as_json, suite, again)
+        _run_and_show(made, rows, as_json, suite)
 
 
-@with_run_options("concurrency", "fresh", "judge", "judge_url", "local_model", "dry_run")
+@with_run_options
 def score(
     recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Recorded answers, one per line.")],
-    metrics: Annotated[
-        str,
-        typer.Option(
-            "--metrics",
-            "--metric",
-            "-m",
-            metavar="ID,ID",
-            help="Metrics or evaluators; by default those that fit the recorded fields.",
-        ),
-    ] = "",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="METRIC.KEY=VALUE",
-            help="An option of a metric or evaluator, such as answer_similarity.method=cross_encoder. Repeatable.",
-        ),
-    ] = None,
-    metric_file: Annotated[
-        list[Path] | None,
-        typer.Option("--metric-file", metavar="FILE.py", help="A file with metrics of your own. Repeatable."),
-    ] = None,
-    rubric: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE.md",
-            help="Criteria in plain words, by which the judge grades each answer (metric rubric.FILE). Repeatable.",
-        ),
-    ] = None,
-    primary: Annotated[str, typer.Option(metavar="ID", help="The primary metric; by default one is chosen.")] = "",
     better: BetterOption = None,
     ranges: RangeOption = None,
     tool_version: VersionOption = "",
@@ -370,67 +298,40 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Score recorded answers; no bot is called."""
-    from ..run.recorded_run import recorded_evaluation
+    from ..api.verbs import run_of_answers
 
-    config = replace(
-        config, metrics=several(metrics) or None, primary=primary, metric_files=tuple(metric_file or ()),
-        options=tuple(option or ()), told=read_told(better or (), ranges or (), tool_version),
-        rubrics=tuple(rubric or ()),
-    )  # fmt: skip
-
-    def make(notify: Notify) -> Evaluation:
-        return recorded_evaluation(recorded, config, os.environ, notify)
-
+    metadata = read_score_metadata(better or (), ranges or (), tool_version)
+    made = run_of_answers(recorded, replace(config, score_metadata=metadata), database)
     if config.only_planned:
-        _show_dry_run(make, database, as_json)
+        _show_dry_run(made, as_json)
     else:
-        _run_and_show(make, database, rows, as_json, None)
+        _run_and_show(made, rows, as_json, None)
 
 
-def _perturbed(loaded: LoadedSuite, options: RunConfig) -> PerturbedRun | None:
-    """The run of a suite's perturbed questions; None if it has none."""
-    if loaded.suite.perturb is None:
-        return None
-    from ..perturb import perturbed_run
-
-    return perturbed_run(loaded, options, os.environ)
-
-
-def _no_perturbations() -> None:
-    """Recorded answers have no perturbed questions."""
-
-
-def _run_and_show(
-    make: Maker, database: Path, rows: Path | None, as_json: bool, suite: Path | None, again: Again = _no_perturbations
-) -> None:
+def _run_and_show(made: Prepared, rows: Path | None, as_json: bool, suite: Path | None) -> None:
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.export.tables import write_row_lines
     from ...reports.files import check_file
     from ...reports.store.database import Store
-    from ..run.run import run_evaluation
-    from .console import own_stdout
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")
     if rows:
-        check_file(rows, "--rows", {database.resolve(): "--db"})
+        check_file(rows, "--rows", {made.db.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
-            evaluation = make(say if isinstance(watcher, Silent) else watcher.message)
-            perturbed = again()  # mistakes are reported before anything is asked
-            store = opened.enter_context(contextlib.closing(Store.open(database)))
-            outcome = run_evaluation(evaluation, store, watcher)
+            _, outcome = made.first(watcher, say if isinstance(watcher, Silent) else watcher.message)
+        store = opened.enter_context(contextlib.closing(Store.open(made.db)))
         if rows:
             write_row_lines(store, outcome.summary.run, rows)
         show_warnings(outcome)
-        if problem := outcome.judge_problem or outcome.lost_scores:
-            complain(problem)
-        if outcome.unmeasured:
-            complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
+        complain_of(outcome)
         if not as_json:
             show_outcome(outcome, suite, rows, stdout)
             stdout.flush()  # stays on the screen even if the second run fails
-        second, unwritten = repeat_run(perturbed, outcome, store, os.environ, say)
+        with watching() as watcher:
+            again = made.second(outcome, watcher, say if isinstance(watcher, Silent) else watcher.message)
+        second = again[1] if again else None
         if second is not None:
             show_warnings(second)
         if as_json:
@@ -438,32 +339,29 @@ def _run_and_show(
         elif second is not None:
             show_again(outcome, second, store, stdout)
     failed = outcome.unable or outcome.judge_problem or outcome.lost_scores or outcome.unmeasured
-    failed_again = unwritten or (second is not None and (second.unable or second.judge_problem))
+    failed_again = made.unwritten or (second is not None and (second.unable or second.judge_problem))
     raise typer.Exit(UNABLE if failed or failed_again else DONE)
 
 
-def _show_dry_run(make: Maker, database: Path, as_json: bool, again: Again = _no_perturbations) -> None:
+def complain_of(outcome: Outcome) -> None:
+    """Print what went wrong with the judge or with a metric's model."""
+    if problem := outcome.judge_problem or outcome.lost_scores:
+        complain(problem)
+    if outcome.unmeasured:
+        complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
+
+
+def _show_dry_run(made: Prepared, as_json: bool) -> None:
     """Print the cost estimate of a run and of its perturbed questions; nothing is asked, loaded or stored."""
-    from ...reports.leaderboard import count
-    from ..run.estimate import cost_estimate
-    from .console import own_stdout, write_json
-
     with interruptible("Stopped."), own_stdout() as stdout:
-        made = cost_estimate(make(_silent), database)
-        if (run := again()) is None:
-            show_estimate(made, stdout, as_json)
-            return
-        second = cost_estimate(run.evaluation(os.environ, _silent), database)
+        first, second, to_write = made.estimates()
         if as_json:
-            more = {**estimate_object(second), "questions_to_write": run.to_write}
-            write_json({**estimate_object(made), "perturbed": more}, stdout)
+            more = {} if second is None else {"perturbed": estimate_object(second) | {"questions_to_write": to_write}}
+            write_json({**estimate_object(first), **more}, stdout)
             return
-        show_estimate(made, stdout, as_json)
-        stdout.write("\n")
-        show_estimate(second, stdout, as_json)
-        if run.to_write:
-            stdout.write(f"{count(run.to_write, 'request')} to the judge to write questions, unless cached.\n")
-
-
-def _silent(sentence: str) -> None:
-    """Print no progress."""
+        show(estimate_blocks(first), stdout)
+        if second is not None:
+            stdout.write("\n")
+            show(estimate_blocks(second), stdout)
+        if to_write:
+            stdout.write(f"{count(to_write, 'request')} to the judge to write questions, unless cached.\n")

@@ -11,17 +11,14 @@ import typer
 from ... import InputError
 from ...reports.leaderboard import count
 from ..run.run_config import RunConfig
-from .conventions import Database, Json, interruptible, say, with_run_options
+from .conventions import Database, Json, SuiteFile, interruptible, say, with_run_options
 
 MOST = 1000
 
 
-@with_run_options("bots", "limit", "repeat", "concurrency", "judge", "judge_url", "dry_run")
+@with_run_options
 def turns(
-    suite: Annotated[
-        Path | None,
-        typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample."),
-    ] = None,
+    suite: SuiteFile = None,
     database: Database = Path("proctor.db"),
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     most: Annotated[int, typer.Option(min=0, metavar="N", help="Turns to ask at most.")] = MOST,
@@ -38,19 +35,19 @@ def turns(
         loaded = load_named(suite)
         with own_stdout() as stdout:
             plan = plan_turns(loaded, config, os.environ, database, lambda _: None)
-            told = f"{count(plan.to_ask, 'turn')} to ask at most; the others are cached."
+            sentence = f"{count(plan.to_ask, 'turn')} to ask at most; the others are cached."
             if config.only_planned:
                 if as_json:
                     write_json({"turns_to_ask": plan.to_ask, "left_out": plan.left_out}, stdout)
                 else:
-                    stdout.write(f"{told}\n")
+                    stdout.write(f"{sentence}\n")
                 return
             if plan.to_ask > most:
                 raise InputError(
                     f"{count(plan.to_ask, 'turn')} would be asked, and --most allows {most:,}. Give a higher --most, or"
                     " fewer conversations: --limit N, --bots A."
                 )
-            say(told)
+            say(sentence)
             found = lost_turns(plan, database, watching, loaded.suite.seed)
             if as_json:
                 write_json(found.as_object, stdout)

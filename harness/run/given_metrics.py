@@ -19,7 +19,7 @@ from ...metrics.score import Better
 from ...reports.store.encoding import to_json
 from ...reports.store.given_scores import GivenRow
 from ...reports.store.run import RunEvaluator, RunMetric
-from .run_config import Told
+from .run_config import ScoreMetadata
 
 _NO_NAME: Final = re.compile(r"[^\w.]+")
 
@@ -50,14 +50,14 @@ class GivenMetrics:
             yield GivenRow(each.bot, recorded_key(each), each.repeat, self.renamed(each.scores))
 
 
-def given_metrics(recorded: RecordedSet, told: Told) -> GivenMetrics:
+def given_metrics(recorded: RecordedSet, metadata: ScoreMetadata) -> GivenMetrics:
     """The scores of a file as metrics of a run.
 
     Raises:
         InputError: nobody says whether a higher value of one is better.
     """
     source = recorded.source
-    prefix, title, known, version = "recorded", "the file", {}, told.version
+    prefix, title, known, version = "recorded", "the file", {}, metadata.version
     if isinstance(source, ForeignRows):
         prefix, title = source.format.name, source.format.title
         known = {**source.format.metrics, **source.notes.metrics}
@@ -67,18 +67,18 @@ def given_metrics(recorded: RecordedSet, told: Told) -> GivenMetrics:
     for name, seen in recorded.scores.items():
         full = metric_name(prefix, name)
         metric = _known(known, name) or _known_elsewhere(full)
-        better = told.better.get(full) or told.better.get(name) or metric.better
+        better = metadata.better.get(full) or metadata.better.get(name) or metric.better
         if better is None:
             unknown.append(full)
             continue
-        made[name] = _metric(full, f"{title} {version}".strip(), metric, better, seen, told.ranges.get(full))
+        made[name] = _metric(full, f"{title} {version}".strip(), metric, better, seen, metadata.ranges.get(full))
     if unknown:
         options = " ".join(f"--better {name}=higher" for name in unknown)
         raise InputError(
             f"{recorded.path}: nothing says whether a higher {' or '.join(unknown)} is better. Say so: {options} "
             "(or lower, or neither)."
         )
-    _check_told(recorded, told, made)
+    _check_metadata(recorded, metadata, made)
     return GivenMetrics(made)
 
 
@@ -109,9 +109,9 @@ def metric_name(prefix: str, name: str) -> str:
     return plain if prefix == "recorded" and "." in plain else f"{prefix}.{plain}"
 
 
-def _check_told(recorded: RecordedSet, told: Told, made: Mapping[str, RunMetric]) -> None:
+def _check_metadata(recorded: RecordedSet, metadata: ScoreMetadata, made: Mapping[str, RunMetric]) -> None:
     names = {each.name for each in made.values()} | made.keys()
-    for option, given in (("--better", told.better), ("--range", told.ranges)):
+    for option, given in (("--better", metadata.better), ("--range", metadata.ranges)):
         for name in given:
             if name not in names:
                 there = ", ".join(sorted(each.name for each in made.values())) or "no scores"

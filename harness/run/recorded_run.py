@@ -78,7 +78,7 @@ def recorded_evaluation(
     )  # fmt: skip
     if options.metrics is not None or not recorded.has.get("answer"):
         check_spelling(recorded.path, recorded.misspelt, recorded.has, choice.plan)
-    given = given_metrics(recorded, options.told)
+    given = given_metrics(recorded, options.score_metadata)
     models.take(choice.plan.needs)
     if recorded.has.get("constraints") or recorded.has.get("assertions"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from ...bots import BotSettings, BuiltBot
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a user says of the scores that another tool gave.
+class ScoreMetadata:
+    """What a user knows of the scores that another tool gave.
 
     Attributes:
         better: by metric, whether ``higher``, ``lower`` or ``neither`` is better.
@@ -27,6 +27,44 @@ class Told:
     better: Mapping[str, Better] = field(default_factory=dict, hash=False)
     ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict, hash=False)
     version: str = ""
+
+
+class JudgeOptions(TypedDict, total=False):
+    """Options of every verb that scores; ``RunConfig`` says what each means, and its default."""
+
+    concurrency: int | None
+    judge: str
+    judge_url: str
+    local_models: Mapping[str, str]
+
+
+class KnowledgeOptions(JudgeOptions, total=False):
+    """Options of the analysis of documents."""
+
+    bots: Sequence[str] | str
+    limit: int | None
+
+
+class ScoreOptions(JudgeOptions, total=False):
+    """Options of a run over recorded answers."""
+
+    fresh: bool
+
+
+class AskOptions(ScoreOptions, total=False):
+    """Options of every verb that asks bots."""
+
+    limit: int | None
+    repeat: int | None
+
+
+class RunOptions(AskOptions, total=False):
+    """Options of a run."""
+
+    bots: Sequence[str] | str
+    latency_run: bool
+    on: str
+    workers: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +87,7 @@ class RunConfig:
     """What is asked of a run beside what the suite, or the file of recorded answers, says.
 
     Attributes:
-        bots: only these of the suite; empty for all.
+        bots: only these bots of the suite; left out, all.
         limit: only the first so many questions.
         repeat: how often each is asked, in place of the suite's figure.
         concurrency: questions in flight at each bot, and calls to the judge, in place of the suite's figure.
@@ -57,7 +95,7 @@ class RunConfig:
         latency_run: one question at a time, bot after bot.
         judge: who grades, in place of the suite's judge.
         judge_url: where that judge is.
-        local_models: models for roles, as ``ROLE=MODEL``.
+        local_models: other models for roles, such as ``{"toxicity": "./folder"}``; here as ``ROLE=MODEL``.
         only_planned: True when nothing of it will be asked.
         metrics: entries as in a suite, in place of those of the suite; None for those.
         metric_files: Python files with metrics beside those of the suite.
@@ -66,9 +104,9 @@ class RunConfig:
         options: values for options of metrics, as ``METRIC.KEY=VALUE``; of recorded answers only.
         functions: metrics and artefacts that are handed over as functions.
         given: bots that are handed over, by the names that the suite has for them.
-        told: what is known of the scores that come with recorded answers.
-        on: the cluster that does the work: ``ray``, or ``ray://HOST:PORT``; blank for this program.
-        workers: how many programs of the cluster work; None for one on each of its processors.
+        score_metadata: what is known of the scores that come with recorded answers.
+        on: the cluster that does the work: ``ray`` on this machine, or ``ray://HOST:10001``; blank for this program.
+        workers: how many programs of the cluster work; left out, one on each of its processors.
     """
 
     bots: tuple[str, ...] = ()
@@ -88,6 +126,15 @@ class RunConfig:
     options: tuple[str, ...] = ()
     functions: tuple[Function, ...] = ()
     given: tuple[tuple[str, GivenBot], ...] = ()
-    told: Told = Told()
+    score_metadata: ScoreMetadata = ScoreMetadata()
     on: str = ""
     workers: int | None = None
+
+    @classmethod
+    def of(cls, options: JudgeOptions, **more: Any) -> RunConfig:  # noqa: ANN401 - fields, as the caller has them
+        """What a verb's options ask for; ``more`` are fields that are no options of it."""
+        given: dict[str, Any] = {**options, **more}
+        bots, models = given.get("bots", ()), given.get("local_models") or {}
+        given["bots"] = (bots,) if isinstance(bots, str) else tuple(bots)
+        given["local_models"] = tuple(f"{role}={model}" for role, model in models.items())
+        return cls(**given)
