@@ -1,4 +1,4 @@
-"""Tables and sentences of a result, once, and their renderings as Markdown and HTML (`terminal.py` has the third)."""
+"""Tables and sentences of a result, once, and their renderings as Markdown, HTML and CSV; `terminal.py` has another."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final, Literal, TypeAlias
 
+from .files import csv_line
 from .markdown_text import MOST, cell_code, code, html_code, one_line, prose
 from .text import printable, printable_lines
 
@@ -310,3 +311,41 @@ def _html_inline(words: Words | Cell) -> str:
             text = f"<b>{text}</b>"
         made.append(f'<span class="dim">{text}</span>' if each.style == "dim" else text)
     return "".join(made)
+
+
+# CSV
+
+_FIGURE: Final = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
+
+
+def csv(blocks: Iterable[Block]) -> bytes:
+    """The tables, with a blank line between two and the heading of each above it; sentences are left out."""
+    return b"\r\n".join(map(b"".join, _csv_tables(blocks, "")))
+
+
+def _csv_tables(blocks: Iterable[Block], heading: str) -> Iterator[list[bytes]]:
+    for block in blocks:
+        match block:
+            case Heading():
+                heading = _bare(block.text)
+            case Folded():
+                yield from _csv_tables(block.blocks, _bare(block.title))
+            case Table():
+                above = [[heading]] if heading else []
+                header = [[_bare(column.header) for column in block.columns]] if block.has_header else []
+                rows = [
+                    [_bare(row.text)] if isinstance(row, RowGroup) else [_figure(_bare(cell)) for cell in row]
+                    for row in block.rows
+                ]
+                yield [csv_line(line) for line in (*above, *header, *rows)]
+                heading = ""
+
+
+def _bare(words: Words | Cell) -> str:
+    return "".join(each.text for each in spans(words)).strip()
+
+
+def _figure(text: str) -> str | float:
+    """A number where the cell is nothing else, but for the mark of the best; blank for a dash."""
+    bare = text.removesuffix("*")
+    return float(bare.replace(",", "")) if _FIGURE.fullmatch(bare) else "" if text == "-" else text

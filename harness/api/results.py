@@ -288,11 +288,13 @@ class KnowledgeReport(Shown):
         db: the SQLite file in which it is stored.
         analysis: what was found.
         is_incomplete: whether a bot, the judge or a metric could do nothing at all.
+        is_stopped: whether Ctrl-C ended it before all was known.
     """
 
     db: Path
     analysis: KnowledgeAnalysis
     is_incomplete: bool = False
+    is_stopped: bool = False
 
     @property
     def name(self) -> str:

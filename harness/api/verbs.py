@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Unpack
@@ -347,11 +347,12 @@ class Asking:
     @property
     def given(self) -> list[str]:
         """The options that were given, as the command line has them."""
-        usual = RunConfig()
-        changed = {name: getattr(self.config, name) != getattr(usual, name) for name in AskOptions.__annotations__}
+        usual, asking = RunConfig(), AskOptions.__annotations__
+        names = [each.name for each in fields(usual) if each.name in asking]
+        changed = {name: getattr(self.config, name) != getattr(usual, name) for name in names}
         changed |= {name: bool(getattr(self, name)) for name in ("early_stop", "attribute", "old_knowledge")}
-        names = [name.removesuffix("s") if name == "local_models" else name for name in changed if changed[name]]
-        return [f"--{name.replace('_', '-')}" for name in names]
+        given = [name.removesuffix("s") if name == "local_models" else name for name in changed if changed[name]]
+        return [f"--{name.replace('_', '-')}" for name in given]
 
     def check(self) -> None:
         """Check that the old documents exist, before anything is asked."""
@@ -461,7 +462,7 @@ def analysis_of_suite(
 
     with contextlib.closing(Store.open(Path(db))) as store:
         made = analyse_suite(loaded, options, store, os.environ, watching, notify)
-    return KnowledgeReport(Path(db).absolute(), made.analysis, made.is_incomplete)
+    return KnowledgeReport(Path(db).absolute(), made.analysis, made.is_incomplete, made.stopped)
 
 
 def _ask(

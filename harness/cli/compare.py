@@ -21,8 +21,8 @@ from ...reports.export.comparison import compared_blocks, compared_object, tourn
 from ...reports.files import check_file, is_database, whole_file
 from ...reports.table import markdown
 from ...reports.text import printable
-from .console import own_stdout, show, write_bytes, write_json
-from .conventions import Database, Json, JudgeUrl, interruptible
+from .console import Form, own_stdout, show_as, write_bytes
+from .conventions import Database, JudgeUrl, interruptible
 
 if TYPE_CHECKING:
     from ..side_by_side import PairOptions
@@ -39,7 +39,7 @@ class Shown:
     baseline: str
     candidate: str
     database: Path
-    as_json: bool = False
+    form: Form = Form.TEXT
     markdown: Path | None = None
 
     def check(self) -> None:
@@ -48,8 +48,8 @@ class Shown:
         Raises:
             InputError: the page can't be written, or would take the place of what is compared, or of the JSON.
         """
-        if self.as_json and self.markdown == STDOUT:
-            raise InputError("--json and --markdown - both want stdout; give one of them a file.")
+        if self.form is not Form.TEXT and self.markdown == STDOUT:
+            raise InputError(f"{self.form} and --markdown - both want stdout; give one of them a file.")
         if self.markdown is not None and self.markdown != STDOUT:
             taken = files_of_operands(self.baseline, self.candidate) | {self.database.resolve(): "--db"}
             check_file(self.markdown, "--markdown", taken)
@@ -71,16 +71,15 @@ def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
         with whole_file(shown.markdown) as file:
             file.write(markdown(compared_blocks(found)).encode())
         sys.stderr.write(f"Wrote {printable(str(shown.markdown))}.\n")
-    if shown.as_json:
-        write_json(compared_object(found, shown.baseline, shown.candidate), stdout)
-    elif shown.markdown == STDOUT:
+    if shown.markdown == STDOUT:
         write_bytes(markdown(compared_blocks(found)).encode(), stdout)
-    else:
-        _print(found, shown, stdout)
-
-
-def _print(found: Compared, shown: Shown, stdout: TextIO) -> None:
-    show(compared_blocks(found), stdout)
+        return
+    show_as(
+        shown.form, lambda: compared_object(found, shown.baseline, shown.candidate), lambda: compared_blocks(found),
+        stdout,
+    )  # fmt: skip
+    if shown.form is not Form.TEXT:
+        return
     changed = [each for each in found.comparisons if not each.same_answers]
     lines = [f"  {printable(command)}\n      {purpose}\n" for command, purpose in _next(changed, shown)]
     stdout.writelines(["\nNext:\n", *lines] if lines else [])
@@ -229,7 +228,7 @@ def compare(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the judge calls; nothing is asked.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ignore stored verdicts and judge calls.")] = False,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
     ] = None,
@@ -248,11 +247,11 @@ def compare(
         pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed, stop_early)
     if pairs is not None and baseline and not candidate:
         with interruptible(STOPPED), own_stdout() as stdout:
-            _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, as_json, stdout)
+            _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, form, stdout)
         return
     first, second = two_operands(baseline, candidate, database)
-    asked = Asked(tuple(metric or ()), cluster, correct.value, flips, as_json, seed)
-    shown = Shown(first, second, database, as_json, markdown)
+    asked = Asked(tuple(metric or ()), cluster, correct.value, flips, form is Form.JSON, seed)
+    shown = Shown(first, second, database, form, markdown)
     shown.check()
     if pairs is None and any((judge, judge_url, budget, stop_early, constraints_decide, dry_run, fresh)):
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
@@ -270,7 +269,7 @@ def compare(
 
 
 def _tournament(
-    run: str, database: Path, bots: tuple[str, ...], cluster: str, pairs: PairOptions, dry_run: bool, as_json: bool,
+    run: str, database: Path, bots: tuple[str, ...], cluster: str, pairs: PairOptions, dry_run: bool, form: Form,
     stdout: TextIO,
 ) -> None:  # fmt: skip
     """Every two bots of a run, side by side."""
@@ -291,10 +290,7 @@ def _tournament(
         return
     if found is None:
         raise InputError("No pair of answers has a verdict.")
-    if as_json:
-        write_json(tournament_object(found), stdout)
-    else:
-        show(tournament_blocks(found), stdout)
+    show_as(form, lambda: tournament_object(found), lambda: tournament_blocks(found), stdout)
 
 
 def _say(sentence: str) -> None:

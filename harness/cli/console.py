@@ -7,13 +7,14 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, TextIO
 
 import orjson
 from rich.console import Console
 
-from ...reports.table import Block
+from ...reports.table import Block, csv
 from ...reports.terminal import WIDTH, styled
 
 
@@ -88,6 +89,28 @@ class TableConsole(Console):
     def on_broken_pipe(self) -> None:
         """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""
         raise  # it is being handled where this is called
+
+
+class Form(StrEnum):
+    """How a result is printed."""
+
+    TEXT = "text"
+    JSON = "--json"
+    CSV = "--csv"
+
+
+def show_as(
+    form: Form, record: Callable[[], object], blocks: Callable[[], Iterable[Block]], stdout: TextIO | None = None
+) -> None:
+    """Print a result: its record as JSON, or its tables as CSV, or all of it for a reader."""
+    stdout = stdout or sys.stdout
+    match form:
+        case Form.JSON:
+            write_json(record(), stdout)
+        case Form.CSV:
+            write_bytes(csv(blocks()), stdout)
+        case Form.TEXT:
+            show(blocks(), stdout)
 
 
 def show(blocks: Iterable[Block], stdout: TextIO) -> None:

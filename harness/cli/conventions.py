@@ -20,7 +20,7 @@ from ... import InputError
 from ...reports.files import check_file, check_folder, file_names, whole_file
 from ...reports.text import printable
 from ..run.run_config import RunConfig
-from .console import Browse, shown_in_browser
+from .console import Browse, Form, shown_in_browser
 
 DONE: Final = 0
 UNABLE: Final = 1  # a bot or the judge could not work at all
@@ -31,6 +31,7 @@ STOPPED: Final = "Stopped. All answers so far are stored; run the same command a
 
 Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file with all results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the tables as CSV on stdout, and nothing else there.")]
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]
@@ -209,28 +210,47 @@ RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
 }  # fmt: skip
 
 
-def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of ``RUN_OPTIONS`` that name it, which it takes as one ``config: RunConfig``."""
-    names = [name for name, option in RUN_OPTIONS.items() if command.__name__ in option.commands.split()]
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with its parameters as options.
+
+    ``config: RunConfig`` stands for the options of ``RUN_OPTIONS`` that name the command, and ``form: Form`` for
+    ``--json`` and ``--csv``.
+    """
     signature = inspect.signature(command, eval_str=True)
+    names = [name for name, option in RUN_OPTIONS.items() if command.__name__ in option.commands.split()]
+    declared = {name: (RUN_OPTIONS[name].default, RUN_OPTIONS[name].declared) for name in names}
+    expanded: dict[str, dict[str, tuple[Any, Any]]] = {
+        "config": declared,
+        "form": {"as_json": (False, Json), "as_csv": (False, Csv)},
+    }
     parameters: list[inspect.Parameter] = []
     for each in signature.parameters.values():
-        declared = names if each.name == "config" else ()
+        options = expanded.get(each.name, {each.name: (each.default, each.annotation)})
         parameters += [
-            each.replace(name=name, default=RUN_OPTIONS[name].default, annotation=RUN_OPTIONS[name].declared)
-            for name in declared
-        ] or [each]
+            each.replace(name=name, default=default, annotation=annotation)
+            for name, (default, annotation) in options.items()
+        ]
 
     @functools.wraps(command)
     def given(**values: Any) -> None:  # noqa: ANN401 - as Typer read them
-        options: dict[str, Any] = {
-            RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names
-        }
-        command(**values, config=RunConfig(**options))
+        if "config" in signature.parameters:
+            read: dict[str, Any] = {
+                RUN_OPTIONS[name].field or name: RUN_OPTIONS[name].read(values.pop(name)) for name in names
+            }
+            values["config"] = RunConfig(**read)
+        if "form" in signature.parameters:
+            values["form"] = _form(values.pop("as_json"), values.pop("as_csv"))
+        command(**values)
 
     given.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined] # what Typer reads
     given.__annotations__ = {each.name: each.annotation for each in parameters}
     return given
+
+
+def _form(as_json: bool, as_csv: bool) -> Form:
+    if as_json and as_csv:
+        raise InputError("--json and --csv both want stdout; give one of them.")
+    return Form.JSON if as_json else Form.CSV if as_csv else Form.TEXT
 
 
 @contextlib.contextmanager

@@ -26,8 +26,8 @@ from ..api.verbs import SUITES, Asking, gate_of_suite, gate_run, is_suite
 from ..gate.gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
 from ..run.run_config import RunConfig
 from ..suite.suite_file import NAME
-from .console import own_stdout, show, write_bytes, write_json
-from .conventions import STDOUT, STOPPED, Database, Json, complain, interruptible, say, with_run_options
+from .console import Form, own_stdout, show, show_as, write_bytes
+from .conventions import STDOUT, STOPPED, Database, complain, interruptible, say
 from .report import write_step
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class GateOutputs:
     """Where the result goes; None for no file, ``-`` for Markdown on stdout."""
 
-    as_json: bool = False
+    form: Form = Form.TEXT
     junit: Path | None = None
     markdown: Path | None = None
     github: bool = False
@@ -53,8 +53,8 @@ class GateOutputs:
         Raises:
             InputError: a file can't be written, or two outputs want stdout.
         """
-        if self.as_json and self.markdown == STDOUT:
-            raise InputError("--json and --markdown - both want stdout; give one of them a file.")
+        if self.form is not Form.TEXT and self.markdown == STDOUT:
+            raise InputError(f"{self.form} and --markdown - both want stdout; give one of them a file.")
         if self.junit == STDOUT:
             raise InputError("--junit wants a file name; '-' is for --markdown.")
         taken = dict(in_use)
@@ -75,14 +75,14 @@ def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ:
         _write(outputs.junit, gate_junit(result.report))
     if outputs.markdown is not None and outputs.markdown != STDOUT:
         _write(outputs.markdown, page)
-    if outputs.as_json:
-        write_json(result_object(result), stdout)
-    elif outputs.markdown == STDOUT:
+    if outputs.markdown == STDOUT:
         write_bytes(page.encode(), stdout)
+    elif outputs.form is not Form.TEXT:
+        show_as(outputs.form, lambda: result_object(result), lambda: result_blocks(result), stdout)
     else:
         _print(result, outputs.github, stdout)
     if outputs.github:
-        stream = sys.stderr if outputs.as_json or outputs.markdown == STDOUT else stdout
+        stream = sys.stderr if outputs.form is not Form.TEXT or outputs.markdown == STDOUT else stdout
         if problem := write_step(page, gate_annotations(result.report), stream, environ):
             sys.stderr.write(f"{problem}\n")
 
@@ -249,7 +249,6 @@ OldKnowledge = Annotated[
 ]
 
 
-@with_run_options
 def gate(
     subject: Annotated[
         str | None,
@@ -271,7 +270,7 @@ def gate(
     early_stop: EarlyStop = False,
     attribute: Attribute = False,
     old_knowledge: OldKnowledge = None,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML for a build server.")] = None,
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="A comment for a pull request; '-' for stdout.")
@@ -289,7 +288,7 @@ def gate(
         confirm,
     )  # fmt: skip
     asking = Asking(config, early_stop, attribute, old_knowledge)
-    outputs = GateOutputs(as_json, junit, markdown, github)
+    outputs = GateOutputs(form, junit, markdown, github)
     with interruptible(STOPPED):
         raise typer.Exit(gate_and_show(subject, options, asking, outputs))
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
@@ -28,8 +28,8 @@ from ..run.run_config import RunConfig
 from ..run.suite_run import suite_evaluation
 from ..suite.settings import CheckSettings
 from ..suite.suite_file import LoadedSuite
-from .console import show, write_json
-from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, interruptible, judge_fit
+from .console import Form, own_stdout, show_as
+from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, interruptible, judge_fit
 
 MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json
 LONGEST = 300  # characters of a text or reply
@@ -125,21 +125,25 @@ def _what(one: ProbeVerdict) -> str:
     return f"{one.probe.text.partition(':')[0]}: {one.self_test.id}"
 
 
-def show_calibrations(run: str, found: Sequence[Calibrated], as_json: bool) -> None:
+def show_calibrations(run: str, found: Sequence[Calibrated], form: Form) -> None:
     """How the judge compares with people, metric by metric."""
     for each in found:
         for warning in each.warnings:
             sys.stderr.write(f"proctor: {printable(warning)}\n")
-    if as_json:
-        write_json({"run": run, "metrics": {each.metric: _object(each) for each in found}}, sys.stdout)
-        return
+    show_as(
+        form, lambda: {"run": run, "metrics": {each.metric: _object(each) for each in found}},
+        lambda: _calibration_blocks(run, found),
+    )  # fmt: skip
+
+
+def _calibration_blocks(run: str, found: Sequence[Calibrated]) -> Iterator[Block]:
     for each in found:
-        head = map(Sentence, _calibration_head(run, each))
-        show([*head, BLANK, *calibration_table(each.by_bot, each.scale.column, each.judge), BLANK], sys.stdout)
-    sys.stdout.write("Kept: reports show the corrected figures beside the judge's own.\n")
+        yield from map(Sentence, _calibration_head(run, each))
+        yield from (BLANK, *calibration_table(each.by_bot, each.scale.column, each.judge), BLANK)
+    yield Sentence("Stored: reports show the corrected figures beside the judge's own.")
 
 
-def show_agreement(database: Path, name: str | None, against: str, metric: str, as_json: bool) -> None:
+def show_agreement(database: Path, name: str | None, against: str, metric: str, form: Form) -> None:
     """How far our metrics agree with one of another tool.
 
     Raises:
@@ -152,19 +156,11 @@ def show_agreement(database: Path, name: str | None, against: str, metric: str, 
         run = open_run(store, name)
         theirs = metric_of(run, against)
         found = agreements(run, theirs, [metric_of(run, metric)] if metric else ())
-        if as_json:
-            metrics = [agreement_object(each) for each in found]
-            write_json({"run": run.summary.run, "against": theirs, "metrics": metrics}, sys.stdout)
-        else:
-            show(agreement_blocks(run, theirs, found), sys.stdout)
-
-
-def show_check(report: CheckReport, as_json: bool, stdout: TextIO) -> None:
-    """How a judge did on known cases."""
-    if as_json:
-        write_json(report.as_object, stdout)
-    else:
-        show(check_table(report), stdout)
+        metrics = [agreement_object(each) for each in found]
+        show_as(
+            form, lambda: {"run": run.summary.run, "against": theirs, "metrics": metrics},
+            lambda: agreement_blocks(run, theirs, found),
+        )  # fmt: skip
 
 
 def _calibration_head(run: str, found: Calibrated) -> Iterator[str]:
@@ -294,7 +290,7 @@ def calibrate(
         ),
     ] = "",
     database: Database = Path("proctor.db"),
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Calibrate the judge against people's labels. Corrects its means; nothing is asked."""
     from ..calibration.calibrating import calibrate_run
@@ -304,7 +300,7 @@ def calibrate(
         if labels is not None:
             raise InputError("--labels and --against are two yardsticks; give one of them.")
         with interruptible(STOPPED):
-            show_agreement(database, run, against, metric, as_json)
+            show_agreement(database, run, against, metric, form)
         return
     if labels is not None and is_votes(labels):
         with interruptible(STOPPED):
@@ -312,7 +308,7 @@ def calibrate(
         return
     with interruptible(STOPPED):
         name, found = calibrate_run(database, run, labels, metric)
-        show_calibrations(name, found, as_json)
+        show_calibrations(name, found, form)
 
 
 def judge_check(
@@ -326,7 +322,7 @@ def judge_check(
         bool, typer.Option("--all", help="All kinds of cases, not only those that the suite's metrics use.")
     ] = False,
     database: Database = Path("proctor.db"),
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Run the judge's self-test: cases with known verdicts.
 
@@ -335,9 +331,8 @@ def judge_check(
     import os
 
     from ..suite.suite_file import load_named
-    from .console import own_stdout
 
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         report = check_suite(load_named(suite), judge, judge_url, repeats, every, database, os.environ)
-        show_check(report, as_json, stdout)
+        show_as(form, lambda: report.as_object, lambda: check_table(report), stdout)
     raise typer.Exit(UNABLE if report.missed else DONE)

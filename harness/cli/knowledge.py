@@ -13,23 +13,21 @@ import typer
 from ... import InputError
 from ...reports.analysis.findings import KnowledgeAnalysis
 from ...reports.export.knowledge import knowledge_blocks
-from ...reports.table import BLANK, Sentence
+from ...reports.table import BLANK, Sentence, csv
 from ...reports.text import printable
 from ..run.run_config import RunConfig
-from .console import own_stdout, write_bytes, write_json
+from .console import Form, own_stdout, write_bytes, write_json
 from .console import show as show_blocks
 from .conventions import (
     DONE,
     STOPPED,
     UNABLE,
     Database,
-    Json,
     SuiteFile,
     complain,
     interruptible,
     judge_fit,
     say,
-    with_run_options,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +83,6 @@ Show = Annotated[
 ]
 
 
-@with_run_options
 def knowledge(
     suite: SuiteFile = None,
     only: Only = None,
@@ -96,7 +93,7 @@ def knowledge(
     most_calls: MostCalls = None,
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     database: Database = Path("proctor.db"),
-    as_json: Json = False,
+    form: Form = Form.TEXT,
     html: Html = None,
     show: Show = None,
 ) -> None:
@@ -107,16 +104,16 @@ def knowledge(
     from ..analysis.analysis import AnalysisOptions, named_parts
 
     if show is not None:
-        _show_stored(show, database, as_json, html)
+        _show_stored(show, database, form, html)
         return
     options = AnalysisOptions(named_parts(only or []), answers, config, metric, tuple(grid or ()), against, most_calls)
     if config.only_planned:
-        _show_dry_run(suite, options, database, as_json)
+        _show_dry_run(suite, options, database, form)
     else:
-        _analysis(suite, options, database, as_json, html)
+        _analysis(suite, options, database, form, html)
 
 
-def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool, html: Path | None) -> None:
+def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form: Form, html: Path | None) -> None:
     """Make an analysis and show it."""
     from ..api.verbs import analysis_of_suite
     from ..run.progress import watching
@@ -125,13 +122,13 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, as_j
     _check_page(html, database)
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         made = analysis_of_suite(load_named(suite), options, database, watching, say)
-        _output(made.analysis, database, as_json, html, stdout)
-        if made.stopped:
+        _output(made.analysis, database, form, html, stdout)
+        if made.is_stopped:
             raise KeyboardInterrupt
     raise typer.Exit(UNABLE if made.is_incomplete else DONE)
 
 
-def _show_stored(name: str, database: Path, as_json: bool, html: Path | None) -> None:
+def _show_stored(name: str, database: Path, form: Form, html: Path | None) -> None:
     """Show a stored analysis."""
     from ...reports.analysis.store import find_analysis
     from ...reports.store.database import Store
@@ -143,16 +140,19 @@ def _show_stored(name: str, database: Path, as_json: bool, html: Path | None) ->
             analysis = find_analysis(store, None if name == LATEST else name)
         if analysis is None:
             raise InputError(f"{database} has no analysis yet; 'proctor knowledge SUITE.yaml' makes one.")
-        _output(analysis, database, as_json, html, stdout)
+        _output(analysis, database, form, html, stdout)
 
 
-def _output(analysis: KnowledgeAnalysis, database: Path, as_json: bool, html: Path | None, stdout: TextIO) -> None:
-    from ...reports.analysis.store import analysis_json
-
-    if as_json:
+def _output(analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path | None, stdout: TextIO) -> None:
+    if form is not Form.TEXT:
         for warning in analysis.warnings:
             complain(warning)
+    if form is Form.JSON:
+        from ...reports.analysis.store import analysis_json
+
         write_bytes(analysis_json(analysis) + b"\n", stdout)
+    elif form is Form.CSV:
+        write_bytes(csv(knowledge_blocks(analysis)), stdout)
     else:
         shows = "'proctor report --open' shows it on the page of its run" if analysis.run else ""
         page = f"; {shows or '--html FILE writes it as a page'}" if html is None else ""
@@ -178,7 +178,7 @@ def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None
     say(f"Wrote {path}: open it in any browser.")
 
 
-def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, as_json: bool) -> None:
+def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, form: Form) -> None:
     """Print the cost estimate of an analysis; nothing is asked, loaded or stored."""
     from ..analysis.analysis import analysis_estimate
     from ..run.estimate import estimate_blocks, estimate_object
@@ -186,7 +186,7 @@ def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, 
 
     with interruptible("Stopped."), own_stdout() as stdout:
         made = analysis_estimate(load_named(suite), options, database, os.environ)
-        if as_json:
+        if form is Form.JSON:
             write_json({**(estimate_object(made.run) if made.run else {}), "analysis": made.most}, stdout)
             return
         if made.run is not None:

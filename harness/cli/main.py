@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ... import InputError, __version__
-from .conventions import BROKEN, INTERRUPTED, WRONG_INPUT, complain, interrupted
+from .conventions import BROKEN, INTERRUPTED, WRONG_INPUT, complain, interrupted, with_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Commands(TyperGroup):
             made = typer.main.get_command(found)
         else:
             alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-            alone.command(cmd_name)(found)
+            alone.command(cmd_name)(with_options(found))
             made = typer.main.get_command(alone)
         made.epilog = f"Example: {listed.example}"
         return made

@@ -13,7 +13,6 @@ from inspect import getdoc
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-import orjson
 import typer
 from rich.console import Console
 from rich.padding import Padding
@@ -36,8 +35,8 @@ from ...metrics.evaluators import (
 from ...metrics.facts import TOOLS
 from ...metrics.plugins import with_installed
 from ...reports.leaderboard import ARROWS
-from .console import write_json
-from .conventions import Json
+from ...reports.table import Table, columns
+from .console import Form, show_as, write_json
 
 if TYPE_CHECKING:
     from ...metrics import Catalog, Metric
@@ -48,17 +47,17 @@ if TYPE_CHECKING:
 OWN_PROMPTS = "A suite has one byop.NAME for each prompt that it names under byop."
 
 
-def show_evaluators(as_json: bool, as_markdown: bool = False) -> None:
+def show_evaluators(form: Form, as_markdown: bool = False) -> None:
     """Print all evaluators that there are or are to be."""
     catalog = builtin_catalog()
     evaluators = EVALUATORS.values()
-    if as_json:
-        made = {"evaluators": [evaluator_object(each, catalog) for each in evaluators], "groups": dict(GROUPS)}
-        sys.stdout.write(orjson.dumps(made, option=orjson.OPT_INDENT_2).decode() + "\n")
-    elif as_markdown:
+    if as_markdown:
         sys.stdout.write(evaluator_table(evaluators, catalog))
-    else:
+    elif form is Form.TEXT:
         _show(evaluators, catalog)
+    else:
+        made = [evaluator_object(each, catalog) for each in evaluators]
+        show_as(form, lambda: {"evaluators": made, "groups": dict(GROUPS)}, lambda: [_plain_table(made)])
 
 
 def evaluator_table(evaluators: Iterable[Evaluator], catalog: Catalog) -> str:
@@ -149,14 +148,28 @@ LEVELS: Final = {
 DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "no direction"}
 
 
-def show_metrics(as_json: bool, as_markdown: bool = False) -> None:
+def _plain_table(records: Sequence[Mapping[str, object]]) -> Table:
+    """Records with the same keys as a table, for programs."""
+    rows = [[_plain(value) for value in each.values()] for each in records]
+    return Table(columns(*records[0]), rows)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={one}" for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def show_metrics(form: Form, as_markdown: bool = False) -> None:
     """Print all metrics that there are."""
     metrics = builtin_catalog().metrics
-    if as_json:
-        made = {"metrics": [metric_object(metric) for metric in metrics.values()]}
-        write_json(made, sys.stdout)
-    elif as_markdown:
+    if as_markdown:
         sys.stdout.write(markdown_table(metrics.values()))
+    elif form is not Form.TEXT:
+        made = [metric_object(metric) for metric in metrics.values()]
+        show_as(form, lambda: {"metrics": made}, lambda: [_plain_table(made)])
     else:
         console = Console(emoji=False, highlight=False)
         for metric, alike in _folded(metrics.values()):
@@ -422,11 +435,11 @@ class Page:
         }
 
 
-def show_pages(wanted: Sequence[str], as_json: bool) -> None:
+def show_pages(wanted: Sequence[str], form: Form) -> None:
     """Print the pages of some names. Raises InputError for a name that nothing has, before anything is printed."""
     catalog = with_installed(builtin_catalog(), wanted)
     pages = [page_of(name, catalog) for name in dict.fromkeys(wanted)]
-    if as_json:
+    if form is Form.JSON:
         write_json({"pages": [page.as_object for page in pages]}, sys.stdout)
         return
     console = Console(emoji=False, highlight=False, soft_wrap=True)
@@ -628,7 +641,7 @@ def metrics(
         list[str] | None,
         typer.Argument(metavar="NAME", help="Metrics or evaluators to describe in full."),
     ] = None,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
     evaluators: Annotated[
         bool, typer.Option("--evaluators", help="List the evaluators instead: named groups of metrics.")
@@ -639,9 +652,11 @@ def metrics(
     What they measure, what they need, their options and limits.
     """
     if names:
-        if as_markdown or evaluators:
-            raise InputError("--markdown and --evaluators are for the whole list; leave them out for single metrics.")
-        show_pages(names, as_json)
+        if as_markdown or evaluators or form is Form.CSV:
+            raise InputError(
+                "--markdown, --csv and --evaluators are for the whole list; leave them out for single metrics."
+            )
+        show_pages(names, form)
         return
     show = show_evaluators if evaluators else show_metrics
-    show(as_json, as_markdown)
+    show(form, as_markdown)

@@ -19,9 +19,10 @@ from ... import InputError
 from ...knowledge import ROLES, Role
 from ...metrics.declaration import facts_of
 from ...metrics.evaluators import EVALUATORS, RATES
+from ...reports.table import Table, columns, csv
 from ...reports.text import printable
-from .console import write_json
-from .conventions import DONE, UNABLE, Json, LocalModel, complain, interruptible, say
+from .console import write_bytes, write_json
+from .conventions import DONE, UNABLE, Csv, Json, LocalModel, complain, interruptible, say
 
 if TYPE_CHECKING:
     from ...metrics import Catalog
@@ -130,9 +131,11 @@ def _without_rate(name: str) -> str:
     return family if rate in RATES else name
 
 
-def write_models(listed: Iterable[ListedModel], stdout: TextIO) -> None:
-    """Print the models as one JSON object."""
-    write_json({"models": [model.as_object for model in listed]}, stdout)
+def _table(listed: Iterable[ListedModel]) -> Table:
+    """The models, for programs."""
+    made = [model.as_object for model in listed]
+    rows = [[", ".join(value) if isinstance(value, list) else str(value) for value in each.values()] for each in made]
+    return Table(columns(*(made[0] if made else ())), rows)
 
 
 def models_table(catalog: Catalog) -> str:
@@ -192,12 +195,13 @@ def listed(
     suite: Suite = None,
     local_model: LocalModel = None,
     as_json: Json = False,
+    as_csv: Csv = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
 ) -> None:
     """List them, unless a command follows."""
     overrides = tuple(local_model or ())
     if context.invoked_subcommand is not None:
-        if suite or overrides or as_json or as_markdown:
+        if suite or overrides or as_json or as_csv or as_markdown:
             raise InputError("Options of 'proctor models fetch' go after the word fetch.")
         return
     if as_markdown and (suite or overrides):
@@ -208,7 +212,9 @@ def listed(
         if as_markdown:
             stdout.write(models_table(_catalog()))
         elif as_json:
-            write_models(_listed(suite, overrides), stdout)
+            write_json({"models": [model.as_object for model in _listed(suite, overrides)]}, stdout)
+        elif as_csv:
+            write_bytes(csv([_table(_listed(suite, overrides))]), stdout)
         else:
             show_models(_listed(suite, overrides), stdout, _command(suite, overrides))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
@@ -14,16 +14,8 @@ from ...reports.compare.messages import interval, signed
 from ...reports.compare.power import CORRELATION, Need, Plan, Planned
 from ...reports.leaderboard import count
 from ...reports.table import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, quoted
-from .console import show, write_json
-from .conventions import Database, Json, interruptible
-
-
-def show_plan(plan: Plan, as_json: bool, stdout: TextIO) -> None:
-    """How many questions are needed, pair by pair."""
-    if as_json:
-        write_json(plan_object(plan), stdout)
-        return
-    show(plan_blocks(plan), stdout)
+from .console import Form, own_stdout, show_as
+from .conventions import Database, interruptible
 
 
 def plan_object(plan: Plan) -> dict[str, object]:
@@ -120,7 +112,7 @@ def plan(
         str, typer.Option(metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none.")
     ] = "source",
     database: Database = Path("proctor.db"),
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Plan how many questions are needed to show a difference.
 
@@ -129,7 +121,6 @@ def plan(
     from ... import InputError
     from ...reports.compare.operands import check_bot, open_operand
     from ...reports.compare.power import Wish, make_plan
-    from .console import own_stdout
 
     if not metric:
         raise InputError("Name the metric with --metric ID, such as: proctor plan --metric keyword_recall --delta 0.05")
@@ -138,4 +129,5 @@ def plan(
     with interruptible("Stopped."), own_stdout() as stdout, open_operand(run or "latest", database) as operand:
         if bot:
             check_bot(operand.run, bot)
-        show_plan(make_plan(operand.run, Wish(metric, delta, power, repeats, cluster), bot), as_json, stdout)
+        plan = make_plan(operand.run, Wish(metric, delta, power, repeats, cluster), bot)
+        show_as(form, lambda: plan_object(plan), lambda: plan_blocks(plan), stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,28 +11,11 @@ import typer
 
 from ...reports.export.ranking import abstained_object, abstention_blocks, rank_blocks, ranked_object
 from ...reports.ranking.abstention import OUTCOMES
-from ...reports.ranking.ranked_run import AbstainedRun, RankedRun
-from .console import show, write_json
-from .conventions import Database, Json, interruptible
+from .console import Form, show_as
+from .conventions import Database, interruptible
 
 if TYPE_CHECKING:
     from ...reports.compare.scores import RunTables
-
-
-def show_ranking(ranked: RankedRun, as_json: bool) -> None:
-    """Print the ranking."""
-    if as_json:
-        write_json(ranked_object(ranked), sys.stdout)
-    else:
-        show(rank_blocks(ranked), sys.stdout)
-
-
-def show_abstention(found: AbstainedRun, as_json: bool) -> None:
-    """Print the outcomes and what confidence is worth."""
-    if as_json:
-        write_json(abstained_object(found), sys.stdout)
-    else:
-        show(abstention_blocks(found), sys.stdout)
 
 
 STOPPED = "Stopped. Nothing was written."
@@ -61,7 +43,7 @@ def rank(
     cluster: Cluster = "source",
     seed: Seed = 0,
     database: Database = Path("proctor.db"),
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Rank the bots: which is best, and with what probability.
 
@@ -72,7 +54,8 @@ def rank(
 
     stated = named_figures(costs, "--costs", None)
     with interruptible(STOPPED), open_operand(run or "latest", database, None) as operand:
-        show_ranking(ranked_run(only(operand.run, bot or ()), metric or (), cluster, stated, seed), as_json)
+        found = ranked_run(only(operand.run, bot or ()), metric or (), cluster, stated, seed)
+        show_as(form, lambda: ranked_object(found), lambda: rank_blocks(found))
 
 
 def abstain(
@@ -97,7 +80,7 @@ def abstain(
     cluster: Cluster = "source",
     seed: Seed = 0,
     database: Database = Path("proctor.db"),
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Weigh wrong answers against abstentions.
 
@@ -113,7 +96,8 @@ def abstain(
     taken = Costs(**named_figures(costs, "--costs", OUTCOMES))
     with interruptible(STOPPED), open_operand(run or "latest", database, None) as operand:
         wanted = only(operand.run, bot or ())
-        show_abstention(abstained_run(wanted, metric, threshold, taken, risk, cluster, seed), as_json)
+        found = abstained_run(wanted, metric, threshold, taken, risk, cluster, seed)
+        show_as(form, lambda: abstained_object(found), lambda: abstention_blocks(found))
 
 
 def named_figures(text: str, option: str, names: Sequence[str] | None) -> dict[str, float]:

@@ -12,15 +12,15 @@ import typer
 
 from ... import InputError
 from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
-from ...reports.export.robustness import robustness_blocks
+from ...reports.export.robustness import robustness_blocks, robustness_object
 from ...reports.leaderboard import count
 from ...reports.records import record_object
 from ...reports.robustness.robustness import Robustness
 from ...reports.table import BLANK, Block, Column, Item, Sentence, Table, quoted
 from ...reports.text import printable
 from ..perturb import Perturbed
-from .console import show, write_json
-from .conventions import DONE, UNABLE, Database, Json, Judge, JudgeUrl, complain, interruptible, judge_fit
+from .console import Form, own_stdout, show_as
+from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, complain, interruptible, judge_fit
 
 if TYPE_CHECKING:
     from ...knowledge.perturbations.perturbations import Recipe
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
 
 
 MOST_QUOTED = 200  # characters of an example
-
-
-def show_perturbed(made: Perturbed, stdout: TextIO, as_json: bool) -> None:
-    """Print what was made."""
-    if as_json:
-        write_json(perturbed_object(made), stdout)
-    else:
-        show(perturbed_blocks(made), stdout)
 
 
 def perturbed_object(made: Perturbed) -> dict[str, object]:
@@ -68,12 +60,9 @@ def _kind_made(kind: Kind, tally: Tally) -> dict[str, object]:
 EXPERIMENTAL = "; experimental: only where it is named"
 
 
-def show_kinds(stdout: TextIO, as_json: bool) -> None:
-    """Print all kinds: what each does, what must become of the answer, and what it needs."""
-    if as_json:
-        write_json({"kinds": [kind_object(kind) for kind in KINDS.values()], "groups": GROUPS}, stdout)
-        return
-    show(kinds_blocks(), stdout)
+def kinds_object() -> dict[str, object]:
+    """All kinds for machines."""
+    return {"kinds": [kind_object(kind) for kind in KINDS.values()], "groups": GROUPS}
 
 
 def kind_object(kind: Kind) -> dict[str, object]:
@@ -133,18 +122,20 @@ def kinds_blocks() -> Iterator[Block]:
     )
 
 
-def show_robustness(found: Robustness, stdout: TextIO, flips: int = 5, details: bool = False) -> None:
+def show_robustness(found: Robustness, form: Form, stdout: TextIO, flips: int = 5, details: bool = False) -> None:
     """Print the tables; warnings go to stderr.
 
     Args:
         found: the result.
+        form: how it is printed.
         stdout: where to print.
         flips: how many flipped pairs of each bot are shown.
         details: also every kind with its counts and changes, and the curves over intensities.
     """
-    for warning in found.warnings:
-        sys.stderr.write(f"proctor: {printable(warning)}\n")
-    show(robustness_blocks(found, flips, details), stdout)
+    if form is not Form.JSON:
+        for warning in found.warnings:
+            sys.stderr.write(f"proctor: {printable(warning)}\n")
+    show_as(form, lambda: robustness_object(found), lambda: robustness_blocks(found, flips, details), stdout)
 
 
 STOPPED = "Stopped. Nothing was written."
@@ -173,14 +164,12 @@ def perturb(
     judge_url: JudgeUrl = "",
     concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Calls to the judge in flight.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the kinds and exit.")] = False,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Write variants of questions: typos, synonyms, negations. Each states how the answer must change, if at all."""
-    from .console import own_stdout
-
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         if listed:
-            show_kinds(stdout, as_json)
+            show_as(form, kinds_object, kinds_blocks, stdout)
             return
         if questions is None:
             raise InputError("Name the file of questions: proctor perturb QUESTIONS; --list shows the kinds.")
@@ -194,7 +183,7 @@ def perturb(
             complain(warning)
         if made.written.problem:
             complain(made.written.problem)
-        show_perturbed(made, stdout, as_json)
+        show_as(form, lambda: perturbed_object(made), lambda: perturbed_blocks(made), stdout)
     raise typer.Exit(UNABLE if made.written.problem else DONE)
 
 
@@ -253,30 +242,23 @@ def robustness(
     metric: Metrics = None,
     level: Level = 0.1,
     flips: Flips = 5,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
     markdown: Markdown = None,
 ) -> None:
     """Show how perturbed or repeated questions change answers. Nothing is asked."""
-    from .console import own_stdout
-
-    _check(as_json, markdown, database)
+    _check(form, markdown, database)
     with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
         found = _measure(database, run, perturbed, bot, metric, level, flips)
         if markdown is not None:
             _write_markdown(found, markdown, flips, stdout)
-        if as_json:
-            from ...reports.export.robustness import robustness_object
-            from .console import write_json
-
-            write_json(robustness_object(found), stdout)
-        elif markdown != STDOUT:
-            show_robustness(found, stdout, flips, details=bool(metric))
+        if markdown != STDOUT:
+            show_robustness(found, form, stdout, flips, details=bool(metric))
 
 
-def _check(as_json: bool, markdown: Path | None, database: Path) -> None:
+def _check(form: Form, markdown: Path | None, database: Path) -> None:
     """Check the outputs before a long run is read."""
-    if as_json and markdown == STDOUT:
-        raise InputError("--json and --markdown can't both be written to stdout.")
+    if form is not Form.TEXT and markdown == STDOUT:
+        raise InputError(f"{form} and --markdown can't both be written to stdout.")
     if markdown is not None and markdown != STDOUT:
         from ...reports.files import check_file
 

@@ -28,14 +28,13 @@ from ..run.judging import Judging
 from ..run.progress import Silent, watching
 from ..run.run import Outcome
 from ..run.run_config import RunConfig
-from .console import own_stdout, show, write_json
+from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
     DONE,
     STOPPED,
     UNABLE,
     BetterOption,
     Database,
-    Json,
     RangeOption,
     Rows,
     SuiteFile,
@@ -44,7 +43,6 @@ from .conventions import (
     interruptible,
     judge_fit,
     say,
-    with_run_options,
 )
 from .exchange import read_score_metadata
 
@@ -161,9 +159,11 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO) -> None:
+def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO, form: Form) -> None:
     """Print the leaderboard, the database and the next commands."""
-    show(_outcome_blocks(outcome), stdout)
+    show_as(form, dict, lambda: _outcome_blocks(outcome), stdout)
+    if form is Form.CSV:
+        return
     lines = [*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)]
     if rows:
         lines.append(f"Wrote every score to {rows}, one line each.")
@@ -242,14 +242,18 @@ def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustn
     return robustness(*(run_tables(store, run) for run in runs))
 
 
-def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO) -> None:
+def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO, form: Form) -> None:
     """Print what the second run asked, and the robustness tables."""
     from .robustness import show_robustness
 
+    if form is Form.CSV:
+        stdout.write("\r\n")
+        show_robustness(compare_robustness(first, second, store), form, stdout)
+        return
     cached = f", {second.cached:,} cached" if second.cached else ""
     asked = f"asked {count(second.asked, 'question')}{cached}, in {second.seconds:.1f} s"
     stdout.write(f"\n{printable(second.summary.suite)}, run {printable(second.summary.run)}: {asked}.\n\n")
-    show_robustness(compare_robustness(first, second, store), stdout)
+    show_robustness(compare_robustness(first, second, store), form, stdout)
 
 
 def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[str, object]:
@@ -264,7 +268,6 @@ def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[s
     }
 
 
-@with_run_options
 def run(
     suite: SuiteFile = None,
     database: Database = Path("proctor.db"),
@@ -273,7 +276,7 @@ def run(
         bool, typer.Option("--perturb/--no-perturb", help="Also run the perturbed questions of the suite.")
     ] = True,
     rows: Rows = None,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Run a suite: ask its bots and score the answers. Prints the leaderboard; cached answers are not asked again."""
     from ..api.verbs import run_of_suite
@@ -281,12 +284,11 @@ def run(
 
     made = run_of_suite(cache(lambda: load_named(suite)), config, database, perturb)
     if config.only_planned:
-        _show_dry_run(made, as_json)
+        _show_dry_run(made, form)
     else:
-        _run_and_show(made, rows, as_json, suite)
+        _run_and_show(made, rows, form, suite)
 
 
-@with_run_options
 def score(
     recorded: Annotated[Path, typer.Argument(metavar="RECORDED.jsonl", help="Recorded answers, one per line.")],
     better: BetterOption = None,
@@ -295,7 +297,7 @@ def score(
     database: Database = Path("proctor.db"),
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     rows: Rows = None,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Score recorded answers; no bot is called."""
     from ..api.verbs import run_of_answers
@@ -303,12 +305,12 @@ def score(
     metadata = read_score_metadata(better or (), ranges or (), tool_version)
     made = run_of_answers(recorded, replace(config, score_metadata=metadata), database)
     if config.only_planned:
-        _show_dry_run(made, as_json)
+        _show_dry_run(made, form)
     else:
-        _run_and_show(made, rows, as_json, None)
+        _run_and_show(made, rows, form, None)
 
 
-def _run_and_show(made: Prepared, rows: Path | None, as_json: bool, suite: Path | None) -> None:
+def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | None) -> None:
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.export.tables import write_row_lines
     from ...reports.files import check_file
@@ -326,18 +328,18 @@ def _run_and_show(made: Prepared, rows: Path | None, as_json: bool, suite: Path 
             write_row_lines(store, outcome.summary.run, rows)
         show_warnings(outcome)
         complain_of(outcome)
-        if not as_json:
-            show_outcome(outcome, suite, rows, stdout)
+        if form is not Form.JSON:
+            show_outcome(outcome, suite, rows, stdout, form)
             stdout.flush()  # stays on the screen even if the second run fails
         with watching() as watcher:
             again = made.second(outcome, watcher, say if isinstance(watcher, Silent) else watcher.message)
         second = again[1] if again else None
         if second is not None:
             show_warnings(second)
-        if as_json:
+        if form is Form.JSON:
             show_json(outcome, stdout, again_object(outcome, second, store))
         elif second is not None:
-            show_again(outcome, second, store, stdout)
+            show_again(outcome, second, store, stdout, form)
     failed = outcome.unable or outcome.judge_problem or outcome.lost_scores or outcome.unmeasured
     failed_again = made.unwritten or (second is not None and (second.unable or second.judge_problem))
     raise typer.Exit(UNABLE if failed or failed_again else DONE)
@@ -351,17 +353,15 @@ def complain_of(outcome: Outcome) -> None:
         complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
 
 
-def _show_dry_run(made: Prepared, as_json: bool) -> None:
+def _show_dry_run(made: Prepared, form: Form) -> None:
     """Print the cost estimate of a run and of its perturbed questions; nothing is asked, loaded or stored."""
     with interruptible("Stopped."), own_stdout() as stdout:
         first, second, to_write = made.estimates()
-        if as_json:
+        if form is Form.JSON:
             more = {} if second is None else {"perturbed": estimate_object(second) | {"questions_to_write": to_write}}
             write_json({**estimate_object(first), **more}, stdout)
             return
-        show(estimate_blocks(first), stdout)
-        if second is not None:
-            stdout.write("\n")
-            show(estimate_blocks(second), stdout)
-        if to_write:
+        blocks = [*estimate_blocks(first), *(() if second is None else (BLANK, *estimate_blocks(second)))]
+        show_as(form, dict, lambda: blocks, stdout)
+        if to_write and form is Form.TEXT:
             stdout.write(f"{count(to_write, 'request')} to the judge to write questions, unless cached.\n")

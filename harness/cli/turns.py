@@ -11,25 +11,24 @@ import typer
 from ... import InputError
 from ...reports.leaderboard import count
 from ..run.run_config import RunConfig
-from .conventions import Database, Json, SuiteFile, interruptible, say, with_run_options
+from .console import Form, own_stdout, show_as, write_json
+from .conventions import Database, SuiteFile, interruptible, say
 
 MOST = 1000
 
 
-@with_run_options
 def turns(
     suite: SuiteFile = None,
     database: Database = Path("proctor.db"),
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     most: Annotated[int, typer.Option(min=0, metavar="N", help="Turns to ask at most.")] = MOST,
-    as_json: Json = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Find the turn that lost each conversation. Asks each turn on the bot's own history and on the expected one."""
     from ...reports.export.turns import turn_blocks
     from ..analysis.turns import lost_turns, plan_turns
     from ..run.progress import watching
     from ..suite.suite_file import load_named
-    from .console import own_stdout, show, write_json
 
     with interruptible("Stopped. What was answered is stored; the same command goes on from there."):
         loaded = load_named(suite)
@@ -37,7 +36,7 @@ def turns(
             plan = plan_turns(loaded, config, os.environ, database, lambda _: None)
             sentence = f"{count(plan.to_ask, 'turn')} to ask at most; the others are cached."
             if config.only_planned:
-                if as_json:
+                if form is Form.JSON:
                     write_json({"turns_to_ask": plan.to_ask, "left_out": plan.left_out}, stdout)
                 else:
                     stdout.write(f"{sentence}\n")
@@ -49,7 +48,4 @@ def turns(
                 )
             say(sentence)
             found = lost_turns(plan, database, watching, loaded.suite.seed)
-            if as_json:
-                write_json(found.as_object, stdout)
-            else:
-                show(turn_blocks(found), stdout)
+            show_as(form, lambda: found.as_object, lambda: turn_blocks(found), stdout)

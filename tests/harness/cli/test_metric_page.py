@@ -1,8 +1,6 @@
 """``proctor metrics NAME``: the whole page of a metric, an evaluator, a group, or the work that metrics share."""
 
 import json
-import subprocess
-import sys
 from typing import Annotated, Literal
 
 import pytest
@@ -196,16 +194,3 @@ def test_allowed_values_in_words(kind, said):
 @in_one_test("value", ["pca", "no", "Off", "y", "null", "a: b", "12", "", True, None, 0.5, ("a", "b"), "é"])
 def test_values_are_written_as_yaml_reads_them(value):
     assert yaml.safe_load(as_yaml(value)) == (list(value) if isinstance(value, tuple) else value)
-
-
-def test_the_help_of_the_program_loads_no_page(tmp_path):
-    code = (
-        "import sys; sys.argv = ['proctor', 'metrics', '--help']\n"
-        "from proctor.harness.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print([name for name in sys.modules if name == 'proctor.harness.cli.metrics'])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
-    assert done.stdout.splitlines()[-1] == "[]", done.stderr
-    assert "NAME" in done.stdout

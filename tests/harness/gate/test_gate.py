@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from gated_runs import MATCH, store_run
 from proctor.harness.api.verbs import Asking
+from proctor.harness.cli.console import Form
 from proctor.harness.cli.gate import GateOutputs, gate_and_show
 from proctor.harness.gate.gate import GateOptions, suite_baseline
 from proctor.harness.suite.settings import GateSettings
@@ -412,7 +413,7 @@ class Closed(io.RawIOBase):
         raise BrokenPipeError
 
 
-@pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(as_json=True), GateOutputs(markdown=Path("-"))])
+@pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(Form.JSON), GateOutputs(markdown=Path("-"))])
 def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output):
     for candidate, code in ((ONES, 0), (SEVEN, 1)):
         two_runs(tmp_path, of(rag=ONES), of(rag=candidate))
