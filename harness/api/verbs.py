@@ -20,8 +20,8 @@ from ...knowledge.questions.row_files import rows_of
 from ...metrics.declaration import declaration_of, metric
 from ...reports.store.database import Store
 from ...reports.store.encoding import to_json
-from ..cluster.target import clustered
 from ...reports.store.run import LATEST
+from ..cluster.target import clustered
 from ..gate.gate import GateOptions, gate_cached
 from ..run.progress import Silent
 from ..run.recorded_run import recorded_evaluation

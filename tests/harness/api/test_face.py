@@ -1,5 +1,6 @@
 """What `import proctor` offers: names, errors, laziness, and types as a user's checker sees them."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -45,3 +46,13 @@ def test_importing_it_loads_nothing_heavy():
     loaded = json.loads(subprocess.run([sys.executable, "-c", command], check=True, capture_output=True).stdout)
     assert {name.split(".")[0] for name in loaded} & HEAVY == set()
     assert {name for name in loaded if name.startswith("proctor.")} == set()
+
+
+def test_a_verb_names_its_options_and_refuses_those_of_another():
+    signature = inspect.signature(proctor.run)
+    assert {"bots", "limit", "fresh", "latency_run"} <= set(signature.parameters)
+    assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in signature.parameters.values())
+    assert signature.parameters["limit"].default is None
+    assert "limit: only the first so many questions." in proctor.run.__doc__
+    with pytest.raises(TypeError, match="latency_run"):
+        proctor.score([], latency_run=True)

@@ -1,5 +1,6 @@
 """``proctor rank``: what a user types and reads."""
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,18 @@ def test_what_a_user_reads_fits_80_columns_and_says_who_is_best(folder):
     assert "right by 2 judges: mild: rag > faq > bad" in words
     assert "Kendall's W 1.00" in words
     assert "The best of" in words
+
+
+def test_tables_come_as_csv_from_the_same_tables(folder):
+    lines = list(csv.reader(ranked(folder, "--csv").splitlines()))
+    made = json.loads(ranked(folder, "--json"))
+    header = next(number for number, line in enumerate(lines) if line[:1] == ["bot"])
+    quality = {bot: one["quality"] for bot, one in made["details"]["right"]["frontier"].items()}
+    shown = {line[0]: float(line[1].split()[0]) for line in lines[header + 1 : header + 4]}
+    assert shown == {bot: pytest.approx(value, abs=0.005) for bot, value in quality.items()}
+    both = proctor("rank", "--csv", "--json", folder=folder)
+    assert (both.returncode, both.stdout) == (2, "")
+    assert "--json and --csv both want stdout" in both.stderr
 
 
 def test_the_planted_router_is_found(folder):
