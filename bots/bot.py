@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from .. import InputError, ProctorError
 from ..knowledge import Document, Message
-from ..metrics.facts import ToolCall as ToolCall
+from ..metrics import ToolCall as ToolCall
 
 HISTORY = "history"  # the parameter for what was said before the question
 SESSION = "session"  # the parameter for the id of the conversation, of a bot that remembers what was said in it

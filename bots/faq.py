@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from .. import InputError
 from ..knowledge import Message, open_rows
 from ..knowledge.questions.rows import Reading, Row, kind_of
+from ..metrics import Embedded
 from ..metrics.text import token_set
-from ..metrics.tools import Embedded
 from .bot import Identity, Reply
 from .building import BotResources
 from .history import history_identity, put

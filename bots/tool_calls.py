@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..metrics.facts import ToolCall
+from ..metrics import ToolCall
 from .bot import Context, Reply
 
 MOST_CALLS: Final = 1_000  # of one reply; more are a bot in a loop

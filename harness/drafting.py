@@ -34,9 +34,9 @@ from ..knowledge.questions.drafts import around, chosen, drafts_of, is_read, und
 from ..knowledge.questions.editing import raw_rows, with_questions, with_row
 from ..knowledge.questions.question import DRAFT, MOVED, REJECTED, Nugget
 from ..knowledge.questions.rows import Row
+from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.call import TEXT, Answer, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
-from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ..reports.files import check_file, whole_file
 from ..reports.store.database import Store
 from ..reports.store.vector_cache import VectorCache

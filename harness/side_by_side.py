@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from .. import InputError
 from ..bots import ChatModelSettings, Endpoints
+from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.pairs import ComparePair, judged_pair
 from ..metrics.judge.rendering import prompt_hash
-from ..metrics.score import JudgeUnavailable, NotApplicable, Unreadable
 from ..reports.compare.comparable import cluster_of, pair
 from ..reports.compare.operands import match_bots
 from ..reports.compare.side_by_side import (

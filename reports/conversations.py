@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ..metrics.score import passed
+from ..metrics import passed
 from .primary import CORRECT
 from .records import record_object
 from .statistics.intervals import mean_interval

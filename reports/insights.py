@@ -8,7 +8,7 @@ from typing import Literal
 
 import orjson
 
-from ..metrics.score import Better
+from ..metrics import Better
 from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
 from .store.run import RunEvaluator

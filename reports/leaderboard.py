@@ -6,8 +6,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ..metrics import Reason
 from ..metrics.evaluators import RATES
-from ..metrics.score import Reason
 from .conversations import BotConversations, TurnFigure
 from .corrected import StoredCalibration
 from .outcomes import about_agreement, about_outcomes, aligned

@@ -13,9 +13,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...metrics import Embedded
 from ...metrics.text import sentences as sentences_of
 from ...metrics.text import stem
-from ...metrics.tools import Embedded
 from .model import ChatRequest, Completion
 
 _NUMBERS = {

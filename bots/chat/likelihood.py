@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from ... import InputError
 from ...knowledge import readable
 from ...knowledge.models.language_models import Continued, Likelihood, Stretch, sliding
-from ...metrics.score import ModelUnavailable
+from ...metrics import ModelUnavailable
 from ..bot import BotMisconfigured, BotRefused
 from ..redaction import redacted, redacted_url
 from .limits import AttemptFailed, Attempts, Backoff, Exhausted, RequestsStopped, SingleFlight, Turnstile

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from ...metrics import builtin_catalog
-from ...metrics.facts import Place
+from ...metrics import Place, builtin_catalog
 from ...metrics.retrieval import evidence_ranks
 from ...reports.analysis.messages import RETRIEVAL_METRICS
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ... import InputError
-from ...knowledge import Question, open_questions
+from ...knowledge import Question, QuestionList, open_questions
 from ...knowledge.questions.conversations import simulation_of
-from ...knowledge.questions.question_files import QuestionList
 from ...metrics.conversation import retained
 from ...metrics.facts import is_blank
 from ...reports.analysis.turns import TurnAttribution, TurnPair, bot_turns

@@ -12,8 +12,8 @@ import orjson
 
 from ...knowledge import Question
 from ...knowledge.questions.conversations import SIMULATED, simulation_of
+from ...metrics import Reason, Status
 from ...metrics.facts import Conversation, Facts, Turn
-from ...metrics.score import Reason, Status
 from ...reports.store.database import Store, marks
 from ...reports.store.run import Row, RowStatus
 from ...reports.store.run_results import OpenRun

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
+from ...knowledge import Recorded, RecordedSet
 from ...knowledge.formats.finding import ForeignRows
-from ...knowledge.questions.recorded import Recorded, RecordedSet
 from ...reports.report import keep_findings
 from ...reports.store.database import Store, transaction
 from ...reports.store.given_scores import write_given

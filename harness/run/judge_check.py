@@ -16,9 +16,9 @@ import numpy as np
 import orjson
 
 from ... import InputError
+from ...metrics import Block, Judge, JudgeCall, JudgeUnavailable, NotApplicable, Plan, Unreadable
 from ...metrics.conversation import JudgeConversation
 from ...metrics.facts import Conversation, Turn
-from ...metrics.judge.call import Block, JudgeCall
 from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
 from ...metrics.judge.grades import ASPECTS
 from ...metrics.judge.nuggets import SUPPORT, AssignNuggets
@@ -26,9 +26,6 @@ from ...metrics.judge.pairs import ComparePair
 from ...metrics.judge.relevance import BEST, GradeContexts
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.verdicts import Grade, Verdicts
-from ...metrics.plan import Plan
-from ...metrics.score import JudgeUnavailable, NotApplicable, Unreadable
-from ...metrics.tools import Judge
 from ...reports.corrected import save_check, stored_check
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import CallRecord

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from ...metrics import Score
 from ...metrics.judge.pairs import ComparePair, PairVerdict
 from ...metrics.judge.rendering import prompt_hash
-from ...metrics.score import Score
 from ...reports.compare.side_by_side import AnswerPair, StoredVerdict, save_verdicts
 from ...reports.store.database import Store, marks
 from ...reports.store.run import Row

@@ -20,12 +20,12 @@ from ...bots import (
 )
 from ...knowledge import BatchingEmbedder, Message, Question
 from ...knowledge.questions.conversations import SIMULATE, SIMULATED, Simulation
+from ...metrics import JudgeUnavailable, Unreadable
 from ...metrics.constraints import unmet
 from ...metrics.judge.call import TEXT, Block, JudgeCall, Reading, Schema, record
 from ...metrics.judge.judges import PromptedJudge
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.replies import read_object
-from ...metrics.score import JudgeUnavailable, Unreadable
 from ...metrics.text import normalise, sentences, stem
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
 from ...reports.store.writer import RowWriter

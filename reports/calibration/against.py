@@ -10,7 +10,7 @@ from typing import Final
 
 from ... import InputError
 from ...knowledge.formats.finding import format_names
-from ...metrics.score import passed
+from ...metrics import passed
 from ..leaderboard import figure
 from ..reported_run import ReportedRun
 from ..statistics.agreement import Confusion

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 import orjson
 
-from ...metrics.score import Better, passed
+from ...metrics import Better, passed
 from ..store.database import Store
 from .comparable import Pairing
 from .scores import ScoreTable, passes

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from ...metrics import Reason
 from ...metrics.evaluators import RATES
-from ...metrics.score import Reason
 from ..leaderboard import count, figure
 from ..markdown_text import one_line
 from ..problems import Problem

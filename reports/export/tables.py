@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import orjson
 
-from ...metrics.score import passed
+from ...metrics import passed
 from ..files import csv_line, whole_file
 from ..reported_run import ReportedRun
 from ..store.database import Store, marks

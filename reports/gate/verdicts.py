@@ -14,7 +14,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.score import Better, passed
+from ...metrics import Better, passed
 from ..compare.baseline import at_six_digits
 from ..compare.changes import PartChange
 from ..compare.comparable import Pairing, cluster_codes, mean_of_repeats, pair

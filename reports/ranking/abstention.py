@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics.score import passed
+from ...metrics import passed
 from ..compare.scores import Figures, Flags, Mean, RunTables, ScoreTable, clustered_mean
 from ..reported_run import bound
 from ..statistics.agreement import controlled_threshold

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...knowledge.questions.rows import GivenScore
-from ...metrics.score import Reason, Status
+from ...metrics import Reason, Status
 from .database import Store, insert_many, marks, transaction
 from .encoding import storable, to_json
 from .run_results import CHUNK, OpenRun

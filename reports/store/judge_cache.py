@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ...bots import BotMisconfigured, BotRefused, ChatJudgeModel, Completion, RequestsStopped
 from ...bots.chat.judge import finish_reason
+from ...metrics import JudgeUnavailable
 from ...metrics.declaration import exception_line
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
-from ...metrics.score import JudgeUnavailable
 from .database import connect, explain
 from .judge_calls import CachedCall, CallRecord, call_key
 from .run_results import now

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...bots import Reply
-from ...metrics.score import Score, Status
+from ...metrics import Score, Status
 from .database import MOST_BOUND, Store, marks
 from .judge_calls import CachedCall, CallRecord
 from .row_tables import QUESTION_COLUMNS, REPLY_COLUMNS, AnswerColumns, found_row

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from ...metrics.facts import RunFacts
-from ...metrics.score import Score
+from ...metrics import RunFacts, Score
 from .database import Store, transaction
 from .encoding import storable, to_json
 from .run_results import OpenRun

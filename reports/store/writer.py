@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...bots import redactor
+from ...metrics import Score
 from ...metrics.declaration import exception_line
-from ...metrics.score import Score
 from .database import StoreError, connect, explain, insert_many, transaction
 from .encoding import to_json
 from .journal import CallJournal, left_calls
