@@ -95,11 +95,13 @@ class ForeignRows:
         Raises:
             InputError: the file can't be read as what it seems to be; with the line.
         """
-        if reading.digest is not None:
-            _feed(self.path, reading)
         notes = Notes()
         seen: set[int] = set()
+        is_hashed = reading.digest is None
         for line, row in self._read(notes):
+            if not is_hashed:  # only now: a large file that can't be read is refused at once
+                _feed(self.path, reading)
+                is_hashed = True
             self._check(row, line)
             if self.only_questions and _is_again(row, seen):
                 continue
@@ -248,11 +250,23 @@ def opened(path: Path, name: str = "") -> tuple[RowSource, Detected]:
         own = _built_in(OWN)
         why = own.detect(head_of(path))
         if why is None:
-            raise InputError(_unknown(head_of(path)))
+            head = head_of(path)
+            raise _broken(head) or InputError(_unknown(head))
         found = Detected(own, why)
     if found.format.name == OWN and file_kind(path):
         return open_rows(path, "a file to import", ("answers", "questions")), found
     return ForeignRows(path, found.format), found
+
+
+def _broken(head: Head) -> InputError | None:
+    """Why the first row of a file can't be read, of which nothing could be seen."""
+    if head.keys or head.data or head.names or not file_kind(head.path):
+        return None
+    try:
+        next(iter(open_rows(head.path, "a file to import", ("questions", "answers")).rows(Reading())), None)
+    except InputError as error:
+        return error
+    return None
 
 
 def _unknown(head: Head) -> str:

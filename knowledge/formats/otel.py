@@ -120,13 +120,14 @@ def _requests(path: Path) -> Iterator[tuple[int, Item]]:
 def _messages(path: Path) -> Iterator[bytes]:
     """The messages of a file: one, or several with four bytes of length before each, as the Collector writes them."""
     try:
+        size = path.stat().st_size
         with path.open("rb") as stream:
-            content = stream.read(MOST_IN_MEMORY + 1)
+            content = stream.read() if size <= MOST_IN_MEMORY else b""
     except OSError as error:
         raise unreadable(path, error) from error
-    if not content:
+    if not size:
         raise InputError(f"{path} is empty.")
-    if len(content) > MOST_IN_MEMORY:
+    if not content:
         raise InputError(f"{path} is larger than {MOST_IN_MEMORY >> 20} MB; have the Collector write JSON.")
     if content[0] == 0x0A:  # the first field of a message
         yield content

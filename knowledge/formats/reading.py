@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import re
 import zipfile
 import zlib
@@ -23,6 +24,8 @@ from .format import Head
 
 PROTOBUF: Final = (".pb", ".binpb", ".otlp", ".protobuf")  # how names of OTLP files end
 _HEAD: Final = 1 << 16  # bytes that are looked at to tell a format
+_LONG_ARCHIVE: Final = 4 << 20  # bytes
+_LONGEST_NAME: Final = 1 << 16
 _ROWS: Final = 5
 _BATCH: Final = 10_000  # rows of Parquet at a time
 _DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
@@ -41,6 +44,8 @@ def head_of(path: Path) -> Head:
     try:
         if path.is_dir():
             return _head_of_folder(path)
+        if not path.is_file():
+            raise InputError(f"{path} is not a plain file. It is read more than once, so save it to a file first.")
         with path.open("rb") as stream:
             content = stream.read(_HEAD)
         if content.startswith(b"PK\x03\x04"):
@@ -80,6 +85,8 @@ def whole_json(path: Path) -> object:
         InputError: it is larger, not UTF-8, not JSON, or nested too deeply.
     """
     try:
+        if path.suffix.lower() != ".gz" and path.stat().st_size > MOST_IN_MEMORY:
+            raise _too_large(path)
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             content = stream.read(MOST_IN_MEMORY + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -87,7 +94,7 @@ def whole_json(path: Path) -> object:
     except OSError as error:
         raise unreadable(path, error) from error
     if len(content) > MOST_IN_MEMORY:
-        raise InputError(f"{path} is larger than {MOST_IN_MEMORY >> 20} MB; it would be held in memory as a whole.")
+        raise _too_large(path)
     try:
         return storable_value(orjson.loads(content.removeprefix(b"\xef\xbb\xbf")))
     except orjson.JSONDecodeError as error:
@@ -95,6 +102,11 @@ def whole_json(path: Path) -> object:
         if "recursion" in error.msg or "depth" in error.msg:
             raise InputError(f"{path} is nested too deeply.") from error
         raise InputError(f"{path}:{error.lineno}: this is not valid JSON: {error.msg}.") from error
+
+
+def _too_large(path: Path) -> InputError:
+    most = MOST_IN_MEMORY >> 20
+    return InputError(f"{path} is larger than {most} MB, and is read as a whole; split it, or write it as JSONL.")
 
 
 def beginning(text: str) -> object:
@@ -124,16 +136,35 @@ def _parsed(text: str) -> object:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
+        pass
+    try:  # NaN, Infinity and numbers that are too large, as Python writes and reads them
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return None
 
 
 def _archived(path: Path) -> tuple[str, ...]:
-    """The names in an archive; none of a damaged one, of which its reader has to say so."""
+    """The names in an archive, or first and last ones of many; none of a damaged one, of which its reader says so."""
     try:
+        if path.stat().st_size > _LONG_ARCHIVE:
+            return _some_archived(path)
         with zipfile.ZipFile(path) as archive:
             return tuple(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return ()
+
+
+def _some_archived(path: Path) -> tuple[str, ...]:
+    """The first name, and those of the last entries: a list of a hundred thousand takes most of a second to read."""
+    with path.open("rb") as stream:
+        start = stream.read(30 + _LONGEST_NAME)
+        stream.seek(-_HEAD, io.SEEK_END)
+        end = stream.read()
+    first = start[30 : 30 + int.from_bytes(start[26:28], "little")]
+    places = [found.start() for found in re.finditer(b"PK\x01\x02", end)]
+    sizes = [int.from_bytes(end[place + 28 : place + 30], "little") for place in places]
+    last = [end[place + 46 : place + 46 + size] for place, size in zip(places, sizes, strict=True)]
+    return tuple(name.decode(errors="replace") for name in (first, *last))
 
 
 def _unpacked(content: bytes) -> bytes:

@@ -9,6 +9,7 @@ import proctor
 import pytest
 from proctor.knowledge import open_questions
 from proctor.knowledge.formats.finding import BUILT_IN, detected, opened
+from proctor.knowledge.formats.reading import head_of
 from proctor.knowledge.questions.recorded import recorded_in
 
 
@@ -23,7 +24,7 @@ def test_deep_nesting(tmp_path):
     path.write_text('{"tests": ' + "[" * 100_000 + "]" * 100_000 + "}")
     assert detected(path) is None
     assert said(path, "h2o") == "deep.json is nested too deeply."
-    assert "is of no known format" in said(path)
+    assert said(path) == "deep.json:1: this is not valid JSON: it is nested too deeply (column 11)."
     lines = tmp_path / "deep.jsonl"
     lines.write_text('{"user_input": "Why?", "response": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
     assert said(lines, "ragas") == "deep.jsonl:1: this is not valid JSON: it is nested too deeply."
@@ -35,6 +36,11 @@ def test_two_gigabytes(tmp_path):
         file.write(b'{"testCases": [{"input": "Why?"}')
         file.truncate(2 << 30)
     assert said(path, "deepeval") == "large.json:1: this line is longer than 256 MB."
+    path = tmp_path / "large.pb"
+    with path.open("wb") as file:
+        file.write(b"\x0a")
+        file.truncate(2 << 30)
+    assert said(path) == "large.pb is larger than 256 MB; have the Collector write JSON."
 
 
 @pytest.mark.parametrize(
@@ -55,8 +61,36 @@ def test_two_gigabytes(tmp_path):
 def test_wrong_encodings_and_broken_lines(tmp_path, content, sentence):
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)
-    found = said(path, "ragas")
-    assert found.startswith(sentence), found
+    for name in ("ragas", ""):  # also where the format is looked for
+        found = said(path, name)
+        assert found.startswith((sentence, "x.jsonl is of no known format") if not name else sentence), found
+
+
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "x.jsonl")
+    assert said(tmp_path / "x.jsonl").startswith("x.jsonl is not a plain file.")
+
+
+def test_a_number_that_is_none_is_named_with_its_line(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"user_input": "Why?", "response": "So.", "faithfulness": NaN}\n')
+    assert detected(path).format.name == "ragas"
+    assert said(path) == "x.jsonl:1: this is not valid JSON: JSON has no NaN; write null."
+
+
+def test_an_archive_of_many_names_is_recognised_by_its_ends(tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", "{}")
+        archive.writestr("samples/1_epoch_1.json", " " * (5 << 20))
+        archive.writestr("header.json", "{}")
+    assert head_of(path).names == (
+        "_journal/start.json",
+        "_journal/start.json",
+        "samples/1_epoch_1.json",
+        "header.json",
+    )
+    assert detected(path).format.name == "inspect"
 
 
 def test_a_yaml_file_runs_nothing(tmp_path):
