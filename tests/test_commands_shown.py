@@ -62,7 +62,8 @@ OPEN = {
     "proctor ask", "proctor gate", "proctor perturb questions.yaml", "proctor plan", "proctor questions",
     "proctor report --markdown", "proctor run --fresh",
 }  # fmt: skip
-SERVERS = ("proctor view", "proctor explore")  # tests/harness/server runs them
+# tests/harness/server and tests/knowledge/formats/test_otel.py run them
+SERVERS = ("proctor view", "proctor explore", "proctor import otlp")
 # What ends with another exit code than 0 here, and why.
 EXIT_CODES = {
     "proctor judge-check": 1,  # the embedded judge does not pass, as the page says
