@@ -5,14 +5,15 @@ from __future__ import annotations
 import bisect
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from ...bots import RagSettings
 from ...knowledge import EvidenceFinder, Splitting
 from ...knowledge.documents.evidence import Span
-from ...reports.analysis.findings import Coverage, DocumentSummary, Excerpt
+from ...knowledge.documents.versions import dates_of
+from ...reports.analysis.findings import Coverage, DocumentSummary, Excerpt, PassageUse
 from ...reports.statistics.intervals import wilson
 from .corpus import language_of, listed
 
@@ -105,6 +106,7 @@ def _reads_the_same(made: Iterable[MadeFrom]) -> bool:
 
 
 Passages = Mapping[str, Sequence["Passage"]]
+_MOST_PASSAGES: Final = 3_000  # of all documents, whose use an analysis lists
 _SHOWN: Final = 300  # characters of an excerpt; its span tells the rest
 
 
@@ -126,19 +128,26 @@ def unused_passages(
         read: what of it answers were made from.
         overlap: characters that two passages may share: whoever read one has not read its neighbour for that.
     """
-    ordered = sorted(read)
-    longest = max((span.end - span.start for span in ordered), default=0)
-
-    def was_read(passage: Passage) -> bool:
-        first = bisect.bisect_left(ordered, passage.start - longest, key=lambda span: span.start)
-        last = bisect.bisect_left(ordered, passage.end, key=lambda span: span.start)
-        return any(_reads(span, passage, overlap) for span in ordered[first:last])
-
+    found = _Found(read)
     return tuple(
         excerpt(document, together[0].start, max(each.end for each in together))
-        for is_read, group in groupby(passages, key=was_read)
+        for is_read, group in groupby(passages, key=lambda passage: any(found.reading(passage, overlap)))
         if not is_read and (together := list(group))
     )
+
+
+class _Found:
+    """What of a document answers were made from, to be asked which of it reads a passage."""
+
+    def __init__(self, read: Collection[Span]) -> None:
+        self._ordered = sorted(read)
+        self._longest = max((span.end - span.start for span in self._ordered), default=0)
+
+    def reading(self, passage: Passage, overlap: int) -> Iterator[Span]:
+        """The pieces by which a passage was read."""
+        first = bisect.bisect_left(self._ordered, passage.start - self._longest, key=lambda span: span.start)
+        last = bisect.bisect_left(self._ordered, passage.end, key=lambda span: span.start)
+        return (span for span in self._ordered[first:last] if _reads(span, passage, overlap))
 
 
 def _reads(span: Span, passage: Passage, overlap: int) -> bool:
@@ -193,6 +202,15 @@ class DocumentSummaries:
 
 
 @dataclass(slots=True)
+class _Reads:
+    """Numbers of the answers that were made from one piece of a document, as ``PassageUse`` counts them."""
+
+    answers: set[int] = field(default_factory=set)
+    needed: set[int] = field(default_factory=set)
+    wrong: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class _Use:
     """What answers did with one document; ``is_vague`` where some don't tell which part of it they were made from."""
 
@@ -201,7 +219,7 @@ class _Use:
     located: int = 0
     wrong: int = 0
     graded: int = 0
-    spans: set[Span] = field(default_factory=set)
+    spans: defaultdict[Span, _Reads] = field(default_factory=lambda: defaultdict(_Reads))
     is_vague: bool = False
 
 
@@ -225,7 +243,15 @@ def summarise_documents(
         corpus, retrieved, {} if attribution is None else {one.document: one for one in attribution.documents}
     )
     summaries = tuple(sorted((making.summary(document) for document in corpus.documents), key=_rank))
-    return DocumentSummaries(summaries, tuple(_warnings(retrieved, summaries)))
+    return DocumentSummaries(tuple(_bounded(summaries)), tuple(_warnings(retrieved, summaries)))
+
+
+def _bounded(summaries: Iterable[DocumentSummary]) -> Iterator[DocumentSummary]:
+    """The summaries with the passages of the first ones alone, as far as there is room."""
+    room = _MOST_PASSAGES
+    for summary in summaries:
+        room -= len(summary.uses)
+        yield summary if room >= 0 else replace(summary, uses=())
 
 
 class _Summarising:
@@ -271,7 +297,19 @@ class _Summarising:
             failures=None if tried is None else len(tried.failures),
             successes=None if tried is None else len(tried.successes),
             located=use.located,
+            dated=next((date.written for date in dates_of(document)), ""),
+            uses=tuple(self._passage_uses(document, pieces, use)) if self._knows(use) and self._is_cut else (),
         )
+
+    def _passage_uses(self, document: Document, pieces: Sequence[Passage], use: _Use) -> Iterator[PassageUse]:
+        found = _Found(use.spans)
+        for passage in pieces:
+            reads = [use.spans[span] for span in found.reading(passage, self._overlap)]
+            text = excerpt(document, passage.start, passage.end).text
+            yield PassageUse(
+                passage.start, passage.end, text, len(set().union(*(each.answers for each in reads))),
+                len(set().union(*(each.needed for each in reads))), len(set().union(*(each.wrong for each in reads))),
+            )  # fmt: skip
 
     def _singles(self, document: Document, pieces: Sequence[Passage]) -> tuple[Excerpt, ...]:
         places = [(each.start, each.end) for each in pieces if (document.id, each.start, each.end) in self._single]
@@ -284,7 +322,7 @@ class _Summarising:
 
 def _uses(counted: Sequence[MadeFrom], corpus: CorpusIndex) -> Mapping[str, _Use]:
     uses: defaultdict[str, _Use] = defaultdict(_Use)
-    for one in counted:
+    for number, one in enumerate(counted):
         question = one.answer.question
         gold = corpus.gold.get(question)
         holding = frozenset[str]() if gold is None else gold.documents
@@ -300,8 +338,24 @@ def _uses(counted: Sequence[MadeFrom], corpus: CorpusIndex) -> Mapping[str, _Use
             if piece.span is None:
                 uses[piece.document].is_vague = True
             else:
-                uses[piece.document].spans.add(piece.span)
+                reads = uses[piece.document].spans[piece.span]
+                is_needed = gold is not None and _holds_evidence(piece.document, piece.span, gold)
+                reads.answers.add(number)
+                if is_needed:
+                    reads.needed.add(number)
+                elif one.answer.right is False:
+                    reads.wrong.add(number)
     return uses
+
+
+def _holds_evidence(document: str, span: Span, gold: QuestionGold) -> bool:
+    """Whether some of a question's evidence, or all that is known of its place, lies in a piece of a document."""
+    return any(
+        member.document == document
+        and (member.start is None or member.end is None or (member.start < span.end and span.start < member.end))
+        for group in gold.groups
+        for member in group
+    )
 
 
 def _tokens(made: Sequence[MadeFrom]) -> Mapping[str, int]:

@@ -308,7 +308,7 @@ def _match(
     Raises:
         InputError: verdicts that can't be read, all of them.
     """
-    places = _RowFinder(rows)
+    places = RowFinder(rows)
     labels: dict[tuple[ScoredRow, str], tuple[Written, HumanVerdict]] = {}
     mistakes, unknown, changed = [], [], []
     found = {line: places.find(line) for line in written}
@@ -359,7 +359,7 @@ def _contradictions(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> li
     ]
 
 
-class _RowFinder:
+class RowFinder:
     """Finds the row of a line: by its key, else by question, bot and repeat."""
 
     def __init__(self, rows: Mapping[str, Sequence[ScoredRow]]) -> None:

@@ -254,13 +254,13 @@ def _form(as_json: bool, as_csv: bool) -> Form:
 
 
 @contextlib.contextmanager
-def interruptible(sentence: str) -> Iterator[None]:
-    """On Ctrl-C or SIGTERM, print a sentence and exit with code 130."""
+def interruptible(sentence: str | Callable[[], str]) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, print a sentence, after what the interrupt itself says, and exit with code 130."""
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield
-    except KeyboardInterrupt:
-        interrupted(sentence)
+    except KeyboardInterrupt as stop:
+        interrupted(f"{stop} {sentence if isinstance(sentence, str) else sentence()}".strip())
         raise typer.Exit(INTERRUPTED) from None
     finally:
         if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:

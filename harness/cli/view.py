@@ -17,21 +17,24 @@ Port = Annotated[
     typer.Option("--port", min=0, max=65535, metavar="N", help="The port; by default the first free one."),
 ]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")]
-ENDED = "Stopped. Nothing was changed."
+ENDED = "Stopped."
+UNCHANGED = "Stopped. Nothing was changed."
 
 
 def view(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
-    """Show all runs in the browser. List, trends, any two compared; updates during a run.
+    """Show all runs in the browser. List, trends, any two compared; updates during a run; answers to label.
 
-    Read-only, and reachable from this machine only.
+    Writes nothing but labels, and stops a run where you press its button. Reachable from this machine only.
     """
     from ..server.serving import bound_socket, serve
     from ..server.viewer import left_as_found, snapshot
 
-    with interruptible(ENDED), left_as_found(database):
+    changes: list[None] = []
+    ended = lambda: ENDED if changes else UNCHANGED  # noqa: E731 - known when it ends
+    with interruptible(ended), left_as_found(database):
         with snapshot(database):
             pass  # mistakes are reported before anything is opened
-        serve(database, bound_socket(port), lambda address: _ready(address, is_opened))
+        serve(database, bound_socket(port), lambda address: _ready(address, is_opened), lambda: changes.append(None))
 
 
 def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
@@ -39,7 +42,7 @@ def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened:
     from ..server.datasette import explore_database
     from ..server.viewer import left_as_found, snapshot
 
-    with interruptible(ENDED), left_as_found(database):
+    with interruptible(UNCHANGED), left_as_found(database):
         with snapshot(database):
             pass
         explore_database(database, port, lambda address: _ready(address, is_opened))

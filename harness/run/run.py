@@ -394,6 +394,8 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         sitting.interrupts = interrupts
         try:
             interrupts.run(sitting.work())
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(*sitting.stopped_by) from None
         finally:
             sitting.end()
     run, bot_queues, problems = sitting.run, sitting.bot_queues, sitting.problems
@@ -430,6 +432,7 @@ class _Sitting:
         self._writer: RowWriter | None = None
         self._leases: Leases | None = None
         self._status = "stopped"
+        self._started = time.monotonic()
         self._left_out: Mapping[str, object] | None = None
         self._pairs: PairScorer | None = None
         self._conversations: ConversationScorer | None = None
@@ -441,6 +444,11 @@ class _Sitting:
     def problems(self) -> dict[str, str]:
         """Why bot queues were stopped, by the names of their bots."""
         return {bot_queue.name: bot_queue.problem for bot_queue in self.bot_queues if bot_queue.problem}
+
+    @property
+    def stopped_by(self) -> Sequence[str]:
+        """A sentence where somebody else than the user of this program stopped it."""
+        return ["'proctor view' asked this run to stop."] if self._is_stopped else []
 
     @property
     def doubt(self) -> str:
@@ -565,8 +573,6 @@ class _Sitting:
         evaluation, writer = self._evaluation, self._writer
         if writer is None:
             return
-        if self._is_stopped:
-            self._watcher.message("'proctor view' asked this run to stop.")
         try:
             writer.close()
             if evaluation.judging.is_language_model:
@@ -595,6 +601,15 @@ class _Sitting:
         judge = cast("Mapping[str, object]", settings.get("judge") or {})
         return {**made, "settings": {**settings, "judge": {**judge, "self_test": self._self_test.as_object}}}
 
+    def _seconds(self) -> float:
+        """How long the run took so far, over all passes that asked something."""
+        before: object = 0.0
+        if self.run.resumed:
+            ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+            before = orjson.loads(stored).get("seconds")
+        passed = time.monotonic() - self._started
+        return round(passed + (before if isinstance(before, int | float) else 0.0), 1)
+
     def _own_manifest(self) -> Mapping[str, object] | None:
         """None for the earlier one: a pass that asked nothing says nothing of how the answers came about.
 
@@ -603,7 +618,7 @@ class _Sitting:
         """
         left_out = {} if self._left_out is None else {EARLY_STOP: self._left_out}
         if any(bot_queue.asked for bot_queue in self.bot_queues):
-            return {**self._evaluation.header.manifest, **left_out}
+            return {**self._evaluation.header.manifest, **left_out, "seconds": self._seconds()}
         ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
         earlier: dict[str, dict[str, object]] = orjson.loads(stored)
         made = {**{name: value for name, value in earlier.items() if name != EARLY_STOP}, **left_out}

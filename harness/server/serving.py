@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError
-from .viewer import Answer, Request, Viewer
+from .viewer import MOST_WRITTEN, Answer, Request, Viewer
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -23,6 +23,7 @@ PORT: Final = 8765  # the default; the next free one where it is taken
 TRIES: Final = 50
 AT_ONCE: Final = 4  # concurrent requests; each reads the database in its own thread
 SHUTDOWN_TIMEOUT: Final = 0.2  # seconds for requests in progress at the end
+BODY_TIMEOUT: Final = 10.0  # seconds for the body of a request
 
 
 def bound_socket(port: int | None) -> socket.socket:
@@ -59,16 +60,19 @@ def _unavailable(port: int, error: OSError) -> str:
     return f"Port {port} is not available: {(error.strerror or str(error)).lower()}."
 
 
-def serve(database: Path, listening: socket.socket, ready: Callable[[str], None]) -> None:
+def serve(
+    database: Path, listening: socket.socket, ready: Callable[[str], None], wrote: Callable[[], None] = lambda: None
+) -> None:
     """Answer requests until a KeyboardInterrupt.
 
     Args:
         database: the file to show.
         listening: where it is served.
         ready: called with the address once it answers.
+        wrote: called whenever a page had something written.
     """
     port = listening.getsockname()[1]
-    viewer = Viewer(database, hosts_of(port))
+    viewer = Viewer(database, hosts_of(port), wrote)
     asyncio.run(_serve(viewer, listening, lambda: ready(f"http://{LOOPBACK}:{port}/")))
 
 
@@ -84,8 +88,9 @@ async def _serve(viewer: Viewer, listening: socket.socket, ready: Callable[[], N
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        body = await _body(request)
         async with turns:
-            answer = await _answered(viewer, _asked(request))
+            answer = await _answered(viewer, _asked(request, body))
         return web.Response(status=answer.status, body=answer.body, headers=answer.headers)
 
     server = web.Server(handle, access_log=None, logger=_silent())
@@ -125,9 +130,26 @@ def _silent() -> logging.Logger:
     return logger
 
 
-def _asked(request: web.BaseRequest) -> Request:
+async def _body(request: web.BaseRequest) -> bytes:
+    """What a POST sends, as far as it is looked at; of one that takes too long, what came."""
+    body = b""
+    if request.method == "POST":
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(BODY_TIMEOUT):
+                async for part in request.content.iter_any():
+                    body += part
+                    if len(body) > MOST_WRITTEN:
+                        break
+    return body[: MOST_WRITTEN + 1]
+
+
+def _asked(request: web.BaseRequest, body: bytes) -> Request:
     path = request.rel_url.raw_path
     takes_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
     # A form sends the line ends of a name as two characters each, whatever they were.
     query = {name: value.replace("\r\n", "\n") for name, value in request.query.items()}
-    return Request(request.method, request.headers.get("Host", ""), path, query, takes_gzip)
+    return Request(
+        request.method, request.headers.get("Host", ""), path, query, takes_gzip,
+        origin=request.headers.get("Origin", ""), kind=request.headers.get("Content-Type", ""),
+        token=request.headers.get("X-Proctor-Token", ""), body=body,
+    )  # fmt: skip

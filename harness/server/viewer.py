@@ -1,11 +1,13 @@
-"""Viewer: answers the requests of a browser with pages and data of a database, read-only."""
+"""Viewer: answers the requests of a browser with pages and data of a database, and stores the labels that it sends."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
 import hashlib
+import hmac
 import re
+import secrets
 import sqlite3
 import threading
 import time
@@ -21,17 +23,28 @@ import orjson
 
 from ... import InputError
 from ...reports.compare.operands import all_runs, named_operand, operand_in
+from ...reports.pages.labels import MOST_SERVED, label_block
 from ...reports.pages.page import Page, page_bytes, page_policy
 from ...reports.pages.pair_changes import PairedRuns, paired_runs
 from ...reports.pages.pair_page import pair_page
 from ...reports.pages.row_index import data_block
 from ...reports.pages.rows import Column, columns_of, opened_run
 from ...reports.pages.run_page import run_page
-from ...reports.pages.runs_page import RunChoice, expected_rows, run_address, runs_page, trouble_page
+from ...reports.pages.runs_page import (
+    LIVE_SCRIPTS,
+    RunChoice,
+    expected_rows,
+    progress_of,
+    run_address,
+    runs_page,
+    trouble_page,
+)
 from ...reports.report import make_report
 from ...reports.store.damage import damage_behind
 from ...reports.store.database import Store, StoreError, connect, connect_to_read, explain, marks, pending
+from ...reports.store.leases import ask_to_stop
 from ...reports.summary import Summary, find_run, summarise
+from ..calibration.labelling import given_label, labelled, store_label
 
 LOCK_TIMEOUT: Final = 5.0  # seconds to wait for a program that has locked the database
 
@@ -168,7 +181,9 @@ class State(TypedDict):
 
     ``tag`` changes when there is something new to show; ``rows`` and ``expected`` count the runs in progress, or all
     where none is; ``expected`` is None where it is not known. ``silence`` is the seconds since the last write to the
-    database: a killed run keeps the status ``running`` but writes nothing.
+    database: a killed run keeps the status ``running`` but writes nothing. Of runs in progress, ``failed`` counts rows
+    without an answer, ``left`` is the time until the last of them ends, in words, and ``worked_on`` whether a program
+    is at work on any.
     """
 
     tag: str
@@ -177,6 +192,9 @@ class State(TypedDict):
     rows: int
     expected: int | None
     silence: int
+    failed: int
+    left: str
+    worked_on: bool
 
 
 def state_of(store: Store, run_ids: Sequence[int]) -> State:
@@ -185,6 +203,11 @@ def state_of(store: Store, run_ids: Sequence[int]) -> State:
     shown = [line for line in lines if line[1] == "running"] or lines
     expected = [expected_rows(orjson.loads(manifest)) for _, _, manifest in shown]
     known = [number for number in expected if number is not None]
+    far = [
+        progress_of(store, run_id, number)
+        for (run_id, status, _), number in zip(shown, expected, strict=True) if status == "running"
+    ]  # fmt: skip
+    slowest = max(far, key=lambda each: each.seconds_left or 0.0, default=None)
     return {
         "tag": tag_of(store, run_ids),
         "status": str(shown[-1][1]) if shown else "finished",
@@ -192,6 +215,9 @@ def state_of(store: Store, run_ids: Sequence[int]) -> State:
         "rows": sum(_rows(store, run_id) for run_id, _, _ in shown),
         "expected": sum(known) if known and len(known) == len(expected) else None,
         "silence": _silence(store.path),
+        "failed": sum(each.failed for each in far),
+        "left": slowest.left if slowest else "",
+        "worked_on": any(each.is_worked_on for each in far),
     }
 
 
@@ -223,9 +249,18 @@ def tag_of_all(store: Store) -> str:
 
 def _marks_of_run(store: Store, run_id: int) -> object:
     """Rows and scores are counted only while it runs: afterwards they do not change."""
+    analyses = store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])
+    return [*_marks_of_answers(store, run_id), _calibrated(store), analyses]
+
+
+def _marks_of_answers(store: Store, run_id: int) -> list[object]:
     ended = store.query("SELECT id, status, finished_at, findings_key FROM runs WHERE id = ?", [run_id])
-    counts = (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()
-    return [ended, counts, _calibrated(store), store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])]
+    return [ended, (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()]
+
+
+def _answers_tag(store: Store, run_id: int) -> str:
+    """A tag that changes with the rows, scores and findings of a run, and with no label."""
+    return _tagged(_marks_of_answers(store, run_id))
 
 
 def _rows(store: Store, run_id: int) -> int:
@@ -242,13 +277,14 @@ def _scores(store: Store, run_id: int) -> int:
 
 
 def _calibrated(store: Store) -> object:
-    return store.query("SELECT MAX(id) FROM calibrations")
+    return store.query("SELECT MAX(id), MAX(made_at), SUM(labels), TOTAL(corrected) FROM calibrations")
 
 
 def _tagged(parts: object) -> str:
     return hashlib.blake2b(orjson.dumps(parts), digest_size=9).hexdigest()
 
 
+READ_ONLY: Final = "This address can only be read: use GET or HEAD."
 HTML: Final = "text/html; charset=utf-8"
 JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
@@ -276,6 +312,10 @@ class Request:
         path: as sent, still percent-encoded.
         query: the parameters after the question mark.
         takes_gzip: whether the answer may be compressed.
+        origin: the Origin header: the site whose page asks.
+        kind: the Content-Type header.
+        token: the X-Proctor-Token header, which a page of this server knows.
+        body: of a POST; one byte more than ``MOST_WRITTEN`` where it is longer.
     """
 
     method: str
@@ -283,6 +323,10 @@ class Request:
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     takes_gzip: bool = False
+    origin: str = ""
+    kind: str = ""
+    token: str = ""
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +417,10 @@ MOST_SUMMARIES: Final = 2_000
 MOST_PAIRS: Final = 100
 
 Route = Callable[[Store, Request, dict[str, str]], Answer]
+Write = Callable[[Store, Mapping[str, object], str], Answer]
+
+
+MOST_WRITTEN: Final = 16_384  # bytes of what a page sends: a label, or nothing
 
 
 class NotFoundError(InputError):
@@ -385,11 +433,14 @@ class Viewer:
     Args:
         database: the file; it may appear, grow and be removed.
         hosts: accepted Host headers; they stop DNS rebinding by foreign pages.
+        wrote: called whenever something was written.
     """
 
-    def __init__(self, database: Path, hosts: Collection[str]) -> None:
+    def __init__(self, database: Path, hosts: Collection[str], wrote: Callable[[], None] = lambda: None) -> None:
         self._database = database
         self._hosts = frozenset(hosts)
+        self._wrote = wrote
+        self._token = secrets.token_urlsafe(32)  # of this session; only its own pages hold it
         self._answers: LruCache[Answer] = LruCache(MOST_BYTES, lambda answer: len(answer.body))
         self._summaries: LruCache[Summary] = LruCache(MOST_SUMMARIES)
         self._pairs: LruCache[tuple[ColumnKey, ...]] = LruCache(MOST_PAIRS)
@@ -401,18 +452,25 @@ class Viewer:
                 (r"/runs/(?P<run>[^/]+)", self._run),
                 (r"/runs/(?P<run>[^/]+)/state", self._run_state),
                 (r"/runs/(?P<run>[^/]+)/data/(?P<block>[\w-]+)", self._run_data),
+                (r"/runs/(?P<run>[^/]+)/labels", self._labels),
                 (r"/compare", self._compare),
                 (r"/compare/state", self._compare_state),
                 (r"/compare/data/(?P<block>[\w-]+)", self._compare_data),
             )
+        ]
+        self._writes: list[tuple[re.Pattern[str], Write]] = [
+            (re.compile(r"/runs/(?P<run>[^/]+)/labels"), self._store_label),
+            (re.compile(r"/runs/(?P<run>[^/]+)/stop"), self._stop),
         ]
 
     def answer(self, request: Request) -> Answer:
         """The answer to any request; failures are answers too."""
         if request.host.lower() not in self._hosts:
             return refusal(403, f"This server answers as {min(self._hosts)} only.")
+        if request.method == "POST":
+            return self._written(request)
         if request.method not in ("GET", "HEAD"):
-            return refusal(405, "This server is read-only: use GET or HEAD.", Allow="GET, HEAD")
+            return refusal(405, READ_ONLY, Allow="GET, HEAD")
         try:
             return compressed_for(request, self._routed(request))
         except NotFoundError as error:
@@ -435,6 +493,67 @@ class Viewer:
                     return route(store, request, parts)
         raise NotFoundError(f"There is no page {unquote(request.path)} here.")
 
+    def _written(self, request: Request) -> Answer:
+        """What a page asks to be written; refused, with the reason, from anything but a page of this session."""
+        writes = ((write, pattern.fullmatch(request.path)) for pattern, write in self._writes)
+        write, path = next(((write, path) for write, path in writes if path), (None, None))
+        if write is None or path is None:
+            return refusal(405, READ_ONLY, Allow="GET, HEAD")
+        if refused := self._refused(request):
+            return refused
+        try:
+            with snapshot(self._database) as store:
+                answer = write(store, _fields(request.body), unquote(path["run"]))
+        except InputError as error:
+            status = 404 if isinstance(error, NotFoundError) else 500 if isinstance(error, StoreError) else 400
+            return refusal(status, str(error))
+        except Exception as error:  # noqa: BLE001 - as in ``answer``
+            if damaged := damage_behind(error):
+                return refusal(500, damaged)
+            traceback.print_exc()
+            return refusal(500, "This could not be stored; the terminal says why.")
+        if answer.status == 200:
+            self._wrote()
+        return answer
+
+    def _refused(self, request: Request) -> Answer | None:
+        """Why a write is refused: it is not from a page of this server, or is of another kind or size."""
+        if request.origin != f"http://{request.host}":
+            return refusal(403, "Only a page of this server may write.")
+        if not hmac.compare_digest(request.token.encode(), self._token.encode()):
+            return refusal(403, "This page is of an earlier session of proctor view: reload it.")
+        if request.kind.partition(";")[0].strip().lower() != JSON:
+            return refusal(415, f"What is written is sent as {JSON}.")
+        if len(request.body) > MOST_WRITTEN:
+            return refusal(413, f"More than {MOST_WRITTEN:,} bytes are not taken.")
+        return None
+
+    def _calibrated_summary(self, store: Store, run_id: int) -> Summary:
+        """The summary, which a new label leaves as it was but for the calibration."""
+        return self._summaries.get(("labels", run_id, _answers_tag(store, run_id)), lambda: summarise(store, run_id))
+
+    def _labels(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
+        run_id, _name = _found(store, parts["run"])
+        of = labelled(store, run_id, self._calibrated_summary(store, run_id), request.query.get("metric", ""))
+        return _json(of.state(request.query.get("rater", "")))
+
+    def _store_label(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
+        run_id, _name = _found(store, run)
+        summary, given = self._calibrated_summary(store, run_id), given_label(fields)
+        store_label(self._database, run_id, summary, given)
+        with snapshot(self._database) as after:
+            return _json(labelled(after, run_id, summary, given.metric).state(given.rater))
+
+    def _stop(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
+        run_id, name = _found(store, run)
+        if fields:
+            raise InputError("To stop a run nothing is sent but {}.")
+        with contextlib.closing(Store.open(self._database, create=False)) as written:
+            stopped = ask_to_stop(written, run_id)
+        if not stopped:
+            return refusal(409, f"No program works on run {name} now, so there is nothing to stop.")
+        return _json({"stopping": stopped})
+
     def _summary(self, store: Store, run_id: int) -> Summary:
         return self._summaries.get((run_id, tag_of(store, [run_id])), lambda: summarise(store, run_id))
 
@@ -444,7 +563,7 @@ class Viewer:
 
         def made() -> Answer:
             page = runs_page(store, choice, self._summary)
-            return html(replace(page, settings={**page.settings, "tag": tag}))
+            return html(replace(page, settings={**page.settings, "tag": tag, "token": self._token}))
 
         return self._answers.get((choice, tag), made)
 
@@ -456,7 +575,10 @@ class Viewer:
         if name != parts["run"]:
             return redirection(run_address(name))
         address, tag = run_address(name), tag_of(store, [run_id])
-        settings = {"blocks": f"{address}/data/", "state": f"{address}/state", "tag": tag, "home": "/"}
+        settings = {
+            "blocks": f"{address}/data/", "state": f"{address}/state", "labels": f"{address}/labels",
+            "stop": f"{address}/stop", "token": self._token, "tag": tag, "home": "/",
+        }  # fmt: skip
         return self._answers.get((address, tag), lambda: html(_live(run_page(make_report(store, run_id), settings))))
 
     def _run_state(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
@@ -466,6 +588,8 @@ class Viewer:
     def _run_data(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
         run_id, _name = _found(store, parts["run"])
         columns = columns_of(opened_run(store, run_id))
+        if parts["block"] == "labels" and columns:
+            return Answer(200, label_block(columns, MOST_SERVED), JSON)
         if parts["block"] != "rows":
             return _block(columns, parts["block"])
         tag = tag_of(store, [run_id])
@@ -507,6 +631,16 @@ def _run_choice(request: Request) -> RunChoice:
     )
 
 
+def _fields(body: bytes) -> Mapping[str, object]:
+    try:
+        fields = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"The body is no JSON: {error}.") from None
+    if not isinstance(fields, dict):
+        raise InputError("The body is no JSON object.")
+    return fields
+
+
 def _operands(request: Request) -> tuple[str, str]:
     return request.query.get("baseline", ""), request.query.get("candidate", "")
 
@@ -535,4 +669,4 @@ def _json(state: object) -> Answer:
 
 def _live(page: Page) -> Page:
     """The page with the scripts that make it follow its run."""
-    return replace(page, scripts=(*page.scripts, "live/redrawing", "live/live"), styles=(*page.styles, "runs"))
+    return replace(page, scripts=(*page.scripts, *LIVE_SCRIPTS), styles=(*page.styles, "runs"))

@@ -60,6 +60,36 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageUse:
+    """A passage of a document, and what answers did with it.
+
+    Attributes:
+        start: its first character in the document.
+        end: the character after its last.
+        text: how it begins.
+        answers: in how many answers it stood.
+        needed: in how many of these it held evidence of the question's answer.
+        wrong: in how many wrong answers it stood without such evidence.
+    """
+
+    start: int
+    end: int
+    text: str
+    answers: int = 0
+    needed: int = 0
+    wrong: int = 0
+
+    @property
+    def state(self) -> Literal["needed", "harmful", "read", "unread"]:
+        """What it does most: carries answers, stands in wrong ones that it does not answer, neither, or nothing."""
+        if not self.answers:
+            return "unread"
+        if not self.needed and not self.wrong:
+            return "read"
+        return "needed" if self.needed >= self.wrong else "harmful"
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentSummary:
     """What one document does. Counts are over the answers of all bots that tell what they retrieved.
 
@@ -81,6 +111,8 @@ class DocumentSummary:
         marked: in how many answers it stood that are known to be right or wrong.
         caused: failures that ended when it was removed (see ``attribution``); None where nobody asked.
         carried: answers that became wrong when it was removed; None where nobody asked.
+        dated: the date or version that it gives itself, as written; blank for none.
+        uses: its passages and what answers did with each; empty where that can't be told, or they are too many.
     """
 
     document: str
@@ -100,6 +132,8 @@ class DocumentSummary:
     failures: int | None = None
     successes: int | None = None
     located: int | None = None
+    dated: str = ""
+    uses: tuple[PassageUse, ...] = ()
 
     @property
     def precision(self) -> float | None:

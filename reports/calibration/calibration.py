@@ -193,7 +193,11 @@ def _sampling(rows: Sequence[ScoredRow], labels: Sequence[Label]) -> tuple[bool,
     for seed in sorted({label.seed for label in labels if label.seed is not None}):
         order = drawn(rows, seed)
         of_draw = {label.row for label in labels if label.seed == seed}
-        last = max(place for place, row in enumerate(order, 1) if row in of_draw)
+        first: dict[str, int] = {}  # by question; a repeat with an equal answer has the label of the first one
+        for place, row in enumerate(order, 1):
+            if row in of_draw:
+                first.setdefault(row.question, place)
+        last = max(first.values())
         holes = sum(row not in with_label for row in order[:last])
         if holes > MOST_HOLES * last:
             return False, [

@@ -421,13 +421,18 @@ def read_sheet(path: Path, metric: str = "") -> list[Written]:
         InputError: the file can't be read, or a column or a repeat is missing or wrong; with the line.
     """
     file = open_rows(path, "a file of labels", ("labels", "rows"))
-    written = [_written(path, line, row, metric) for line, row in file.rows(Reading())]
+    written = [read_label(path, line, row, metric) for line, row in file.rows(Reading())]
     if not written:
         raise InputError(f"{path} has no labels.")
     return written
 
 
-def _written(path: Path, line: int, row: Mapping[str, object], metric: str) -> Written:
+def read_label(path: Path, line: int, row: Mapping[str, object], metric: str) -> Written:
+    """One line of a file of labels.
+
+    Raises:
+        InputError: a column or the repeat is missing or wrong.
+    """
     if "verdict" not in row or not {"row", "question_id"} & row.keys():
         missing = "verdict" if "verdict" not in row else "question_id"
         has = ", ".join(map(str, row)) or "none"

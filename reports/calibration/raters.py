@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from ..leaderboard import count
 from ..statistics.agreement import Share, krippendorff_alpha
 from ..statistics.agreement import share as share_of
 from .labels import HumanVerdict, Label, ScoredRow
@@ -59,7 +60,7 @@ class RaterAgreement:
     @property
     def sentence(self) -> str:
         """Who labelled, and how far they agree; blank for one rater without a name who was always sure."""
-        named = ", ".join(f"{name or 'no name'} {count:,}" for name, count in self.raters.items())
+        named = ", ".join(f"{name or 'no name'} {number:,}" for name, number in self.raters.items())
         parts = [f"raters: {named}"] if set(self.raters) - {""} or len(self.raters) > 1 else []
         if self.agreement:
             same = round(self.agreement.value * self.agreement.count)
@@ -67,7 +68,7 @@ class RaterAgreement:
         if self.alpha is not None:
             parts.append(f"Krippendorff's alpha {self.alpha:.2f}")
         if self.unsure:
-            parts.append(f"unsure {self.unsure:,} times")
+            parts.append(f"unsure {count(self.unsure, 'time')}")
         return "; ".join(parts)
 
     @property

@@ -186,6 +186,7 @@ def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Mar
         cards={one.document: card_address(place) for place, one in enumerate(analysis.documents[:MOST_CARDS])},
         asked={one.key: one.text for one in analysis.questions},
         coverage=coverage_map(analysis),
+        freshness=freshness(analysis),
         states=STATES,
         tones=SEVERITY_TONES,
         mark_tones=MARK_TONES,
@@ -200,8 +201,20 @@ def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Mar
     )  # fmt: skip
 
 
+def freshness(analysis: KnowledgeAnalysis) -> dict[str, list[str]]:
+    """By document what makes its age matter: that a newer version stands beside it, or that it was edited."""
+    found: dict[str, list[str]] = {}
+    for finding in analysis.document_quality:
+        if finding.kind == "stale_duplicate":
+            found.setdefault(str(finding.details.get("older", "")), []).append("older version")
+    if analysis.document_changes:
+        for edit in analysis.document_changes.edits:
+            found.setdefault(edit.document, []).append(edit.change)
+    return {document: list(dict.fromkeys(signs)) for document, signs in found.items()}
+
+
 def card_address(place: int) -> str:
-    """Where the card of a document is, by its place among the cards."""
+    """Where a document and its passages are, by its place among the documents."""
     return f"#knowledge?part=document-{place}"
 
 
@@ -221,6 +234,10 @@ def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
     """What the figures of the cards mean."""
     yield "holds answers", messages.HOLDS
     yield "only here", messages.ONLY
+    yield (
+        "freshness",
+        "the date or version that it gives itself; whether a newer version stands beside it, or it was edited",
+    )
     if is_read:
         yield "in answers", messages.OF_ANSWERS["answers"]
         yield "needed in", messages.OF_ANSWERS["needed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from ..analysis.findings import KnowledgeAnalysis
@@ -12,6 +13,9 @@ from ..summary import Summary
 from .boards import boards_section
 from .conversations import conversations_section, has_conversations
 from .knowledge import knowledge_section
+from .labels import SCRIPTS as LABEL_SCRIPTS
+from .labels import STYLES as LABEL_STYLES
+from .labels import label_block, labels_section
 from .manifest import manifest_section
 from .overview import overview_section
 from .page import Page, Section, page_bytes
@@ -40,8 +44,8 @@ def questions_section() -> Section:
 
 # After the list, whose functions they call.
 TALK_SCRIPTS: Final = ("talk/talks", "talk/transcript", "talk/transcripts")
-SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "page/group_links")
-STYLES = ("overview", "boards", "questions", "question", "analysis", "manifest")
+SCRIPTS = (*DETAIL_SCRIPTS, *LIST_SCRIPTS, "page/group_links", *LABEL_SCRIPTS)
+STYLES = ("overview", "boards", "questions", "question", "analysis", "manifest", *LABEL_STYLES)
 TALK_STYLES: Final = ("talk",)
 
 
@@ -60,6 +64,7 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
         questions_section(),
         Section("heatmap", "Metrics", boards_section(report)),
         *((Section("conversations", "Conversations", conversations_section(report)),) if talked else ()),
+        labels_section(),
         *((Section("knowledge", "Knowledge", knowledge_section(analysis)),) if analysis else ()),
         Section("manifest", "Manifest", manifest_section(report)),
     )
@@ -84,7 +89,9 @@ def run_file(report: Report, limits: Limits | None = None) -> Iterator[bytes]:
         report: the run, whose store stays open until the last piece is out.
         limits: of the file; left out, the usual ones.
     """
-    return page_bytes(run_page(report), data_blocks(columns_of(report.run), limits or Limits()))
+    columns = columns_of(report.run)
+    labels = [("labels", label_block(columns))] if columns else []
+    return page_bytes(run_page(report), chain(data_blocks(columns, limits or Limits()), labels))
 
 
 KNOWLEDGE_STYLES = ("boards", "analysis")

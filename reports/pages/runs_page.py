@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any, Final, get_args
 from urllib.parse import quote, urlencode
@@ -14,6 +16,7 @@ from markupsafe import Markup
 from ..leaderboard import ARROWS, best_bots, count, figure
 from ..problems import Severity
 from ..store.database import Store, marks
+from ..store.leases import workers_on
 from ..store.run import ASIDE
 from ..summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
 from .charts import Lines, Series, Value
@@ -23,6 +26,53 @@ from .templating import render
 PER_PAGE: Final = 50
 
 Summaries = Callable[[Store, int], Summary]  # computes a summary or takes it from a cache
+
+
+WITHIN: Final = 120.0  # seconds of which the rate is told
+FEWEST_ASKED: Final = 3  # in that time, from which a rate is told
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is that goes on.
+
+    Attributes:
+        rows: rows that are there.
+        failed: rows of these without an answer.
+        seconds_left: until it ends, at the rate of the last two minutes; None where that is not known.
+        is_worked_on: whether a program is at work on it; a killed run keeps the status ``running``.
+    """
+
+    rows: int
+    failed: int
+    seconds_left: float | None
+    is_worked_on: bool
+
+    @property
+    def left(self) -> str:
+        """The time that is left, in words; blank where it is not known."""
+        return "" if self.seconds_left is None else f"about {duration(self.seconds_left)} left"
+
+
+def progress_of(store: Store, run_id: int, expected: int | None) -> Progress:
+    """How far a run is, of which so many rows are expected."""
+    since = datetime.fromtimestamp(time.time() - WITHIN, UTC).isoformat(timespec="milliseconds")
+    ((rows, failed, asked, first),) = store.query(
+        "SELECT COUNT(*), TOTAL(status != 'answered'), TOTAL(asked_at > :since), MIN(CASE WHEN asked_at > :since THEN"
+        " asked_at END) FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = :run",
+        {"since": since, "run": run_id},
+    )
+    left = None
+    if expected and asked >= FEWEST_ASKED and (lasted := time.time() - datetime.fromisoformat(first).timestamp()) > 0:
+        left = max(0, expected - rows) * lasted / asked
+    return Progress(int(rows), int(failed), left, bool(workers_on(store, run_id)))
+
+
+def duration(seconds: float) -> str:
+    """A time in words, in one unit."""
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +91,13 @@ class RunLine:
         questions: different questions.
         bots: in the order of the suite.
         lead: the primary metric; None where it has none.
-        why: why this metric; blank where there is none.
         problems: how many of each severity; None until they are computed.
         judge: who graded; None where no metric asks a judge.
+        why: why this metric leads; blank where there is none.
+        seconds: how long its passes took; None while it goes on, and where it was killed.
+        cost: of answers and judge, as far as prices are known; None where none is.
+        git: the commit that it was made from, with branch and whether files were changed; None outside of git.
+        progress: how far it is; None where it does not go on.
     """
 
     id: int
@@ -60,6 +114,15 @@ class RunLine:
     problems: Mapping[str, int] | None
     judge: str | None
     why: str = ""
+    seconds: float | None = None
+    cost: float | None = None
+    git: Mapping[str, Any] | None = None
+    progress: Progress | None = None
+
+    @property
+    def took(self) -> str:
+        """How long it took, in words; blank while it goes on."""
+        return "" if self.seconds is None else duration(self.seconds)
 
     @property
     def address(self) -> str:
@@ -132,7 +195,8 @@ def run_lines(
         f" WHERE {conditions} ORDER BY id DESC LIMIT ? OFFSET ?",
         [*values, most, skip],
     )
-    return [_line(store, summary_of(store, line[0]), *line) for line in lines]
+    judged = _judge_costs(store, [line[0] for line in lines])
+    return [_line(store, summary_of(store, line[0]), judged.get(line[0]), *line) for line in lines]
 
 
 def count_runs(store: Store, suite: str | None = None, *, helpers: bool = False) -> int:
@@ -153,17 +217,38 @@ def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
 
 
 def _line(
-    store: Store, summary: Summary, run_id: int, suite: str, started_at: str, finished_at: str | None, manifest: str,
-    has_findings: int,
+    store: Store, summary: Summary, judged: float | None, run_id: int, suite: str, started_at: str,
+    finished_at: str | None, manifest: str, has_findings: int,
 ) -> RunLine:  # fmt: skip
+    told = orjson.loads(manifest)
+    expected, git = expected_rows(told), told.get("git")
     return RunLine(
         id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
         finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
-        expected=expected_rows(orjson.loads(manifest)), questions=summary.questions, bots=tuple(summary.bots),
+        expected=expected, questions=summary.questions, bots=tuple(summary.bots),
         lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
         problems=_problems(store, run_id) if has_findings else None,
         judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
+        seconds=float(took) if isinstance(took := told.get("seconds"), int | float) else None,
+        cost=_cost(judged, summary.bots),
+        git=git if isinstance(git, Mapping) else None,
+        progress=progress_of(store, run_id, expected) if summary.status == "running" else None,
     )  # fmt: skip
+
+
+def _judge_costs(store: Store, run_ids: Sequence[int]) -> dict[int, float]:
+    """What the judge cost, by run, where prices are known."""
+    lines = store.query(
+        f"SELECT run_id, SUM(cost) FROM judge_calls WHERE run_id IN ({marks(run_ids)}) AND cost IS NOT NULL GROUP BY 1",
+        run_ids,
+    )
+    return dict(lines)
+
+
+def _cost(judged: float | None, bots: Sequence[BotSummary]) -> float | None:
+    """What answers and judge cost, as far as prices are known."""
+    known = [cost for cost in (judged, *(bot.cost for bot in bots)) if cost is not None]
+    return sum(known) if known else None
 
 
 def expected_rows(manifest: Mapping[str, Any]) -> int | None:
@@ -321,6 +406,7 @@ def _bots(
     return {name: tuple(points) for name, points in made.items() if points}
 
 
+LIVE_SCRIPTS: Final = ("live/redrawing", "live/live", "live/ticks")
 OTHER_VERSION = "≠"
 
 
@@ -460,7 +546,7 @@ def runs_page(store: Store, wanted: RunChoice, summary_of: Summaries = summarise
         "Runs",
         subtitle + (f" of {suite}" if suite else ""),
         sections,
-        ("live/redrawing", "live/live"),
+        LIVE_SCRIPTS,
         ("runs",),
         SETTINGS,
     )

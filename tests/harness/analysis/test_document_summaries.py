@@ -104,6 +104,28 @@ def test_passages_as_the_first_retrieving_bot_cuts(expanded):
     assert (unused.start, unused.end) == (single.start, len(PRICES))
 
 
+def test_each_passage_says_what_answers_did_with_it(expanded):
+    found = summarise_documents(expanded, answers(
+        answer("price", True, SERVICE), answer("price", False, SERVICE, bot="other"),
+        answer("hours", False, SERVICE, SERVICE, SERVICE_THEN), answer("told", True, SERVICE),
+    ))  # fmt: skip
+    by_id = {card.document: card for card in found.summaries}
+    uses = by_id["prices.md"].uses
+    assert [(use.answers, use.needed, use.wrong, use.state) for use in uses] == [
+        (4, 2, 1, "needed"), (0, 0, 0, "unread"), (0, 0, 0, "unread"),
+    ]  # fmt: skip
+    assert all(PRICES[use.start : use.end] == use.text for use in uses)
+    assert [use.state for use in by_id["old.md"].uses][:1] == ["harmful"]
+    assert {use.state for use in by_id["about.md"].uses} == {"unread"}
+
+
+def test_a_document_says_how_old_it_is(tmp_path):
+    files = {**FILES, "hours.md": "# Hours\n\nValid from 2026-03-01. The workshop opens at nine."}
+    found = summarise_documents(corpus(tmp_path, files=files), None)
+    dated = {card.document: card.dated for card in found.summaries}
+    assert (dated["hours.md"], dated["about.md"]) == ("2026-03-01", "")
+
+
 def test_the_worst_come_first(expanded):
     """What caused failures, what stands in wrong answers, what is never found, the others, what does nothing."""
     rows = [answer("price", False, SERVICE_THEN), answer("hours", False, SERVICE_THEN, OPENS)]

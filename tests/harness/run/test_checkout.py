@@ -32,6 +32,7 @@ def test_a_run_notes_commit_branch_and_changes(tmp_path: Path) -> None:
     commit = git(tmp_path, "rev-parse", "HEAD")
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs")
+    assert json.loads(manifest)["seconds"] >= 0
     assert json.loads(manifest)["git"] == {"commit": commit, "branch": "feature/x", "changed": False}
     (tmp_path / "bot.py").write_text(BOT + "\n")
     git(tmp_path, "checkout", "--detach")

@@ -3,6 +3,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from accessibility import faint_texts, faults
 from analysis_records import HOSTILE, estimate, findings, full_analysis, grid
 from browser import Shown
 from page_runs import PageBook, page_book, report_of
@@ -13,6 +14,7 @@ from proctor.reports.analysis.findings import (
     Finding,
     Gaps,
     KnowledgeAnalysis,
+    PassageUse,
 )
 from proctor.reports.analysis.store import store_analysis
 from proctor.reports.pages.configurations_chart import grid_chart, metric_names
@@ -27,7 +29,9 @@ from proctor.reports.pages.knowledge import (
 )
 from proctor.reports.pages.run_page import analysis_file, run_file, run_page
 
-PARTS = ("grid", "gaps", "documents", "attribution", "document_quality", "document_changes", "dataset_quality")
+PARTS = (
+    "documents", "summary", "grid", "gaps", "attribution", "document_quality", "document_changes", "dataset_quality",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,7 @@ def test_only_a_run_with_an_analysis_has_the_part(book: PageBook) -> None:
             for name in (book.base, book.head)
         }
     assert "knowledge" not in ids[book.base]
-    assert ids[book.head] == ["overview", "heatmap", "questions", "knowledge", "manifest"]
+    assert ids[book.head] == ["overview", "heatmap", "questions", "label", "knowledge", "manifest"]
 
 
 def test_every_part_has_a_heading_that_a_link_leads_to(page: Shown, address: str) -> None:
@@ -93,7 +97,7 @@ def test_an_attributed_document_leads_to_its_card_which_is_unfolded(page: Shown,
     card = "[...document.querySelectorAll('.analysis-card')].find((each) => each.textContent.includes('The last'))"
     assert page.run(f"return {card}.checkVisibility()") is False
     page.click("#knowledge [aria-label='Attribution by document'] a[href*='part=document']")
-    page.wait(f"return {card}.checkVisibility() && document.activeElement === {card}")
+    page.wait(f"return {card}.open && {card}.contains(document.activeElement)")
     assert page.run(f"const box = {card}.getBoundingClientRect(); return box.top > -1 && box.top < innerHeight")
 
 
@@ -216,8 +220,8 @@ def without_answers() -> KnowledgeAnalysis:
 
 def test_without_answers_nothing_is_said_of_answers() -> None:
     text = knowledge_section(without_answers())
-    section = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-document_quality"')]
-    assert "Cards, the most used first" in section
+    section = text[text.index('id="knowledge-documents"') : text.index('id="knowledge-summary"')]
+    assert "the most used first" in section
     for words in ("retrieved", "in answers", "no bot retrieved it", "needed in", "wrong", "prompts", "Never"):
         assert words not in section
 
@@ -245,12 +249,46 @@ def test_an_analysis_alone_is_a_page(page: Shown, tmp_path: Path) -> None:
     assert page.run("return document.documentElement.scrollWidth - innerWidth") == 0
 
 
-def test_all_documents_stand_side_by_side_and_lead_to_their_cards() -> None:
+def test_the_documents_are_a_table_that_comes_first_and_leads_to_their_passages() -> None:
     text = knowledge_section(full_analysis())
-    table = text[text.index('aria-label="Documents side by side"') : text.index('<div class="analysis-cards">')]
+    assert text.index('aria-label="Documents"') < text.index('id="knowledge-summary"') < text.index("knowledge-grid")
+    table = text[text.index('aria-label="Documents"') : text.index("</table>")]
     assert table.count('<th scope="row">') == len(full_analysis().documents)
     assert 'href="#knowledge?part=document-2"><bdi>never.md' in table
     assert 'id="knowledge-document-2"' in text
+    assert text.index("</table>") < text.index('aria-label="Coverage map"') < text.index("Passages by document")
+
+
+def test_the_age_of_a_document_is_told_by_itself_its_newer_version_and_its_edits() -> None:
+    made = full_analysis()
+    old = Finding("stale_duplicate", "high", "It is old.", "Drop it.", details={"older": "never.md", "newer": "a.md"})
+    dated = dataclasses.replace(made.documents[0], dated="valid from 2024-05-01")
+    text = knowledge_section(dataclasses.replace(made, document_quality=(old,), documents=(dated, *made.documents[1:])))
+    rows = text[text.index('aria-label="Documents"') : text.index("</table>")].split("<tr>")[1:]
+    signs = [("2024-05-01" in row, "edited" in row, "older version" in row) for row in rows if 'scope="row"' in row]
+    assert signs == [(True, True, False), (False, False, False), (False, False, True)]
+
+
+def test_passages_are_coloured_by_what_answers_did_with_them(page: Shown, tmp_path: Path) -> None:
+    uses = (
+        PassageUse(0, 40, "The price is.", 5, 4, 1), PassageUse(40, 90, HOSTILE, 3, 0, 2),
+        PassageUse(90, 120, "Neither.", 2), PassageUse(120, 150, "Never."),
+    )  # fmt: skip
+    made = full_analysis()
+    file = tmp_path / "analysis.html"
+    documents = (dataclasses.replace(made.documents[0], uses=uses), *made.documents[1:])
+    file.write_bytes(b"".join(analysis_file(dataclasses.replace(made, documents=documents))))
+    page.open(f"{file.as_uri()}#knowledge")
+    page.click("#knowledge-document-0")
+    assert page.run("return [...document.querySelectorAll('.analysis-passages li')].map((each) => each.className)") == [
+        "needed", "harmful", "read", "unread",
+    ]  # fmt: skip
+    assert page.texts(".analysis-passages li")[0].startswith(
+        "5 answers, needed in 4, in 1 wrong without need; characters 0 to 40"
+    )
+    assert faults(page) == faint_texts(page) == []
+    page.media(**{"prefers-color-scheme": "dark"})
+    assert faint_texts(page) == []
 
 
 def test_the_long_sentence_of_the_grid_stands_once() -> None:

@@ -14,6 +14,7 @@ from gated_runs import store_run
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import viewed
 from suites import end_all, start, wait_for_answers, write_suite
+from typed import proctor
 
 ROWS = "return document.querySelectorAll('#question-list tbody tr').length"
 LIVE = "return (document.querySelector('.live')?.innerText ?? '')"
@@ -79,6 +80,32 @@ def test_a_page_fills_while_its_run_goes_on(shown: Shown, tmp_path: Path) -> Non
         assert shown.logged() == []
         assert all(address.startswith(server.address) for address in shown.requests())
     assert run.wait(60) == 0
+
+
+def test_a_run_of_another_process_is_stopped_by_its_button_and_goes_on_later(shown: Shown, tmp_path: Path) -> None:
+    run = held_back_run(tmp_path, 12, 3)
+    with viewed(tmp_path / "proctor.db") as server:
+        shown.open(server.address)
+        shown.wait("return document.querySelector('table.runs .run-stop') !== null")
+        shown.open(f"{server.address}runs/latest")
+        shown.wait("return document.querySelector('.live .run-stop')?.checkVisibility()")
+        shown.click(".live .run-stop")
+        assert run.wait(30) == 130
+        _, told = run.communicate()
+        assert "'proctor view' asked this run to stop" in " ".join(told.split())
+        shown.wait("return document.querySelector('.live .label').textContent === 'stopped'", 30)
+        assert shown.logged() == []
+    with closing(sqlite3.connect(tmp_path / "proctor.db")) as connection:
+        assert connection.execute("SELECT status FROM runs").fetchall() == [("stopped",)]
+        assert connection.execute("SELECT COUNT(*) FROM workers").fetchone() == (0,)
+        before = connection.execute("SELECT COUNT(*) FROM run_rows").fetchone()[0]
+    assert before >= 3
+    give_leave(tmp_path, 12)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    with closing(sqlite3.connect(tmp_path / "proctor.db")) as connection:
+        assert connection.execute("SELECT status, COUNT(*) FROM runs JOIN run_rows ON run_id = runs.id").fetchall() == [
+            ("finished", 12)
+        ]
 
 
 def keep_running(path: Path) -> None:

@@ -4,10 +4,12 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from accessibility import faint_texts, faults, small_targets
 from browser import Shown
 from gated_runs import MATCH, store_run
 from proctor.harness.server.viewer import snapshot
@@ -16,6 +18,7 @@ from proctor.reports.pages.runs_page import (
     comparison_address,
     count_runs,
     expected_rows,
+    progress_of,
     run_lines,
     runs_page,
     segments,
@@ -191,6 +194,58 @@ def test_the_list_shows_leads_and_leads_to_runs_and_pairs(path: Path, watched) -
     shown.click(f"a[href='/runs/{names[0]}']")
     shown.wait("return location.pathname.startsWith('/runs/') && !document.querySelector('[aria-busy]')")
     assert shown.text("h1") == "run"
+
+
+def test_a_line_tells_commit_time_and_cost_and_the_interval(path: Path) -> None:
+    git = {"commit": "0123456789abcdef", "branch": "feature/<b>", "changed": True}
+    name = store_run(
+        path, {"rag": {"exact_match": [1.0, 0.0] * 4}}, manifest={"settings": {}, "git": git, "seconds": 180.4}
+    )
+    change(path, "UPDATE replies SET cost = 0.0125")
+    with snapshot(path) as store:
+        (line,) = run_lines(store)
+        body = str(runs_page(store, RunChoice()).sections[0].body)
+    assert (line.name, line.took, line.cost) == (name, "3 min", pytest.approx(0.1))
+    assert "<bdi>feature/&lt;b&gt;</bdi>" in body
+    assert '<code title="0123456789abcdef">01234567</code> with changes' in body
+    assert "took 3 min" in body
+    assert "0.1000" in body
+    found = line.bots[0].metrics["exact_match"]
+    assert found.ci_low is not None
+    assert f"{found.ci_low:.2f} to {found.ci_high:.2f}" in body
+
+
+def test_a_run_that_goes_on_says_how_long_and_what_failed(path: Path) -> None:
+    store_run(path, {"rag": {"exact_match": [1.0, 0.0] * 4}})
+    since = (datetime.now(UTC) - timedelta(seconds=40)).isoformat(timespec="milliseconds")
+    change(path, "UPDATE replies SET asked_at = ?, status = CASE id WHEN 1 THEN 'raised' ELSE status END", since)
+    change(path, "UPDATE runs SET status = 'running', finished_at = NULL")
+    with snapshot(path) as store:
+        found = progress_of(store, 1, 12)
+        assert (found.rows, found.failed, found.is_worked_on) == (8, 1, False)
+        assert found.seconds_left == pytest.approx(20, abs=3)  # 4 more, at 8 in 40 seconds
+        assert progress_of(store, 1, None).left == ""
+    change(path, "UPDATE replies SET asked_at = '2026-01-01T00:00:00.000+00:00'")  # of an earlier run, all cached
+    with snapshot(path) as store:
+        assert progress_of(store, 1, 12).left == ""
+
+
+def test_two_runs_are_ticked_and_compared(path: Path, watched) -> None:
+    names = measured(path)
+    _, shown = watched()
+    ticks = shown.driver.find_elements("css selector", "input.run-tick")
+    ticks[4].click()
+    assert shown.text(".run-pair") == "Tick a second run to compare the two."
+    ticks[0].click()
+    ticks[3].click()  # the first one ticked gives way
+    assert shown.run("return [...document.querySelectorAll('.run-tick')].map((each) => each.checked)") == [
+        True, False, False, True, False,
+    ]  # fmt: skip
+    assert faults(shown) == faint_texts(shown) == small_targets(shown) == []
+    shown.click(".run-pair a")
+    shown.wait("return location.pathname === '/compare'")
+    assert shown.run("return location.search") == f"?baseline={names[1]}&candidate={names[4]}"
+    shown.wait("return document.readyState === 'complete' && !document.querySelector('[aria-busy]')")
 
 
 def test_a_metric_is_chosen_and_its_trend_shown(path: Path, watched) -> None:

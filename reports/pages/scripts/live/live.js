@@ -7,6 +7,7 @@ const SILENCE = 60_000; // without a new row for so long, a run may be dead
 
 const following = { tag: settings.tag, running: null, over: false, away: 0, took: 0, changed: performance.now(), timer: 0, isAsking: false };
 const liveLine = make("p", { class: "live", hidden: true });
+const stopButton = make("button", { type: "button", class: "run-stop", "data-stop": settings.stop }, "Stop");
 
 /** What the server says of itself: {tag, status, running, rows, expected, silence}; null where it does not answer. */
 async function askedState() {
@@ -54,14 +55,17 @@ function tellState(state) {
   else if (following.over) liveLine.replaceChildren(stateLabel(state.status), counted(state.rows, "row"));
 }
 
-function tellRunning({ status, rows, expected, silence }) {
+function tellRunning({ status, rows, expected, silence, failed, left, worked_on }) {
   const soFar = expected ? `${rows.toLocaleString("en")} of ${counted(expected, "row")}` : counted(rows, "row");
   const still = Math.max(performance.now() - following.changed, silence * 1000); // it may have been before we looked
   liveLine.replaceChildren(
     ...[
       stateLabel(status),
       soFar,
+      left && `, ${left}`,
+      failed > 0 && make("span", { class: "label bad" }, `${failed.toLocaleString("en")} failed`),
       expected && make("progress", { max: expected, value: Math.min(rows, expected), "aria-label": "Rows that are there" }),
+      worked_on && settings.stop && stopButton,
       still > SILENCE && `, nothing new for ${lasting(still)}; if the run was killed, the same command goes on with it`,
     ].filter(Boolean),
   );
