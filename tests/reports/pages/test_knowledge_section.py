@@ -72,7 +72,7 @@ def test_only_a_run_with_an_analysis_has_the_part(book: PageBook) -> None:
             for name in (book.base, book.head)
         }
     assert "knowledge" not in ids[book.base]
-    assert ids[book.head] == ["overview", "heatmap", "questions", "label", "knowledge", "manifest"]
+    assert ids[book.head] == ["overview", "questions", "heatmap", "label", "knowledge", "manifest"]
 
 
 def test_every_part_has_a_heading_that_a_link_leads_to(page: Shown, address: str) -> None:
