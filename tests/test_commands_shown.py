@@ -104,7 +104,7 @@ def folder(tmp_path_factory):
     text = (place / "my-suite" / "questions.yaml").read_text("utf-8")
     asked = re.split(r"^(?=- id: )", text, flags=re.MULTILINE)[1:]
     chats = [each for each in asked if "turns:" in each and each.count("ask:") == each.count("expected_answer:")]
-    (place / "my-suite" / "questions.yaml").write_text("".join([*asked[:8], *chats[:2]]), "utf-8")
+    (place / "my-suite" / "questions.yaml").write_text("".join([*asked[:4], *chats[:1]]), "utf-8")
     shutil.copy(place / "my-suite" / "questions.yaml", place)
     suite = (place / "my-suite" / "suite.yaml").read_text("utf-8")
     (place / "my-suite" / "suite.yaml").write_text(
@@ -132,7 +132,7 @@ def folder(tmp_path_factory):
     (place / "own.py").write_text(fenced("metrics/README.md", "python"))
     for name, language in (("my_bot.py", "python"), ("questions.csv", "csv"), ("suite.yaml", "yaml")):
         (place / name).write_text(fenced("README.md", language))
-    for limit in ("6", "8"):
+    for limit in ("3", "4"):
         assert proctor("run", "my-suite/suite.yaml", "--limit", limit, folder=place).returncode == 0
         for out in ("my-suite/baseline.json", "baseline.json"):
             if not (place / out).exists():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import os
 import sys
 import threading
 import time
@@ -14,6 +16,7 @@ from typing import Self, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from ... import InputError
 from ...reports.store.run import Row
 from ...reports.text import printable
 from .engine import Watcher
@@ -21,6 +24,7 @@ from .queues import BotQueue
 
 EVERY = 0.1  # seconds between two looks at the screen
 LINE_EVERY = 10.0  # seconds between two lines in a pipe
+LINE_EVERY_VARIABLE = "PROCTOR_PROGRESS_SECONDS"  # sets another number of seconds
 MOST_NAMED = 4  # bots on such a line
 
 
@@ -202,12 +206,29 @@ class ProgressBars:
         return ", ".join(notes)
 
 
+def _line_every() -> float:
+    given = os.environ.get(LINE_EVERY_VARIABLE, "").strip()
+    try:
+        seconds = float(given) if given else LINE_EVERY
+    except ValueError:
+        seconds = 0.0
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise InputError(
+            f"{LINE_EVERY_VARIABLE} is '{given}': wanted the seconds between two lines of progress, such as 60."
+        )
+    return seconds
+
+
 @contextlib.contextmanager
 def watching() -> Iterator[Watcher]:
-    """Progress bars on stderr in a terminal, else a line every ten seconds."""
+    """Progress bars on stderr in a terminal, else a line every ten seconds, or as PROCTOR_PROGRESS_SECONDS says.
+
+    Raises:
+        InputError: that variable is no number above 0.
+    """
     console = Console(emoji=False, stderr=True)
     if not console.is_terminal:
-        with ProgressLines(sys.stderr) as lines:
+        with ProgressLines(sys.stderr, _line_every()) as lines:
             yield lines
         return
     with ProgressBars(console) as bars:

@@ -7,8 +7,8 @@ from typing import Any
 import proctor
 import pytest
 from proctor.metrics.checks import json_objects
-from suites import proctor as program
 from suites import write_suite
+from typed import proctor as program
 
 
 def verdict(tmp_path: Path, answer: str | None, *assertions: dict[str, Any], **row: object) -> tuple[Any, Any]:

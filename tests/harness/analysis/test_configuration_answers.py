@@ -54,7 +54,7 @@ def prepared(folder, server, questions=None, **bot):
     }  # fmt: skip
     corpus, _ = corpus_of(
         folder, questions,
-        models={"chat": {"model": "openai:small", "base_url": server.url}},
+        models={"chat": {"model": "openai:small", "base_url": server.url, "max_attempts": 1}},
         bots={"faq": {"type": "python", "target": "bot.py:answer"}, "rag": of_bot},
     )  # fmt: skip
     corpus = replace(corpus, environ={**corpus.environ, **ENVIRONMENT})

@@ -6,7 +6,8 @@ import pytest
 import tiny_models
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import builtin_catalog
-from suites import proctor, write_suite
+from suites import write_suite
+from typed import proctor
 
 ROWS = [
     {"id": "1", "answer": "the cats sleep", "expected_answer": "the cats sleep in days"},

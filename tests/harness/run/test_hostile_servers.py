@@ -107,14 +107,17 @@ PACKED = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
 CHUNK = b'data: {"choices": [{"delta": {"content": "'
 
 
-@pytest.mark.parametrize("kind", ["http", "openai", "stream", "error"])
-def test_a_reply_that_unpacks_to_much_is_not_read_to_its_end(tmp_path, kind):
-    packed = {
-        "http": bomb(LARGE, b'{"answer": "', b'"}'),
-        "openai": bomb(LARGE, b'{"choices": [{"message": {"content": "', b'"}}]}'),
-        "stream": bomb(LARGE, CHUNK, b'"}}]}\n\ndata: [DONE]\n\n'),
-        "error": bomb(LARGE),
-    }[kind]
+@pytest.mark.parametrize(
+    ("kind", "around"),
+    [
+        ("http", (b'{"answer": "', b'"}')),
+        ("openai", (b'{"choices": [{"message": {"content": "', b'"}}]}')),
+        ("stream", (CHUNK, b'"}}]}\n\ndata: [DONE]\n\n')),
+        ("error", ()),
+    ],
+)
+def test_a_reply_that_unpacks_to_much_is_not_read_to_its_end(tmp_path, kind, around):
+    packed = bomb(LARGE, *around)
     headers = PACKED | (EVENTS if kind == "stream" else {})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with RawServer(lambda _: Said(packed, 500 if kind == "error" else 200, headers)) as server:

@@ -15,7 +15,7 @@ from proctor.knowledge.formats.format import Notes
 from proctor.knowledge.formats.promptfoo import FORMAT
 from proctor.knowledge.formats.promptfoo_assertions import comma_separated, javascript_pattern, python_pattern
 from proctor.metrics.checks import Facts, check_assertions, verdict_of
-from suites import proctor as program
+from typed import proctor as program
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "formats" / "promptfoo"
 CONFIG = GOLDEN / "promptfooconfig.yaml"
