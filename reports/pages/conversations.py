@@ -52,12 +52,18 @@ def has_conversations(run: ReportedRun) -> bool:
     return bool(run.store.query(ANY, [run.id]))
 
 
-def conversations_section(report: Report) -> Markup:
-    """The section; its transcripts are drawn when they are looked at."""
+def conversations_section(report: Report, has_figures: bool = True) -> Markup:
+    """The section; its transcripts are drawn when they are looked at.
+
+    Args:
+        report: the run.
+        has_figures: whether the page has figures by number of the turn.
+    """
     settings = mapping_in(report.manifest.get("settings"))
     policy = mapping_in(settings.get("conversations")).get("history", "own")
     found = report.run.summary.conversations
-    return render("conversations.html.j2", is_own=policy != "expected", metric=found.metric if found else "")
+    metric = found.metric if found else ""
+    return render("conversations.html.j2", is_own=policy != "expected", metric=metric, has_figures=has_figures)
 
 
 def turn_board(summary: Summary) -> TurnBoard | None:

@@ -88,6 +88,7 @@ class Cell:
         missing: where the rows without a value are, or blank.
         corrected: the mean corrected by human labels, or blank.
         bar: a drawing of the mean and its interval.
+        made: how the figure was made, for its tooltip.
     """
 
     text: str
@@ -99,6 +100,7 @@ class Cell:
     missing: str = ""
     corrected: str = ""
     bar: Bar | None = None
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +318,17 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
         mark = "missed" if misses(found.mean, column) else "met"
     return Cell(
         figure_apart(found.mean, column.of_suite), interval, address, is_best, mark, without,
-        missing_href if without else "", _corrected(found, column), _bar(found, column, ends),
+        missing_href if without else "", _corrected(found, column), _bar(found, column, ends), _made(found, bot),
     )  # fmt: skip
+
+
+OVER: Final = "over questions, those of one document together"
+
+
+def _made(found: MetricSummary, bot: BotSummary) -> str:
+    """From how many rows a mean is, and over what its interval."""
+    interval = "" if found.ci_low is None else f"; 95 % interval {OVER}"
+    return f"Mean {found.mean:.4g} of {found.n_ok:,} of {count(bot.rows, 'row')}{interval}"
 
 
 def _without(found: MetricSummary, bot: BotSummary) -> str:
@@ -708,11 +719,11 @@ def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
         rows_address(bot=bot.name, metric=CORRECT, show="wrong", group="cause") if is_listed and widths[0] < 100 else ""
     )
     low, high = (None if share is None else round(100 * share, 1) for share in (found.low, found.high))
-    of = "documents" if bot.rows != found.known else "questions"
+    number = found.counts.get
     made = (
-        f"{found.counts.get('right', 0) + found.counts.get('abstained_rightly', 0):,} of {found.known:,} answers are"
-        f" right{'' if low is None else f'; 95 % interval {low:g} to {high:g} %, over {of} in their clusters'}."
-        f" Wrong: {found.counts.get('wrong', 0):,}, wrongly abstained: {found.counts.get('abstained_wrongly', 0):,}."
+        f"{number('right', 0) + number('abstained_rightly', 0):,} of {found.known:,} answers are right; wrong:"
+        f" {number('wrong', 0):,}, wrongly abstained: {number('abstained_wrongly', 0):,}"
+        f"{'' if low is None else f'. 95 % interval {low:g} to {high:g} %, {OVER}'}."
     )
     return Headline(
         bot.name, VERB, f"{right}{end}", interval, wrong, abstained, shares, low, high, _takes(bot), made, href
@@ -802,8 +813,8 @@ def _plainly(run: ReportedRun, metric: str) -> str:
     if metric != CORRECT or metric not in run.metric_ids:
         return ""
     found = run.store.query(DECIDED, [run.metric_ids[metric], run.id])
-    ways = [f"{_DECIDERS[decided]} ({number:,})" for decided, number in found if decided in _DECIDERS]
-    return f"An answer is right that {' or '.join(ways)}." if ways else ""
+    ways = [f"{_DECIDERS[decided]} (for {number:,})" for decided, number in found if decided in _DECIDERS]
+    return f"Right is an answer that {' or '.join(ways)}." if ways else ""
 
 
 def overview_section(report: Report) -> Markup:
@@ -816,12 +827,13 @@ def overview_section(report: Report) -> Markup:
     charts = tradeoff_charts(leading.detail, series) if leading else ()
     bots = sorted((bot.name for bot in run.bots), key=lambda name: [*_order(leading), name].index(name))
     causes = cause_list(run, bots)
+    most = MOST_CAUSES if len(causes) > MOST_CAUSES + 1 else len(causes)
     todo, todo_href = _next(bots, causes)
     return render(
         "overview.html.j2",
         headlines=headline_list(run, bots),
-        causes=causes[:MOST_CAUSES],
-        more_causes=causes[MOST_CAUSES:],
+        causes=causes[:most],
+        more_causes=causes[most:],
         todo=todo,
         todo_href=todo_href,
         plainly=_plainly(run, metric),

@@ -460,7 +460,7 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
         listed = questions_section()
         yield replace(listed, body=render("pair_choice.html.j2", pairs=pairs) + listed.body)
     if talked := _talked(pairs):
-        yield Section("conversations", "Conversations", conversations_section(talked))
+        yield Section("conversations", "Conversations", conversations_section(talked, has_figures=False))
     origins = render(
         "pair_origins.html.j2", pairs=pairs, bots=list(bot_origins(pairs)),
         asked=question_origin(pairs), groups=list(run_origins(pairs)),

@@ -222,6 +222,7 @@ def shown(page: Path, folder: Path) -> Iterator[str]:
         driver.execute_async_script(TIMED, "q", "")
         for title, action, arguments, goal in ACTIONS:
             times = [driver.execute_async_script(TIMED, action, each) for each in arguments]
+            driver.execute_async_script(TIMED, "q", "")
             own, whole = (sorted(each[place] for each in times) for place in (0, 1))
             yield (
                 f"{title:<28}{whole[len(whole) // 2]:>7.1f} ms median, {whole[-1]:.1f} worst to the next frame;"

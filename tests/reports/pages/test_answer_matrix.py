@@ -89,6 +89,9 @@ def keys(page: Shown) -> list[str]:
 
 def test_from_a_cause_on_the_first_screen_to_the_row_takes_two_clicks(page: Shown, file: Path) -> None:
     page.open(file)
+    assert "9.0 ms an answer" in page.text(".headlines")
+    assert "Next: " in page.text(".verdict") and f"{LACKS[0].lower()}{LACKS[1:]}" in page.text(".verdict")
+    assert "Right is an answer that contains the required text" in page.text(".verdict")
     causes = page.run(
         "return [...document.querySelectorAll('.causes tbody tr')].map((line) =>"
         " [...line.cells].slice(0, -1).map((cell) => cell.innerText))"
@@ -150,6 +153,8 @@ def test_two_bots_as_a_word_difference(shown: Shown) -> None:
     cell = ".question-line[data-place='0'] td:last-child"
     assert shown.texts(f"{cell} del") == ["nine"] and shown.texts(f"{cell} ins") == ["ten each day"]
     assert "the same, word for word" in shown.text(".question-line[data-place='3'] td:last-child")
+    choose(shown, "against", "*nothing")
+    assert shown.texts(".question-line :is(del, ins)") == []
     go(shown, "against=*expected")
     assert shown.texts(".question-line[data-place='1'] td:nth-child(2) :is(del, ins)") == ["at six", "late"]
 

@@ -82,6 +82,15 @@ def test_a_conversation_opens_as_a_chat_with_the_first_wrong_turn_marked(page: S
     page.wait("return document.querySelector('.turn > .folded .detail .scores')")
 
 
+def test_the_page_of_two_bots_has_the_transcripts_too(page: Shown, file: Path) -> None:
+    assert proctor("report", "good", "bad", "--html", "pair.html", folder=file.parent).returncode == 0
+    page.open(f"{file.with_name('pair.html').as_uri()}#conversations?open=hats")
+    page.wait(f"{OPEN} === 3")
+    heads = page.run("return [...document.querySelectorAll('details.talk[open] .said.bot')].map((e) => e.ariaLabel)")
+    assert heads[:2] == ["Turn 1, good", "Turn 1, bad"]
+    assert not page.run("return document.querySelector('#conversations a[href^=\"#heatmap\"]')")
+
+
 def test_conversations_are_found_by_words_and_by_what_went_wrong(page: Shown, file: Path) -> None:
     page.open(f"{file.as_uri()}#conversations?show=right&bot=bad")
     assert page.texts(".talk-title bdi") == ["caps"]

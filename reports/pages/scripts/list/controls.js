@@ -35,7 +35,7 @@ class QuestionControls {
     const documents = Map.groupBy(cases.document.filter(Boolean), (document) => document);
     options(this.fields.document, [["", "All documents"], ...countedOptions(documents)]);
     const against = [...columns.map(({ name }) => [name, name]), ...(cases.expected.some(({ length }) => length) ? [[EXPECTED, "Expected answer"]] : [])];
-    options(this.fields.against, [["", "Nothing"], ...against]);
+    options(this.fields.against, [[NOTHING, "Nothing"], ...against]);
     options(this.fields.group, groupingsOf(rows));
     this.#has("against", against.length > 1);
     this.#has("bot", columns.length > 1);

@@ -13,7 +13,13 @@ const SHOWN_CASES = {
 const SHOWN_OF_PAIRS = { lost: "Lost", gained: "Gained", changed: "Value changed", answers: "Answer changed" };
 const QUESTION_PARAMETERS = ["pair", "bot", "against", "metric", "show", "reason", "cause", "q", "tag", "document", "group", "sort", "open", "at"];
 const QUESTION_FILTERS = ["show", "reason", "cause", "q", "tag", "document"];
-const EXPECTED = "*expected"; // in the place of a bot, where answers are compared with the expected one
+// In the place of a bot: answers are compared with the expected one, or with none.
+const [EXPECTED, NOTHING] = ["*expected", "*nothing"];
+
+/** What answers are compared with unless something else was asked for: of two runs or bots, the baseline. */
+function usualAgainst({ columns }) {
+  return settings.pair ? columns[0].name : NOTHING;
+}
 
 function shownCases() {
   return settings.pair ? { ...SHOWN_CASES, ...SHOWN_OF_PAIRS } : SHOWN_CASES;
@@ -39,7 +45,9 @@ function questionState(rows, place) {
   known("show", Object.keys(shownCases()), "filter");
   known("cause", rows.index.causes, "cause");
   known("group", Object.keys(GROUPINGS), "grouping");
-  const against = known("against", [...rows.columns.map(({ name }) => name), EXPECTED], "bot to compare with");
+  named.against ||= usualAgainst(rows);
+  const compared = known("against", [...rows.columns.map(({ name }) => name), EXPECTED, NOTHING], "bot to compare with");
+  const against = named.against === NOTHING ? -1 : compared;
   known("sort", Object.keys(questionOrders(rows)), "order");
   named.show ||= "all";
   named.sort ||= settings.pair ? "flips" : "order";

@@ -34,6 +34,10 @@ class Questions {
     return Boolean(this.#rows?.cases.conversation);
   }
 
+  isUsualAgainst(name) {
+    return Boolean(this.#rows) && name === usualAgainst(this.#rows);
+  }
+
   get isSeen() {
     return !this.view.hidden;
   }
@@ -132,7 +136,9 @@ class Questions {
     this.table.draw(this.#now, anchor);
     this.controls.show(rows, state);
     this.#announceCount(isGrown);
-    if (!isGrown) this.#reveal(state, before);
+    if (isGrown) return;
+    if (before && state.open < 0 && chosenOf(state) !== chosenOf(before.state)) this.table.begin(); // other lines: the first of them
+    this.#reveal(state, before);
   }
 
   #reopen(state, before) {
@@ -197,11 +203,16 @@ class Questions {
   }
 }
 
+/** What decides which lines there are, and in which order. */
+function chosenOf({ named }) {
+  return JSON.stringify([...QUESTION_FILTERS, "group", "sort"].map((name) => named[name]));
+}
+
 /** Leaves out what says no more than nothing at all. */
 function tidied(place) {
-  const { show, sort, group } = place;
+  const { show, sort, group, against } = place;
   const isUsual = group === (questions.hasTalks && (!sort || sort === "order") ? "conversation" : "none");
-  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort, group: isUsual ? "" : group };
+  return { ...place, show: show === "all" ? "" : show, sort: sort === (settings.pair ? "flips" : "order") ? "" : sort, group: isUsual ? "" : group, against: questions.isUsualAgainst(against) ? "" : against };
 }
 
 /** Does something when the browser has time for it. */

@@ -3,7 +3,8 @@
 const LINES_BEYOND = 15; // drawn above and below what is seen
 const LINES_A_STEP = 5; // drawn and taken away at once while scrolling
 const LINES_AT_LEAST = 50; // so that short lists are there as a whole
-const LINES_AT_FIRST = 12; // as many as a window shows, so that they come with the next frame
+const LINES_AT_FIRST = 10; // as many as a window shows
+const REST_MS = 30;
 const LINES_ON_PAPER = 500;
 const [QUESTION_WIDTH, COLUMN_WIDTH] = [15, 11.5]; // in rem, as questions.css has them
 
@@ -18,7 +19,8 @@ class QuestionTable {
   #groups = [];
   #folded = new Set();
   #heights = new Heights(this.#items);
-  #sizes = { line: 0, head: 0 };
+  #sizes = { line: 120, head: 48 }; // about; measured once there are any
+  #isMeasured = false;
   #openAt = -1;
   #focusAt = -1;
   #later = 0;
@@ -53,6 +55,7 @@ class QuestionTable {
     const isOther = this.#now?.state.named.group !== now.state.named.group;
     this.#now = now;
     if (isOther) this.#folded.clear();
+    if (isOther) this.#isMeasured = false;
     const { rows, state, places } = now;
     const restoreFocus = savedFocus(this.element);
     if (state.open < 0) this.#opening.close();
@@ -68,18 +71,17 @@ class QuestionTable {
     const table = make("table", { role: "table", class: "question-table", "aria-rowcount": this.#items.length + 1, "aria-colcount": columns + 1 },
       make("caption", { class: "unseen" }, captionOf(rows, state)), questionHead(rows, state, places, this.metric, this.sort), this.#pinned, this.#body);
     this.element.style.setProperty("--columns", columns);
-    this.element.replaceChildren(...(places.length || this.#pinned.children.length ? [table] : []));
+    this.element.replaceChildren(...(rows.count ? [table] : []));
     this.#fit();
-    const isWaiting = this.element.ariaBusy === "true"; // the first lines of all come before the others
-    this.#slide(isWaiting ? LINES_AT_FIRST : LINES_AT_LEAST);
+    this.#slide(LINES_AT_FIRST); // what a window shows comes with the next frame, and the others after it
     settle();
     restoreFocus(this.element);
+    this.element.setAttribute("aria-busy", "true");
     clearTimeout(this.#later);
-    if (!isWaiting) return;
-    requestAnimationFrame(() => (this.#later = setTimeout(() => {
+    this.#later = setTimeout(() => {
       this.slide();
       this.element.removeAttribute("aria-busy");
-    })));
+    }, REST_MS);
   }
 
   /** Opens and closes lines without drawing the others anew. */
@@ -121,6 +123,14 @@ class QuestionTable {
   focus(place) {
     const at = this.#openAt >= 0 && this.#items[this.#openAt] === place ? this.#openAt : this.#items.indexOf(place);
     this.#drawn.get(at)?.querySelector("button").focus({ preventScroll: true });
+  }
+
+  /** Scrolls back to the first line, for a reader who is beyond it. */
+  begin() {
+    const { top } = this.element.getBoundingClientRect();
+    if (top >= 0) return;
+    scrollBy({ top, behavior: "instant" });
+    this.slide();
   }
 
   /** Scrolls so that the line of a case stands so many pixels below the top of the window. */
@@ -202,13 +212,13 @@ class QuestionTable {
   }
 
   #slide(least) {
-    this.#measure();
     const above = Math.max(0, -this.#body.getBoundingClientRect().top);
     const [first, last] = [this.#heights.at(above), this.#heights.at(above + innerHeight)];
     const from = Math.max(0, Math.floor((first - LINES_BEYOND) / LINES_A_STEP) * LINES_A_STEP);
     const to = Math.max(from + least, Math.ceil((last + LINES_BEYOND) / LINES_A_STEP) * LINES_A_STEP);
-    const end = Math.min(this.#items.length, least === LINES_AT_FIRST ? from + least : to);
-    this.#drawRange(Math.max(0, Math.min(from, end - least)), end);
+    const isFirst = least === LINES_AT_FIRST;
+    const end = Math.min(this.#items.length, isFirst ? Math.max(last + 1, first + least) : to);
+    this.#drawRange(Math.max(0, Math.min(isFirst ? first : from, end - least)), end);
   }
 
   #drawRange(from, to) {
@@ -239,9 +249,12 @@ class QuestionTable {
 
   /** Takes the heights from what is drawn: they follow the reader's font. */
   #measure() {
+    if (this.#isMeasured && this.#openAt < 0) return; // asking costs a layout
     for (const [name, selector] of [["line", ".question-line"], ["head", ".question-group"]]) {
       const height = this.#body.querySelector(selector)?.getBoundingClientRect().height;
-      if (height) this.#sizes[name] = height;
+      if (!height) continue;
+      this.#sizes[name] = height;
+      this.#isMeasured = true;
     }
     Object.assign(this.#heights, this.#sizes);
     const opened = this.#body.querySelector(".question-opened")?.getBoundingClientRect().height;
@@ -265,7 +278,10 @@ class QuestionTable {
     const columns = Number(this.element.style.getPropertyValue("--columns"));
     const isWide = this.#width < QUESTION_WIDTH + COLUMN_WIDTH * columns;
     byId("question-hint").hidden = !isWide;
-    if (width) this.slide();
+    if (width) {
+      this.#isMeasured = false; // perhaps another font
+      this.slide();
+    }
     if (isWide === this.element.classList.contains("scroll")) return;
     this.element.classList.toggle("scroll", isWide);
     for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Questions by bot"]]) {
