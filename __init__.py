@@ -114,7 +114,7 @@ if TYPE_CHECKING:
     from .harness.api.verbs import open as open
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
-    from .harness.run.judge_check import JudgeUnfit as JudgeUnfit
+    from .harness.run.judging import JudgeUnfit as JudgeUnfit
     from .metrics.declaration import artefact as artefact
     from .metrics.declaration import metric as metric
     from .metrics.score import JudgeUnavailable as JudgeUnavailable
@@ -154,7 +154,7 @@ _HOMES = {
             "JudgeUnavailable", "Measured", "ModelUnavailable", "NotApplicable", "Score", "TimedOut", "Unreadable",
         )
     },
-    "JudgeUnfit": "harness.run.judge_check:JudgeUnfit",
+    "JudgeUnfit": "harness.run.judging:JudgeUnfit",
     "NothingComparable": "reports.compare.comparable:NothingComparable",
     "StoreError": "reports.store.database:StoreError",
     "Answer": "harness.api.asking:Answer",

@@ -12,18 +12,18 @@ from ... import InputError
 from ...bots import Context, ToolCall, Usage
 from ...knowledge import Question
 from ...reports.leaderboard import milliseconds
+from ...reports.store import Row, RowStatus, ask_key
 from ...reports.store.encoding import storable
-from ...reports.store.run import Row, RowStatus, ask_key
 from ...reports.text import printable_lines
+from ..run import BotQueue
 from ..run.asking import ask
 from ..run.interrupts import DaemonThreads, Interrupts
-from ..run.queues import BotQueue
 from ..run.suite_run import TIMEOUT, build_one
-from ..suite.suite_file import suite_redactor
+from ..suite import suite_redactor
 
 if TYPE_CHECKING:
-    from ..run.run_config import GivenBot
-    from ..suite.suite_file import LoadedSuite
+    from ..run import GivenBot
+    from ..suite import LoadedSuite
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,7 +15,7 @@ from ... import InputError
 from ...reports.files import check_file, whole_file
 from ...reports.markdown_text import one_line
 from ...reports.report import make_report
-from ...reports.store.database import Store
+from ...reports.store import Store
 from ...reports.summary import find_run
 from ...reports.table import Block, Column, Sentence, Span, Table, html, markdown
 from ...reports.terminal import WIDTH, plain

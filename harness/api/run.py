@@ -23,15 +23,13 @@ from ...reports.leaderboard import leaderboard
 from ...reports.problems import counted
 from ...reports.report import findings_of, make_report, problem_object
 from ...reports.reported_run import ReportedRun, open_reported
-from ...reports.store.database import Store
-from ...reports.store.encoding import tool_calls_column, tool_calls_of
-from ...reports.store.run import LATEST_FIRST
+from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
 from ...reports.summary import Summary, find_run
 from ...reports.table import Sentence, html
 from ...reports.terminal import plain
 from ...reports.text import printable, printable_lines
 from ..gate.gate import GateOptions, gate_cached
-from ..suite.mistakes import nearest
+from ..suite import nearest
 from .results import CompareOptions, Comparison, Gate, Records, compare_named
 from .running import soon
 
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from ...bots import ToolCall
     from ...reports.compare.scores import RunTables
     from ...reports.report import Report
-    from ..run.run import Outcome
+    from ..run import Outcome
 
 Anywhere = str | os.PathLike[str]
 WRITTEN: Final = (".html", ".md", ".json", ".xml", ".zip", ".csv")  # kinds of report, by the ending of the file

@@ -13,14 +13,11 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
-from ..run.interrupts import STOP, Stop
-from ..run.progress import Silent, watching
-from ..run.run_config import RunConfig
+from ..run import STOP, RunConfig, Silent, Stop, watching
 
 if TYPE_CHECKING:
-    from ...reports.store.run import Row
-    from ..run.engine import Watcher
-    from ..run.queues import BotQueue
+    from ...reports.store import Row
+    from ..run import BotQueue, Watcher
 
 Given = TypeVar("Given")
 Taken = ParamSpec("Taken")

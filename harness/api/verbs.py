@@ -18,20 +18,21 @@ from ...knowledge import existing
 from ...knowledge.questions.question_files import questions_in
 from ...knowledge.questions.row_files import rows_of
 from ...metrics.declaration import declaration_of, metric
-from ...reports.store.database import Store
-from ...reports.store.encoding import to_json
-from ...reports.store.run import LATEST
-from ..cluster.target import clustered
+from ...reports.store import LATEST, Store, to_json
 from ..gate.gate import GateOptions, gate_cached
-from ..run.progress import Silent
-from ..run.recorded_run import recorded_evaluation
-from ..run.run import run_evaluation
-from ..run.run_config import AskOptions, KnowledgeOptions, RunConfig, RunOptions, ScoreOptions
-from ..run.suite_run import suite_evaluation
-from ..suite.choices import named_rubrics, rubrics_added
+from ..run import (
+    AskOptions,
+    KnowledgeOptions,
+    RunConfig,
+    RunOptions,
+    ScoreOptions,
+    Silent,
+    recorded_evaluation,
+    run_evaluation,
+    suite_evaluation,
+)
+from ..suite import LoadedSuite, Suite, load_named, named_rubrics, rubrics_added
 from ..suite.mistakes import PlacedYaml, mistakes
-from ..suite.settings import Suite
-from ..suite.suite_file import LoadedSuite, load_named
 from .asking import Answer, ask_one
 from .bots import Files, given_bot, paths
 from .results import CompareOptions, Comparison, Gate, KnowledgeReport, compare_named
@@ -44,11 +45,8 @@ if TYPE_CHECKING:
     from ...reports.gate.rule import Scope
     from ..analysis.analysis import AnalysisOptions
     from ..perturb import PerturbedRun
-    from ..run.engine import Watcher
-    from ..run.estimate import CostEstimate
-    from ..run.run import Evaluation, Outcome
-    from ..suite.choices import Entry
-    from ..suite.mistakes import KeyPath
+    from ..run import CostEstimate, Evaluation, Outcome, Watcher
+    from ..suite import Entry, KeyPath
 
 DATABASE = "proctor.db"
 SUITES: Final = (".yaml", ".yml")
@@ -552,7 +550,7 @@ class Prepared:
             return None
 
         def evaluation(store: Store) -> Evaluation:
-            return clustered(run.evaluation(os.environ, notify or watcher.message, store), run.options)
+            return _spread(run.evaluation(os.environ, notify or watcher.message, store), run.options)
 
         made = self._made(evaluation, watcher)
         self.unwritten = run.written.problem
@@ -567,7 +565,7 @@ class Prepared:
 
     def estimates(self) -> tuple[CostEstimate, CostEstimate | None, int]:
         """What both would cost, and how many requests a judge would get to write questions; nothing is asked."""
-        from ..run.estimate import cost_estimate
+        from ..run import cost_estimate
 
         first = cost_estimate(self._evaluation(lambda _: None), self.db)
         run = self._prepare()
@@ -601,9 +599,18 @@ def run_of_suite(
         return perturbed_run(load(), config, os.environ)
 
     def evaluation(notify: Notify) -> Evaluation:
-        return clustered(suite_evaluation(load(), config, os.environ, notify), config)
+        return _spread(suite_evaluation(load(), config, os.environ, notify), config)
 
     return Prepared(evaluation, db, perturbed, verb)
+
+
+def _spread(evaluation: Evaluation, config: RunConfig) -> Evaluation:
+    """Over a cluster, where the options name one."""
+    if not config.on:
+        return evaluation
+    from ..cluster.target import clustered
+
+    return clustered(evaluation, config)
 
 
 def run_of_answers(source: Path | RowSource, config: RunConfig, db: Anywhere, verb: str = "") -> Prepared:

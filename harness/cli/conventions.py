@@ -19,7 +19,7 @@ import typer
 from ... import InputError
 from ...reports.files import check_file, check_folder, file_names, whole_file
 from ...reports.text import printable
-from ..run.run_config import RunConfig
+from ..run import RunConfig
 from .console import Browse, Form, shown_in_browser
 
 DONE: Final = 0
@@ -300,7 +300,7 @@ def _interrupt(*_: object) -> None:
 @contextlib.contextmanager
 def judge_fit() -> Iterator[None]:
     """Exit with code 1 if the judge fails its check or can't be reached."""
-    from ..run.judge_check import JudgeUnfit
+    from ..run import JudgeUnfit
 
     try:
         yield

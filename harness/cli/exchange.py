@@ -15,7 +15,7 @@ from ... import InputError
 from ...metrics.score import Better
 from ...reports.leaderboard import count
 from ...reports.text import printable
-from ..run.run_config import ScoreMetadata
+from ..run import ScoreMetadata
 from .console import write_json
 from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible
 

@@ -19,20 +19,20 @@ from ...reports.export.github import paused
 from ...reports.files import check_file, whole_file
 from ...reports.gate.rule import Scope
 from ...reports.leaderboard import count
-from ...reports.store.run import LATEST
+from ...reports.store import LATEST
 from ...reports.text import printable
 from ..api.run import Run
 from ..api.verbs import SUITES, Asking, gate_of_suite, gate_run, is_suite
 from ..gate.gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
-from ..run.run_config import RunConfig
-from ..suite.suite_file import NAME
+from ..run import RunConfig
+from ..suite import NAME
 from .console import Form, own_stdout, show, show_as, write_bytes
 from .conventions import STDOUT, STOPPED, Database, complain, interruptible, say
 from .report import write_step
 
 if TYPE_CHECKING:
     from ..api.results import Gate
-    from ..run.run import Outcome
+    from ..run import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +159,8 @@ def _in_use(subject: str, options: GateOptions) -> dict[Path, str]:
 
 
 def _gated(subject: str, options: GateOptions, asking: Asking) -> Gate:
-    from ..run.judge_check import JudgeUnfit
-    from ..run.progress import watching
-    from ..suite.suite_file import load_named
+    from ..run import JudgeUnfit, watching
+    from ..suite import load_named
 
     if not is_suite(subject):
         return gate_run(subject, options, asking)

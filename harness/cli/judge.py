@@ -17,17 +17,14 @@ from ...reports.calibration.calibration import calibration_object
 from ...reports.calibration.table import calibration_table
 from ...reports.corrected import save_check
 from ...reports.leaderboard import count, milliseconds
-from ...reports.store.database import Store
+from ...reports.store import Store
 from ...reports.table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, columns, quoted
 from ...reports.text import printable
 from ..calibration.calibrating import Calibrated
-from ..run.interrupts import Interrupts
+from ..run import Evaluation, Interrupts, RunConfig, suite_evaluation
 from ..run.judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
-from ..run.run import Evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import suite_evaluation
+from ..suite import LoadedSuite
 from ..suite.settings import CheckSettings
-from ..suite.suite_file import LoadedSuite
 from .console import Form, own_stdout, show_as
 from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, interruptible, judge_fit
 
@@ -330,7 +327,7 @@ def judge_check(
     """
     import os
 
-    from ..suite.suite_file import load_named
+    from ..suite import load_named
 
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         report = check_suite(load_named(suite), judge, judge_url, repeats, every, database, os.environ)

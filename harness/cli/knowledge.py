@@ -15,7 +15,7 @@ from ...reports.analysis.findings import KnowledgeAnalysis
 from ...reports.export.knowledge import knowledge_blocks
 from ...reports.table import BLANK, Sentence, csv
 from ...reports.text import printable
-from ..run.run_config import RunConfig
+from ..run import RunConfig
 from .console import Form, own_stdout, write_bytes, write_json
 from .console import show as show_blocks
 from .conventions import (
@@ -116,8 +116,8 @@ def knowledge(
 def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form: Form, html: Path | None) -> None:
     """Make an analysis and show it."""
     from ..api.verbs import analysis_of_suite
-    from ..run.progress import watching
-    from ..suite.suite_file import load_named
+    from ..run import watching
+    from ..suite import load_named
 
     _check_page(html, database)
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
@@ -131,8 +131,7 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form
 def _show_stored(name: str, database: Path, form: Form, html: Path | None) -> None:
     """Show a stored analysis."""
     from ...reports.analysis.store import find_analysis
-    from ...reports.store.database import Store
-    from ...reports.store.run import LATEST
+    from ...reports.store import LATEST, Store
 
     _check_page(html, database)
     with interruptible("Stopped."), own_stdout() as stdout:
@@ -181,8 +180,8 @@ def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None
 def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, form: Form) -> None:
     """Print the cost estimate of an analysis; nothing is asked, loaded or stored."""
     from ..analysis.analysis import analysis_estimate
-    from ..run.estimate import estimate_blocks, estimate_object
-    from ..suite.suite_file import load_named
+    from ..run import estimate_blocks, estimate_object
+    from ..suite import load_named
 
     with interruptible("Stopped."), own_stdout() as stdout:
         made = analysis_estimate(load_named(suite), options, database, os.environ)

@@ -18,7 +18,7 @@ from ...reports.compare.operands import Operand
 from ...reports.export.comparison import compared_blocks, compared_object, comparison_annotations
 from ...reports.export.github import run_annotations
 from ...reports.report import make_report
-from ...reports.store.database import Store
+from ...reports.store import Store
 from ...reports.summary import find_run
 from ...reports.table import markdown as as_markdown
 from ..api.run import report_text, write_report

@@ -23,11 +23,7 @@ from ...reports.report import insight_object, problem_object
 from ...reports.summary import find_run
 from ...reports.table import BLANK, Block, Item, Sentence
 from ...reports.text import printable
-from ..run.estimate import estimate_blocks, estimate_object
-from ..run.judging import Judging
-from ..run.progress import Silent, watching
-from ..run.run import Outcome
-from ..run.run_config import RunConfig
+from ..run import Judging, Outcome, RunConfig, Silent, estimate_blocks, estimate_object, watching
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
     DONE,
@@ -48,7 +44,7 @@ from .exchange import read_score_metadata
 
 if TYPE_CHECKING:
     from ...reports.robustness.robustness import Robustness
-    from ...reports.store.database import Store
+    from ...reports.store import Store
     from ..api.verbs import Prepared
 
 
@@ -280,7 +276,7 @@ def run(
 ) -> None:
     """Run a suite: ask its bots and score the answers. Prints the leaderboard; cached answers are not asked again."""
     from ..api.verbs import run_of_suite
-    from ..suite.suite_file import load_named
+    from ..suite import load_named
 
     made = run_of_suite(cache(lambda: load_named(suite)), config, database, perturb)
     if config.only_planned:
@@ -314,7 +310,7 @@ def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | N
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.export.tables import write_row_lines
     from ...reports.files import check_file
-    from ...reports.store.database import Store
+    from ...reports.store import Store
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")

@@ -10,7 +10,7 @@ import typer
 
 from ... import InputError
 from ...reports.leaderboard import count
-from ..run.run_config import RunConfig
+from ..run import RunConfig
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import Database, SuiteFile, interruptible, say
 
@@ -27,8 +27,8 @@ def turns(
     """Find the turn that lost each conversation. Asks each turn on the bot's own history and on the expected one."""
     from ...reports.export.turns import turn_blocks
     from ..analysis.turns import lost_turns, plan_turns
-    from ..run.progress import watching
-    from ..suite.suite_file import load_named
+    from ..run import watching
+    from ..suite import load_named
 
     with interruptible("Stopped. What was answered is stored; the same command goes on from there."):
         loaded = load_named(suite)

@@ -34,9 +34,7 @@ from ...metrics.text import sentences
 from ...reports.corrected import stored_check
 from ...reports.leaderboard import count
 from ...reports.models_in_use import named
-from ...reports.store.database import Store
-from ...reports.store.run import RunHeader, bot_fingerprint
-from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
 from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
 from .queues import BotQueue, Todo, todo_by_row

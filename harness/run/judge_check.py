@@ -31,7 +31,7 @@ from ...reports.store.database import Store
 from ...reports.store.judge_calls import CallRecord
 from ..suite.mistakes import read_yaml
 from ..suite.settings import CheckSettings
-from .judging import Judging
+from .judging import JudgeUnfit, Judging
 
 Variant = Literal["plain", "swapped", "padded"]
 FILE: Final = "judge_self_test.yaml"
@@ -504,10 +504,6 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 MOST_QUOTED = 300  # characters of a judge's reply shown with a wrong verdict
-
-
-class JudgeUnfit(InputError):  # noqa: N818 - an outcome, shown as a sentence
-    """The judge failed its check, or can't be reached to be put to it."""
 
 
 @dataclass(slots=True)

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from .local_models import RunModels
 
 
+class JudgeUnfit(InputError):  # noqa: N818 - an outcome, shown as a sentence
+    """The judge failed its check, or can't be reached to be put to it."""
+
+
 def open_entailment(settings: JudgeSettings, base: Path) -> EntailmentModel | None:
     """The model, loaded when it is first asked; None where the settings name none.
 

@@ -13,9 +13,8 @@ from ...knowledge.questions.recorded import recorded_in
 from ...knowledge.questions.row_files import RowSource
 from ...metrics import Catalog, builtin_catalog
 from ...metrics.plugins import with_installed
-from ...reports.store.run import RunHeader
-from ...reports.store.run_results import OpenRun
-from ...reports.store.vector_cache import VectorCache
+from ...reports.store import OpenRun, RunHeader, VectorCache
+from ..suite import JudgeSettings, LocalModelsSettings, overridden
 from ..suite.choices import (
     check_constraints_of,
     check_spelling,
@@ -26,7 +25,6 @@ from ..suite.choices import (
     rubrics_added,
     with_rubrics,
 )
-from ..suite.settings import JudgeSettings, LocalModelsSettings, overridden
 from .evidence import NEEDS, Places
 from .given_metrics import given_metrics, recorded_key
 from .judging import CONCURRENCY, ModelIds, open_judging

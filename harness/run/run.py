@@ -33,15 +33,21 @@ from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
 from ...reports.models_in_use import families
 from ...reports.report import Findings, keep_findings
-from ...reports.store.database import Store
-from ...reports.store.given_scores import GivenRow, keep_given
-from ...reports.store.judge_calls import link_cached_calls
-from ...reports.store.leases import Leases
-from ...reports.store.run import EARLY_STOP, RunHeader, RunMetric
-from ...reports.store.run_results import OpenRun, RunResults
-from ...reports.store.run_scores import keep_run_scores
-from ...reports.store.vector_cache import VectorCache
-from ...reports.store.writer import RowWriter
+from ...reports.store import (
+    EARLY_STOP,
+    GivenRow,
+    Leases,
+    OpenRun,
+    RowWriter,
+    RunHeader,
+    RunMetric,
+    RunResults,
+    Store,
+    VectorCache,
+    keep_given,
+    keep_run_scores,
+    link_cached_calls,
+)
 from ...reports.summary import Summary, summarise
 from .checkout import checked_out
 from .engine import Engine, Watcher
@@ -60,7 +66,7 @@ if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder, Knowledge, Question, Questions
     from ...metrics.plan import Plan
     from ...reports.summary import MetricSummary
-    from ..suite.suite_file import LoadedSuite
+    from ..suite import LoadedSuite
     from .conversation_scoring import ConversationScorer
     from .evidence import Places
     from .judge_check import SelfTestResult

@@ -18,10 +18,17 @@ from ...knowledge.models.reranker import ROLE
 from ...knowledge.questions.conversations import simulation_of
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
-from ...reports.store.encoding import question_fingerprint, to_json
-from ...reports.store.run import RunHeader, ask_key, bot_fingerprint
-from ...reports.store.run_results import OpenRun, RunResults
-from ...reports.store.vector_cache import VectorCache
+from ...reports.store import (
+    OpenRun,
+    RunHeader,
+    RunResults,
+    VectorCache,
+    ask_key,
+    bot_fingerprint,
+    question_fingerprint,
+    to_json,
+)
+from ..suite import suite_redactor
 from ..suite.choices import (
     EntryError,
     MetricChoice,
@@ -36,7 +43,6 @@ from ..suite.choices import (
     with_own_prompts,
 )
 from ..suite.settings import ConversationSettings, overridden
-from ..suite.suite_file import suite_redactor
 from .evidence import LocatedQuestions, gold_evidence
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
@@ -53,9 +59,8 @@ if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder, Knowledge
     from ...metrics.declaration import Function
     from ...metrics.plan import Plan
-    from ...reports.store.database import Store
-    from ..suite.settings import Suite
-    from ..suite.suite_file import LoadedSuite
+    from ...reports.store import Store
+    from ..suite import LoadedSuite, Suite
 
 
 def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[bytes], repeats: int) -> int:

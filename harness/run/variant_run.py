@@ -11,9 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ...bots import ReducibleTargetBot, hears_history, keeps_memory, reply_of
-from ...reports.store.encoding import to_json
+from ...reports.store import OpenRun, to_json
 from ...reports.store.run import ANALYSED, RowStatus, ask_key
-from ...reports.store.run_results import OpenRun
 from .queues import BotQueue, Item
 from .run import Evaluation, Outcome, run_evaluation
 from .run_config import RunConfig
@@ -22,9 +21,8 @@ from .suite_run import suite_evaluation
 if TYPE_CHECKING:
     from ...bots import BuiltBot, Identity, Reply
     from ...knowledge import Message
-    from ...reports.store.database import Store
-    from ...reports.store.run import Row
-    from ..suite.suite_file import LoadedSuite
+    from ...reports.store import Row, Store
+    from ..suite import LoadedSuite
     from .engine import Watcher
 
 
