@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from ... import InputError
 from ...bots import Context, ToolCall, Usage
 from ...knowledge import Question
-from ...reports.leaderboard import milliseconds
+from ...reports import milliseconds, printable_lines
 from ...reports.store import Row, RowStatus, ask_key
 from ...reports.store.encoding import storable
-from ...reports.text import printable_lines
 from ..run import BotQueue
 from ..run.asking import ask
 from ..run.interrupts import DaemonThreads, Interrupts

@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 import orjson
 
 from ... import InputError
-from ...reports.files import check_file, whole_file
+from ...reports import (
+    WIDTH,
+    Block,
+    Column,
+    Sentence,
+    Span,
+    Table,
+    check_file,
+    find_run,
+    html,
+    make_report,
+    markdown,
+    plain,
+    whole_file,
+)
 from ...reports.markdown_text import one_line
-from ...reports.report import make_report
 from ...reports.store import Store
-from ...reports.summary import find_run
-from ...reports.table import Block, Column, Sentence, Span, Table, html, markdown
-from ...reports.terminal import WIDTH, plain
 
 if TYPE_CHECKING:
     from ...reports.analysis.findings import KnowledgeAnalysis

@@ -13,21 +13,32 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import orjson
 
 from ... import InputError
+from ...reports import (
+    ReportedRun,
+    Sentence,
+    Summary,
+    check_file,
+    check_folder,
+    counted,
+    find_run,
+    findings_of,
+    html,
+    make_report,
+    open_reported,
+    plain,
+    printable,
+    printable_lines,
+    problem_object,
+    talks,
+    whole_file,
+    whole_folder,
+)
 from ...reports.compare.operands import unknown_bot
 from ...reports.compare.scores import run_tables
-from ...reports.conversations import talks
 from ...reports.export.json import as_object
 from ...reports.export.tables import FrameScore, frame_rows
-from ...reports.files import check_file, check_folder, whole_file, whole_folder
 from ...reports.leaderboard import leaderboard
-from ...reports.problems import counted
-from ...reports.report import findings_of, make_report, problem_object
-from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
-from ...reports.summary import Summary, find_run
-from ...reports.table import Sentence, html
-from ...reports.terminal import plain
-from ...reports.text import printable, printable_lines
 from ..gate.gate import GateOptions, gate_cached
 from ..suite import nearest
 from .results import CompareOptions, Comparison, Gate, Records, compare_named
@@ -35,8 +46,8 @@ from .running import soon
 
 if TYPE_CHECKING:
     from ...bots import ToolCall
+    from ...reports import Report
     from ...reports.compare.scores import RunTables
-    from ...reports.report import Report
     from ..run import Outcome
 
 Anywhere = str | os.PathLike[str]

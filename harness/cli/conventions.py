@@ -17,8 +17,8 @@ from typing import Annotated, Any, BinaryIO, Final, TextIO
 import typer
 
 from ... import InputError
+from ...reports import printable
 from ...reports.files import check_file, check_folder, file_names, whole_file
-from ...reports.text import printable
 from ..run import RunConfig
 from .console import Browse, Form, shown_in_browser
 
@@ -311,14 +311,14 @@ def judge_fit() -> Iterator[None]:
 
 def complain(sentence: str) -> None:
     """Print an error or warning to stderr."""
-    from ...reports.text import printable_lines
+    from ...reports import printable_lines
 
     typer.echo(f"proctor: {printable_lines(_without_secrets(sentence))}", err=True)
 
 
 def say(sentence: str) -> None:
     """Print progress of long work, such as downloads, to stderr, also in a pipe."""
-    from ...reports.text import printable
+    from ...reports import printable
 
     typer.echo(printable(_without_secrets(sentence)), err=True)
 

@@ -13,8 +13,7 @@ import typer
 
 from ... import InputError
 from ...metrics.score import Better
-from ...reports.leaderboard import count
-from ...reports.text import printable
+from ...reports import count, printable
 from ..run import ScoreMetadata
 from .console import write_json
 from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from ... import InputError
+from ...reports import check_file, count, printable, whole_file
 from ...reports.compare.operands import find_file, split_file
 from ...reports.export.gate import gate_annotations, gate_junit
 from ...reports.export.github import paused
-from ...reports.files import check_file, whole_file
 from ...reports.gate.rule import Scope
-from ...reports.leaderboard import count
 from ...reports.store import LATEST
-from ...reports.text import printable
 from ..api.run import Run
 from ..api.verbs import SUITES, Asking, gate_of_suite, gate_run, is_suite
 from ..gate.gate import GateOptions, GateResult, result_blocks, result_markdown, result_object

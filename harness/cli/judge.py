@@ -13,13 +13,25 @@ from typing import Annotated
 import typer
 
 from ... import InputError
+from ...reports import (
+    BLANK,
+    Block,
+    Column,
+    Heading,
+    Item,
+    Sentence,
+    Span,
+    Table,
+    columns,
+    count,
+    milliseconds,
+    printable,
+    quoted,
+)
 from ...reports.calibration.calibration import calibration_object
 from ...reports.calibration.table import calibration_table
 from ...reports.corrected import save_check
-from ...reports.leaderboard import count, milliseconds
 from ...reports.store import Store
-from ...reports.table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, columns, quoted
-from ...reports.text import printable
 from ..calibration.calibrating import Calibrated
 from ..run import Evaluation, Interrupts, RunConfig, suite_evaluation
 from ..run.judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
@@ -246,7 +258,7 @@ def label(
     database: Database = Path("proctor.db"),
 ) -> None:
     """Write a random sample of rows or pairs to a CSV file, to be labelled."""
-    from ...reports.text import printable
+    from ...reports import printable
     from ..calibration.calibrating import Draw, draw_labels
 
     if pairs:

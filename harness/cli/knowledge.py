@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ... import InputError
+from ...reports import BLANK, Sentence, csv, printable
 from ...reports.analysis.findings import KnowledgeAnalysis
 from ...reports.export.knowledge import knowledge_blocks
-from ...reports.table import BLANK, Sentence, csv
-from ...reports.text import printable
 from ..run import RunConfig
 from .console import Form, own_stdout, write_bytes, write_json
 from .console import show as show_blocks

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError
+from ...reports import find_run, make_report
 from ...reports.compare.comparison import Asked, Compared
 from ...reports.compare.operands import Operand
 from ...reports.export.comparison import compared_blocks, compared_object, comparison_annotations
 from ...reports.export.github import run_annotations
-from ...reports.report import make_report
 from ...reports.store import Store
-from ...reports.summary import find_run
 from ...reports.table import markdown as as_markdown
 from ..api.run import report_text, write_report
 from .compare import compared, files_of_operands, opened_operands
@@ -27,7 +26,7 @@ from .console import Browse, json_bytes, own_stdout
 from .conventions import Database, Wanted, interruptible, write_page, write_text
 
 if TYPE_CHECKING:
-    from ...reports.report import Report
+    from ...reports import Report
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"  # names the file whose Markdown GitHub shows
 MOST: Final = 1024 * 1024  # bytes that GitHub takes of a step; of more it shows nothing at all

@@ -15,14 +15,21 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError
+from ...reports import (
+    BLANK,
+    ERROR_RATE,
+    Block,
+    Item,
+    Sentence,
+    counted,
+    find_run,
+    insight_object,
+    named,
+    printable,
+    problem_object,
+)
 from ...reports.export.json import as_object
 from ...reports.leaderboard import count, leaderboard
-from ...reports.models_in_use import named
-from ...reports.problems import ERROR_RATE, counted
-from ...reports.report import insight_object, problem_object
-from ...reports.summary import find_run
-from ...reports.table import BLANK, Block, Item, Sentence
-from ...reports.text import printable
 from ..run import Judging, Outcome, RunConfig, Silent, estimate_blocks, estimate_object, watching
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
@@ -308,8 +315,8 @@ def score(
 
 def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | None) -> None:
     """Run and print the result, then the same for the perturbed questions."""
+    from ...reports import check_file
     from ...reports.export.tables import write_row_lines
-    from ...reports.files import check_file
     from ...reports.store import Store
 
     if rows == Path("-"):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ... import InputError
-from ...reports.leaderboard import count
+from ...reports import count
 from ..run import RunConfig
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import Database, SuiteFile, interruptible, say

@@ -31,9 +31,8 @@ from ...metrics.judge.pairs import Choice, ComparePair
 from ...metrics.judge.rendering import render
 from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
 from ...metrics.text import sentences
+from ...reports import count, named
 from ...reports.corrected import stored_check
-from ...reports.leaderboard import count
-from ...reports.models_in_use import named
 from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
 from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check

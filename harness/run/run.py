@@ -31,8 +31,7 @@ from ...bots import (
 )
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
-from ...reports.models_in_use import families
-from ...reports.report import Findings, keep_findings
+from ...reports import Findings, Summary, families, keep_findings, summarise
 from ...reports.store import (
     EARLY_STOP,
     GivenRow,
@@ -48,7 +47,6 @@ from ...reports.store import (
     keep_run_scores,
     link_cached_calls,
 )
-from ...reports.summary import Summary, summarise
 from .checkout import checked_out
 from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
@@ -65,7 +63,7 @@ if TYPE_CHECKING:
     from ...bots import BotSettings
     from ...knowledge import BatchingEmbedder, Knowledge, Question, Questions
     from ...metrics.plan import Plan
-    from ...reports.summary import MetricSummary
+    from ...reports import MetricSummary
     from ..suite import LoadedSuite
     from .conversation_scoring import ConversationScorer
     from .evidence import Places
