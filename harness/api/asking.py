@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """What a bot said to a question.
+    """What a bot answered to a question.
 
     Attributes:
         bot: the bot's name.
@@ -35,7 +35,7 @@ class Answer:
         answer: None when the bot gave none without failing.
         contexts: passages that it had before it, in its order; None for a bot without a retriever.
         latency_ms: milliseconds until the answer.
-        abstained: whether it says itself that it does not answer; None where it does not tell.
+        abstained: whether it says itself that it does not answer; None where it does not say.
         usage: tokens and cost, where they are known.
         reasoning: the model's reasoning trace, where the server gives one.
         queue_ms: milliseconds that it waited for our own limits, which are not the bot's.

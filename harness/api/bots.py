@@ -36,7 +36,7 @@ Model = str | Mapping[str, object]  # openai:NAME, langchain:file.py:name, extra
 
 @dataclass(frozen=True, slots=True)
 class BotRecipe:
-    """A bot of ours that is yet to be built: its kind, what it was told, its documents and its chat model.
+    """A bot of ours that is yet to be built: its kind, its settings, its documents and its chat model.
 
     Attributes:
         kind: the type, as in a suite file.
@@ -106,7 +106,7 @@ def Http(url: str, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
         url: the address; ``{question}`` in it is filled in, and ``$NAME`` from the environment.
         settings: ``method``, ``headers``, ``body``, ``answer``, ``contexts``, ``tool_calls``, ``max_attempts``,
             ``timeout``, ``concurrency``. ``{session}`` in address, headers or body is the id of the conversation, for a
-            server that keeps it.
+            server that stores it.
 
     Example::
 

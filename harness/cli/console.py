@@ -62,7 +62,7 @@ def json_bytes(made: object) -> bytes:
 def forgive() -> None:
     """Let a character that the locale can't write become a question mark instead of an error.
 
-    Where whoever started us closed a stream, what is written to it goes nowhere: the next file that is opened would
+    Where the parent process closed a stream, what is written to it goes nowhere: the next file that is opened would
     take its place, and programs that bots start would write into that.
     """
     for name in ("stdout", "stderr"):

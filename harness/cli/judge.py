@@ -117,9 +117,9 @@ def _wrong(report: CheckReport) -> Iterator[Block]:
     for one in wrong[:MOST_WRONG]:
         case = f" ({one.self_test.id})" if one.probe.part else ""
         hostile = ", hostile" if one.probe.hostile else ""
-        said = "could not be read" if one.verdict is None else "found good" if one.verdict else "found bad"
+        verdict = "could not be read" if one.verdict is None else "found good" if one.verdict else "found bad"
         known = "good" if one.probe.holds else "bad"
-        yield Item(f"{one.self_test.kind}{case}{hostile}: {known}, {said}")
+        yield Item(f"{one.self_test.kind}{case}{hostile}: {known}, {verdict}")
         yield Item(quoted(_what(one), LONGEST), level=1)
         if one.reply:
             yield Item(("judge: ", quoted(one.reply, LONGEST)), "dim", level=1)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 80
 _COMMIT: Final = re.compile(r"@[\w.-]+")
-_FAMILY: Final = 4  # so many names of one kind are told as one
+_FAMILY: Final = 4  # so many names of one kind are named as one
 _SIDE: Final = {"role": 13, "size": 8, "licence": 10, "here": 6}  # widths of the columns beside the model's
 _GAP: Final = 2
 

@@ -91,7 +91,7 @@ def _legend(plan: Plan) -> Iterator[str]:
     if any(not each.paired for each in plan.planned):
         yield f"one bot alone: another is taken to vary alike, and to agree by {CORRELATION:g} (correlation)"
     if not any(each.repeats_known for each in plan.planned):
-        yield "what repeats buy is not known: a run with --repeat 3 would tell"
+        yield "what repeats buy is not known: a run with --repeat 3 would show it"
 
 
 def plan(

@@ -297,7 +297,7 @@ def _measure(
         if after is None and all(table.repeats < 2 for table in tables.tables.values()):
             raise InputError(
                 f"{database}: no run holds perturbations of the questions of run {tables.run}, which asks each of them"
-                " once, so nothing tells how robust its bots are. Make perturbations with 'proctor perturb' or with"
+                " once, so it is not known how robust its bots are. Make perturbations with 'proctor perturb' or with"
                 " 'perturb:' in the suite, or ask again with 'proctor run --repeat 3'."
             )
         return measure(tables, other, bots=bots, metrics=metrics, level=level, most_flips=flips)

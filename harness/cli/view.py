@@ -11,7 +11,7 @@ import typer
 from .console import shown_in_browser
 from .conventions import interruptible, say
 
-Looked = Annotated[Path, typer.Argument(metavar="DB", help="The SQLite file that keeps everything.")]
+Looked = Annotated[Path, typer.Argument(metavar="DB", help="The SQLite file with all results.")]
 Port = Annotated[
     int | None,
     typer.Option("--port", min=0, max=65535, metavar="N", help="The port; by default the first free one."),

@@ -195,28 +195,28 @@ def conversation_of(lines: Sequence[tuple[Any, ...]], ended: str = "") -> tuple[
     extras = [orjson.loads(line[7]) for line in lines]
     history = orjson.loads(lines[0][6])
     turns = tuple(_turn(line, extra, number) for number, (line, extra) in enumerate(zip(lines, extras, strict=True), 1))
-    said: dict[str, Any] = {key: value for extra in extras for key, value in extra.items() if value not in (None, "")}
+    known: dict[str, Any] = {key: value for extra in extras for key, value in extra.items() if value not in (None, "")}
     constraints = tuple(
-        tuple(each) if isinstance(each, list) else str(each) for each in _list(said, "goal_constraints")
+        tuple(each) if isinstance(each, list) else str(each) for each in _list(known, "goal_constraints")
     )
-    facts = said.get("facts")
+    facts = known.get("facts")
     conversation = Conversation(
         turns,
         tuple((each["role"], each["content"]) for each in history),
         constraints,
-        str(said.get("role", "")),
-        tuple(map(str, _list(said, "topics"))),
+        str(known.get("role", "")),
+        tuple(map(str, _list(known, "topics"))),
         {str(name): str(value) for name, value in facts.items()} if isinstance(facts, dict) else {},
         SIMULATED in extras[0],
         ended,
     )
-    goal = said.get("goal") or "; ".join(each if isinstance(each, str) else " or ".join(each) for each in constraints)
+    goal = known.get("goal") or "; ".join(each if isinstance(each, str) else " or ".join(each) for each in constraints)
     return conversation, str(goal) if goal else None
 
 
-def _list(said: Mapping[str, Any], key: str) -> Iterable[Any]:
+def _list(known: Mapping[str, Any], key: str) -> Iterable[Any]:
     """What stands under a key, as a list; in a table ``|`` separates texts."""
-    found = said.get(key)
+    found = known.get(key)
     if isinstance(found, str):
         return [part.strip() for part in found.split("|") if part.strip()]
     return found if isinstance(found, list) else ()

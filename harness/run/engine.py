@@ -64,7 +64,7 @@ class Watcher(Protocol):
         ...
 
     def message(self, sentence: str) -> None:
-        """Something takes long or needs saying."""
+        """Something takes long or needs a message."""
         ...
 
 
@@ -87,7 +87,7 @@ class Engine:
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """Run the serial bot queues one after another, then the others side by side, ``queues_at_once`` of them.
 
-        With a stopper they take turns, a few questions each, until it has heard enough.
+        With a stopper they take turns, a few questions each, until it has seen enough.
         """
         try:
             if self.stopper is None:
@@ -247,17 +247,17 @@ class Engine:
         turns, reason = 0, "failed"
         while not bot_queue.stopped:
             try:
-                said = await users.next(simulation, history, item.repeat)
+                message = await users.next(simulation, history, item.repeat)
             except InputError as error:
                 bot_queue.problem = bot_queue.problem or self.redact(str(error))
                 return
-            if said.ended:
-                reason = said.ended
+            if message.ended:
+                reason = message.ended
                 break
             turns += 1
             bot_queue.total += turns > 1
             asked = item._replace(
-                question=turn_of(item.question, said, turns, history, simulation),
+                question=turn_of(item.question, message, turns, history, simulation),
                 position=(item.position or 0) + turns - 1,
             )
             row, work = next_turn(bot_queue, self.run_results, self.run, self.own_only, asked, history)
@@ -284,9 +284,9 @@ class Engine:
             return ""
         history: list[Message] = []
         with contextlib.suppress(InputError):  # where the user can't go on, its turn says why
-            while not (said := await users.next(simulation, history, item.repeat)).ended:
+            while not (message := await users.next(simulation, history, item.repeat)).ended:
                 number = len(history) // 2 + 1
-                asked = item._replace(question=turn_of(item.question, said, number, history, simulation))
+                asked = item._replace(question=turn_of(item.question, message, number, history, simulation))
                 row, _ = next_turn(bot_queue, self.run_results, self.run, self.own_only, asked, history)
                 if (answer := self._answer_of(row)) is None:
                     await self._get_ready(bot_queue)

@@ -209,9 +209,9 @@ def _compare_pair(case: Mapping[str, Any]) -> Made:
     first, second = case["answers"]
     call = ComparePair(case["question"], first, second, (case["expected"],))
     holds = case["better"] == "A"
-    said = {"A": True, "B": False} if not case.get("turned") else {"A": False, "B": True}
+    favourable = {"A": True, "B": False} if not case.get("turned") else {"A": False, "B": True}
     probe = Probe(case["id"], holds, _is_hostile(case))
-    return call, [probe], lambda choice: [said.get(choice.better, not holds)]
+    return call, [probe], lambda choice: [favourable.get(choice.better, not holds)]
 
 
 def _assign_nuggets(case: Mapping[str, Any]) -> Made:
@@ -228,7 +228,7 @@ def _grade_contexts(case: Mapping[str, Any]) -> Made:
 
 def _conversation(case: Mapping[str, Any]) -> Made:
     """A probe for each answer, or message of a simulated user, and each aspect; of the whole in one call."""
-    turns = tuple(Turn(number, *said) for number, said in enumerate(case["turns"], 1))
+    turns = tuple(Turn(number, *texts) for number, texts in enumerate(case["turns"], 1))
     talk = Conversation(
         turns, role=case.get("role", ""), topics=tuple(case.get("topics", ())), facts=case.get("facts", {}),
         is_simulated="user_in_role" in case["verdicts"],

@@ -143,4 +143,4 @@ class PairScorer:
 
     def _save(self, found: Sequence[tuple[AnswerPair, StoredVerdict]]) -> None:
         if found:
-            save_verdicts(self.store, [(pair.content, pair.key, said) for pair, said in found])
+            save_verdicts(self.store, [(pair.content, pair.key, verdict) for pair, verdict in found])

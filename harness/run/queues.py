@@ -127,10 +127,10 @@ class BotQueue:
         return bool(self.problem)
 
 
-def unheard(bot_queue: BotQueue) -> Iterator[str]:
+def without_history(bot_queue: BotQueue) -> Iterator[str]:
     """Sentences for the user about what a bot did not hear."""
     if bot_queue.is_deaf:
-        yield f"{bot_queue.name} takes the question alone: it was asked without what was said before."
+        yield f"{bot_queue.name} takes the question alone: it was asked without the conversation before it."
     if bot_queue.histories_cut:
         yield (
             f"{bot_queue.name}: the oldest messages were left out before {bot_queue.histories_cut:,} of the questions,"

@@ -52,7 +52,7 @@ from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
-from .queues import BotQueue, Stopper, cached_scores, close, unheard
+from .queues import BotQueue, Stopper, cached_scores, close, without_history
 from .scoring import RowFacts, Scorer
 from .simulated_users import SimulatedUsers
 
@@ -393,19 +393,19 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         JudgeUnfit: the judge failed the check that its settings want; then no run was begun.
     """
     began = time.monotonic()
-    sitting = _Sitting(evaluation, store, watcher)
+    current = _RunInProgress(evaluation, store, watcher)
     with Interrupts() as interrupts, undisturbed():
-        sitting.interrupts = interrupts
+        current.interrupts = interrupts
         try:
-            interrupts.run(sitting.work())
+            interrupts.run(current.work())
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(*sitting.stopped_by) from None
+            raise KeyboardInterrupt(*current.stopped_by) from None
         finally:
-            sitting.end()
-    run, bot_queues, problems = sitting.run, sitting.bot_queues, sitting.problems
+            current.end()
+    run, bot_queues, problems = current.run, current.bot_queues, current.problems
     summary = summarise(store, run.id)
     warned = tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
-    warned += tuple(sentence for bot_queue in bot_queues for sentence in unheard(bot_queue))
+    warned += tuple(sentence for bot_queue in bot_queues for sentence in without_history(bot_queue))
     findings = keep_findings(store, run.id, summary)
     hidden = tuple(insight.text for insight in findings.insights if insight.type == "allow_list")
     return Outcome(
@@ -416,14 +416,14 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         scored=sum(bot_queue.scored for bot_queue in bot_queues),
         seconds=time.monotonic() - began,
         problems=problems,
-        warnings=(*evaluation.warnings, *filter(None, [sitting.doubt]), *warned, *silent_metrics(summary), *hidden),
+        warnings=(*evaluation.warnings, *filter(None, [current.doubt]), *warned, *silent_metrics(summary), *hidden),
         complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.problem for bot_queue in bot_queues),
         findings=findings,
         judge=evaluation.judging,
     )
 
 
-class _Sitting:
+class _RunInProgress:
     """A run in progress. The run is begun once the judge is known to be fit."""
 
     run: OpenRun
@@ -599,8 +599,8 @@ class _Sitting:
         if self._self_test is None:
             return made
         if made is None:
-            ((kept,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
-            made = cast("dict[str, object]", orjson.loads(kept))
+            ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+            made = cast("dict[str, object]", orjson.loads(stored))
         settings = cast("Mapping[str, object]", made.get("settings") or {})
         judge = cast("Mapping[str, object]", settings.get("judge") or {})
         return {**made, "settings": {**settings, "judge": {**judge, "self_test": self._self_test.as_object}}}

@@ -41,7 +41,7 @@ _ASSISTANT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserMessage:
     """What a user says next.
 
     Attributes:
@@ -59,8 +59,8 @@ def invented(text: str, simulation: Simulation, history: Sequence[Message]) -> t
     >>> invented("Order 1190, paid 45 euros.", Simulation("a refund", facts={"order": "1190"}), ())
     ('45',)
     """
-    heard = [each["content"] for each in history if each["role"] == "assistant"]
-    known = " ".join((simulation.goal, simulation.persona, simulation.opening, *simulation.facts.values(), *heard))
+    answers = [each["content"] for each in history if each["role"] == "assistant"]
+    known = " ".join((simulation.goal, simulation.persona, simulation.opening, *simulation.facts.values(), *answers))
     figures = {_bare(found) for found in _FIGURE.findall(known)}
     return tuple(dict.fromkeys(found for found in _FIGURE.findall(text) if _bare(found) not in figures))
 
@@ -75,7 +75,7 @@ def in_role(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SimulateUser(JudgeCall[Said]):
+class SimulateUser(JudgeCall[UserMessage]):
     """One call of the model that plays a user: persona, goal, facts and what was said so far."""
 
     name: ClassVar[str] = "simulated_user"
@@ -109,7 +109,7 @@ class SimulateUser(JudgeCall[Said]):
         """A message and the state."""
         return record(message=TEXT, state={"type": "string", "enum": list(_STATES)})
 
-    def read(self, reply: str) -> Reading[Said]:
+    def read(self, reply: str) -> Reading[UserMessage]:
         """The message. One that is out of role is complained about once, and then taken with its flaw."""
         found = read_object(reply)
         if isinstance(found, str):
@@ -118,7 +118,7 @@ class SimulateUser(JudgeCall[Said]):
         if not isinstance(state, str) or state not in _STATES:
             return Reading(None, f'"state" must be one of {", ".join(_STATES)}.')
         if _STATES[state] and self.history:
-            return Reading(Said("", _STATES[state]))
+            return Reading(UserMessage("", _STATES[state]))
         if not isinstance(message, str) or not message.strip():
             return Reading(None, '"message" must be the user\'s next message.')
         text = " ".join(message.split())
@@ -127,10 +127,10 @@ class SimulateUser(JudgeCall[Said]):
             problem = f"The facts do not have {', '.join(figures)}: invent nothing."
         elif not in_role(text):
             problem = "You are the user and not the bot."
-        return Reading(Said(text), problem)
+        return Reading(UserMessage(text), problem)
 
 
-def scripted(simulation: Simulation, history: Sequence[Message]) -> Said:
+def scripted(simulation: Simulation, history: Sequence[Message]) -> UserMessage:
     """What a user says who follows rules.
 
     It begins with its opening. Asked for something, it tells the facts whose names the bot's questions have, and says
@@ -138,19 +138,19 @@ def scripted(simulation: Simulation, history: Sequence[Message]) -> Said:
     once more what it wants. It gives up when it has nothing more to say, or didn't know three times running.
     """
     if not history:
-        return Said(simulation.first)
+        return UserMessage(simulation.first)
     own = [each["content"] for each in history if each["role"] == "user"]
     asked = [each for each in sentences(history[-1]["content"]) if each.rstrip("\"')").endswith("?") or _asks(each)]
     wanted = [name for name in simulation.facts if any(_names(sentence, name) for sentence in asked)]
     if wanted:
-        return Said(" ".join(_told(name, simulation.facts[name]) for name in wanted))
+        return UserMessage(" ".join(_told(name, simulation.facts[name]) for name in wanted))
     if asked:
-        return Said("", "gave_up") if own[-2:] == [DONT_KNOW] * 2 else Said(DONT_KNOW)
+        return UserMessage("", "gave_up") if own[-2:] == [DONT_KNOW] * 2 else UserMessage(DONT_KNOW)
     rest = [name for name, value in simulation.facts.items() if not any(value in text for text in own)]
     if rest:
-        return Said(_told(rest[0], simulation.facts[rest[0]]))
+        return UserMessage(_told(rest[0], simulation.facts[rest[0]]))
     again = f"I would still like to {simulation.goal.rstrip('.')}."
-    return Said("", "gave_up") if again in own else Said(again)
+    return UserMessage("", "gave_up") if again in own else UserMessage(again)
 
 
 DONT_KNOW: Final = "I don't know."
@@ -188,9 +188,9 @@ def _is_met(simulation: Simulation, answers: Sequence[str]) -> bool:
         return not unmet("\n".join(answers), simulation.goal_constraints)
     if not simulation.script:
         return False
-    said = {stem(word) for answer in answers for word in re.findall(r"\w+", answer.casefold())}
+    answered = {stem(word) for answer in answers for word in re.findall(r"\w+", answer.casefold())}
     wanted = {stem(word) for word in re.findall(r"\w+", simulation.goal.casefold()) if len(word) > 3}
-    return bool(wanted) and wanted <= said
+    return bool(wanted) and wanted <= answered
 
 
 @dataclass(slots=True)
@@ -219,18 +219,18 @@ class SimulatedUsers:
         if self.model is not None:
             self.cache.bind(path, writer, fresh=fresh)
 
-    async def next(self, simulation: Simulation, history: Sequence[Message], repeat: int) -> Said:
+    async def next(self, simulation: Simulation, history: Sequence[Message], repeat: int) -> UserMessage:
         """What the user says after these messages.
 
         Raises:
             InputError: the model that plays it can't be used, or said nothing that can be read; the sentence says why.
         """
         if ended := stopped(simulation, history):
-            return Said("", ended)
+            return UserMessage("", ended)
         if simulation.script:
             return scripted(simulation, history)
         if simulation.opening and not history:
-            return Said(simulation.opening)
+            return UserMessage(simulation.opening)
         if self.model is None:
             raise InputError("No model plays the simulated users.")
         if not self._is_prepared:
@@ -250,19 +250,19 @@ class SimulatedUsers:
 
 
 def turn_of(
-    question: Question, said: Said, number: int, history: Sequence[Message], simulation: Simulation
+    question: Question, message: UserMessage, number: int, history: Sequence[Message], simulation: Simulation
 ) -> Question:
     """The question that a simulated user asks in a turn, with what the check for its role found."""
     extra = {key: value for key, value in question.extra.items() if key != SIMULATE}
     check = {
         "persona": simulation.persona,
         "script": simulation.script,
-        "invented": list(invented(said.text, simulation, history)),
-        "in_role": in_role(said.text),
+        "invented": list(invented(message.text, simulation, history)),
+        "in_role": in_role(message.text),
     }
     extra[SIMULATED] = check
     name = question.conversation
-    return replace(question, id=f"{name}/{number}", text=said.text, turn=number, extra=extra)
+    return replace(question, id=f"{name}/{number}", text=message.text, turn=number, extra=extra)
 
 
 def open_users(
