@@ -15,7 +15,6 @@ from typing import Any, Final, Literal
 import numpy as np
 import orjson
 
-from ... import InputError
 from ...metrics import Block, Judge, JudgeCall, JudgeUnavailable, NotApplicable, Plan, Unreadable
 from ...metrics.conversation import JudgeConversation
 from ...metrics.facts import Conversation, Turn
