@@ -816,7 +816,7 @@ def _bot_histogram(metric: MetricDistributions, each: Distribution, place: int, 
     if not each.known:
         return BotHistogram(each.bot, None, summary)
     chart = Histogram(
-        title=f"{column.name} of {each.bot}", description=summary, edges=metric.bins.edges, counts=each.counts,
+        title=f"{column.name} of {each.bot}", description="", edges=metric.bins.edges, counts=each.counts,
         series=place, label=_label(column, is_log=metric.bins.is_log), reference=metric.limit,
         is_log=metric.bins.is_log, most=most,
     )  # fmt: skip

@@ -8,7 +8,8 @@ class Heights {
     this.head = 0;
     this.openAt = -1; // the line whose detail stands below it
     this.opened = 0; // how high that is
-    this.heads = Int32Array.from(items.keys()).filter((at) => items[at] < 0);
+    this.heads = [];
+    for (let at = 0; at < items.length; at += 1) if (items[at] < 0) this.heads.push(at);
   }
 
   get whole() {

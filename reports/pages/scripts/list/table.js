@@ -174,7 +174,7 @@ class QuestionTable {
   /** Puts heads and lines one below the other. */
   #arrange() {
     const { places } = this.#now;
-    this.#items = !this.#groups.length ? Int32Array.from(places)
+    this.#items = !this.#groups.length ? new Int32Array(places)
       : Int32Array.from(this.#groups.flatMap(({ name, places: list }, number) => [-1 - number, ...(this.#folded.has(name) ? [] : list)]));
     const { opened } = this.#heights;
     this.#heights = Object.assign(new Heights(this.#items), this.#sizes, { opened });
