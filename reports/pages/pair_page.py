@@ -420,7 +420,8 @@ def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -
         settings: of a served page, see ``Page``; left out for a file with its data.
     """
     merged = {**_page_settings(pairs), **(settings or {})}
-    scripts, styles = SCRIPTS, STYLES
+    scripts: tuple[str, ...] = SCRIPTS
+    styles: tuple[str, ...] = STYLES
     if talked := _talked(pairs):
         scripts, styles = (*SCRIPTS, *TALK_SCRIPTS), (*STYLES, *TALK_STYLES)
         found = talked.run.summary.conversations
