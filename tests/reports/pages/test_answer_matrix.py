@@ -40,7 +40,7 @@ MADE = {
     "talk-1": (("Yes, nine.", "right", 1.0), ("Yes, nine.", "right", 1.0)),
     "talk-2": (("No.", "wrong", 0.0), ("No, ten.", "wrong", 0.0)),
 }
-LACKS = "Required text is missing, though the evidence was retrieved"
+LEFT_OUT = "Required text is missing, though the evidence was retrieved"
 NOT_FOUND = "Required text is missing: the evidence was not retrieved"
 FAILED = "No answer (raised): no price \u2026 on file"
 ABSTAINED = "Abstained: the evidence was not retrieved"
@@ -90,7 +90,7 @@ def keys(page: Shown) -> list[str]:
 def test_from_a_cause_on_the_first_screen_to_the_row_takes_two_clicks(page: Shown, file: Path) -> None:
     page.open(file)
     assert "9.0 ms an answer" in page.text(".headlines")
-    assert "Next: " in page.text(".verdict") and f"{LACKS[0].lower()}{LACKS[1:]}" in page.text(".verdict")
+    assert "Next: " in page.text(".verdict") and f"{LEFT_OUT[0].lower()}{LEFT_OUT[1:]}" in page.text(".verdict")
     assert "Right is an answer that contains the required text" in page.text(".verdict")
     causes = page.run(
         "return [...document.querySelectorAll('.causes tbody tr')].map((line) =>"
@@ -100,7 +100,7 @@ def test_from_a_cause_on_the_first_screen_to_the_row_takes_two_clicks(page: Show
     heads = page.texts(".causes thead th")[1:3]
     order = [heads.index(bot) + 1 for bot in ("found", "list")]
     assert {line[0]: [line[at] for at in order] for line in causes} == {
-        LACKS: ["1", "1"], NOT_FOUND: ["1", "1"], FAILED: ["1", "1"], ABSTAINED: ["0", "1"],
+        LEFT_OUT: ["1", "1"], NOT_FOUND: ["1", "1"], FAILED: ["1", "1"], ABSTAINED: ["0", "1"],
     }  # fmt: skip
     for number, cause in enumerate(line[0] for line in causes):
         page.open(file)
@@ -127,7 +127,7 @@ def test_cells_have_the_answer_and_say_right_or_wrong(shown: Shown) -> None:
         ("conversation", ["Single questions 3", "talk 2"]),
         ("tag", ["hours 2", "money 1", "No tag 2"]),
         ("outcome", ["No bot right 3", "Every bot right 1", "Some bots right, some wrong 1"]),
-        ("cause", [f"{NOT_FOUND} 1", f"{LACKS} 2", f"{FAILED} 1", "Nothing wrong 1"]),
+        ("cause", [f"{NOT_FOUND} 1", f"{LEFT_OUT} 2", f"{FAILED} 1", "Nothing wrong 1"]),
     ],
 )
 def test_groups(shown: Shown, group: str, heads: list[str]) -> None:
@@ -163,7 +163,7 @@ def test_the_detail_shows_why(shown: Shown) -> None:
     go(shown, "open=close&metric=correct")
     shown.wait("return document.querySelectorAll('.detail .evidence').length === 2")
     found, listed_bot = shown.texts(".detail article[aria-label^='Evidence']")
-    assert f"Cause: {LACKS}" in found and "missing six" in " ".join(found.split())
+    assert f"Cause: {LEFT_OUT}" in found and "missing six" in " ".join(found.split())
     ranks = shown.run("return [...document.querySelectorAll('.context')].map(({ dataset }) => dataset.rank)")
     assert ranks[:2] == ["10", "1"]  # the one with gold evidence first, though it was found last
     assert "clock" in found and "not called" in found and "search" in found

@@ -14,7 +14,7 @@ function requiredRanges(text, constraints) {
   return found;
 }
 
-/** The expected answer with the words that an answer has, and those that it lacks. */
+/** The expected answer with the words that an answer has, and those that are missing. */
 function wordsInPlace(expected, answer) {
   const has = wordSet(answer);
   const ranges = [];
