@@ -155,7 +155,7 @@ def test_the_metric_of_the_verdict_is_unfolded_first(written: tuple[Report, Path
 
 def test_numbers_of_rows_of_a_histogram_add_up_to_its_values(written: tuple[Report, Path]) -> None:
     body = str(boards_section(written[0]))
-    drawings = re.findall(r'<svg class="chart histogram".*?</svg>', body, re.DOTALL)
+    drawings = re.findall(r'<svg class="chart histogram".*?</svg>\s*<p.*?</p>', body, re.DOTALL)
     assert len(drawings) > 40
     for drawing in drawings:
         note = re.search(r"<title>([^<]*)</title><path", drawing)
