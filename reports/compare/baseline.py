@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import os
+import shutil
+import tempfile
+import weakref
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, BinaryIO, Final, overload
 
 import numpy as np
 import orjson
@@ -52,10 +57,35 @@ MARK: Final = "proctor_baseline"
 AGAIN: Final = "'proctor baseline' writes it anew"
 
 
-def checksum(made: Mapping[str, object]) -> str:
-    """SHA-256 in hex over all but the checksum itself; the layout and the order of keys do not count."""
-    content = {name: value for name, value in made.items() if name != "checksum"}
-    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+QUESTIONS: Final = "questions"
+
+
+class _Checksum:
+    """SHA-256 over all but the checksum itself, question by question; layout and order of keys do not count."""
+
+    def __init__(self, head: Mapping[str, object]) -> None:
+        names = sorted({*head, QUESTIONS} - {"checksum"})
+        at = names.index(QUESTIONS)
+        self._hash = hashlib.sha256(b"{" + b"".join(_pair(name, head[name]) + b"," for name in names[:at]))
+        self._hash.update(orjson.dumps(QUESTIONS) + b":[")
+        self._end = b"]" + b"".join(b"," + _pair(name, head[name]) for name in names[at + 1 :]) + b"}"
+        self._comma = b""
+
+    def add(self, question: object) -> None:
+        """The next question."""
+        self._hash.update(self._comma + orjson.dumps(question, option=orjson.OPT_SORT_KEYS))
+        self._comma = b","
+
+    @property
+    def hex(self) -> str:
+        """The checksum, when all questions are in."""
+        whole = self._hash.copy()
+        whole.update(self._end)
+        return whole.hexdigest()
+
+
+def _pair(name: str, value: object) -> bytes:
+    return orjson.dumps(name) + b":" + orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def read_baseline(path: Path) -> RunTables:
@@ -65,15 +95,18 @@ def read_baseline(path: Path) -> RunTables:
         InputError: it can't be read, is no baseline, of a newer Proctor, or not what was written; the sentence says
             which, and where.
     """
-    made = _parsed(path)
-    if MARK not in made:
+    made = _opened(path)
+    if MARK not in made.head:
         raise InputError(f"{path} is JSON, but no baseline: it has no key {MARK}. 'proctor baseline' writes one.")
-    if made[MARK] != FORMAT:
+    if made.head[MARK] != FORMAT:
         raise InputError(
-            f"{path} has the format {made[MARK]!r} of baselines; this Proctor reads {FORMAT}. Upgrade Proctor, or"
+            f"{path} has the format {made.head[MARK]!r} of baselines; this Proctor reads {FORMAT}. Upgrade Proctor, or"
             f" {AGAIN}."
         )
-    if made.get("checksum") != checksum(made):
+    found = _Checksum(made.head)
+    for question in made.questions if isinstance(made.questions, Iterable) else ():
+        found.add(question)
+    if made.head.get("checksum") != found.hex:
         raise InputError(
             f"{path} is not as it was written: its content does not match its checksum, so it was edited by hand or "
             f"merged. {AGAIN[0].upper()}{AGAIN[1:]}; figures in it are not meant to be edited."
@@ -90,7 +123,7 @@ def read_baseline(path: Path) -> RunTables:
 def read_states(path: Path) -> dict[str, BotState]:
     """What the bots of a baseline file were made of; empty for a file of an older version."""
     states = {}
-    for bot in _parsed(path).get("bots", ()):
+    for bot in _opened(path).head.get("bots", ()):
         settings, prompts = bot.get("settings"), bot.get("prompts")
         if isinstance(settings, dict) and isinstance(prompts, dict):
             states[str(bot["name"])] = BotState(
@@ -99,18 +132,92 @@ def read_states(path: Path) -> dict[str, BotState]:
     return states
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+class _Lines(Sequence[Any]):
+    """The questions of a file as Proctor writes it, a line for each; one is parsed when it is asked for.
+
+    Args:
+        file: what is read later is of the same file, whatever takes its name by then.
+        starts: where their lines begin, and the last one ends.
+    """
+
+    def __init__(self, file: BinaryIO, starts: Sequence[int]) -> None:
+        self._descriptor, self._starts = os.dup(file.fileno()), starts
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...  # noqa: ANN401 - whatever JSON holds
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return [self[place] for place in range(len(self))[at]]
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        size = self._starts[at + 1] - self._starts[at]
+        return orjson.loads(os.pread(self._descriptor, size, self._starts[at]).rstrip(b",\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A file: all but its questions, and these."""
+
+    head: Mapping[str, Any]
+    questions: Sequence[Any]
+
+
+def _opened(path: Path) -> _Opened:
     try:
-        content = existing(path, "a baseline file").read_bytes()
+        with existing(path, "a baseline file").open("rb") as file:
+            if (found := _line_by_line(file)) is not None:
+                return found
+            file.seek(0)
+            content = file.read()  # another tool has laid it out anew
     except OSError as error:
         raise unreadable(path, error) from error
+    return _whole(path, content)
+
+
+def _line_by_line(file: BinaryIO) -> _Opened | None:
+    """A file as Proctor writes it; None where it is laid out in another way, or is no JSON."""
+    head, starts, inside, at = bytearray(), array("q"), False, 0
+    for line in file:
+        if inside and line != b"]\n":
+            starts.append(at)
+        else:
+            if inside:
+                starts.append(at)
+            head += line
+            inside = line == _BEGIN
+        at += len(line)
+    try:
+        made, lines = orjson.loads(bytes(head)), _Lines(file, starts)
+        return _Opened(_without_questions(made), lines) if _is_ours(made, lines) else None
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _without_questions(made: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in made.items() if name != QUESTIONS}
+
+
+def _is_ours(made: object, lines: _Lines) -> bool:
+    """Whether the file is as we write it, so that its questions can be read line by line."""
+    if not isinstance(made, dict) or made.get(QUESTIONS) != [] or len(lines) < 1:
+        return False
+    return all(isinstance(each, dict) for each in lines)
+
+
+def _whole(path: Path, content: bytes) -> _Opened:
     try:
         made = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
         raise InputError(_no_json(path, content, error)) from error
     if not isinstance(made, dict):
         raise InputError(f"{path} is JSON, but no baseline: it holds no object. 'proctor baseline' writes one.")
-    return made
+    return _Opened(_without_questions(made), made.get(QUESTIONS, []))
 
 
 def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
@@ -122,17 +229,21 @@ def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
     return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {AGAIN[0].upper()}{AGAIN[1:]}."
 
 
-def _tables(path: Path, made: Mapping[str, Any]) -> RunTables:
-    columns = {column.name: column for column in map(_column, made["metrics"])}
-    cases = Cases(map(_case, made["questions"]))
+def _tables(path: Path, made: _Opened) -> RunTables:
+    head, columns = made.head, {column.name: column for column in map(_column, made.head["metrics"])}
+    cases = Cases(map(_case, made.questions))
     if len(np.unique(cases.keys)) != len(cases):
         raise ValueError("a question is there twice")
-    tables = {}
-    for bot in made["bots"]:
-        rows = [question["rows"].get(bot["name"]) or [] for question in made["questions"]]
-        answers = _Answers({case.key: of_case for case, of_case in zip(cases, rows, strict=True)})
-        tables[str(bot["name"])] = _table(str(made["run"]), bot, cases, columns, rows, answers)
-    return RunTables(str(path), str(made["run"]), str(made["suite"]), str(made["status"]), made["manifest"], tables)
+    tables = {
+        str(bot["name"]): _table(str(head["run"]), bot, cases, columns, _Answers(made.questions, cases, bot["name"]))
+        for bot in head["bots"]
+    }
+    for place, question in enumerate(made.questions):
+        for bot, table in tables.items():
+            for repeat, row in enumerate(question["rows"].get(bot) or []):
+                if row is not None:
+                    _fill(table, (place, repeat), row)
+    return RunTables(str(path), str(head["run"]), str(head["suite"]), str(head["status"]), head["manifest"], tables)
 
 
 def _column(line: Mapping[str, Any]) -> MetricColumn:
@@ -158,19 +269,22 @@ def _case(line: Mapping[str, Any]) -> Case:
 class _Answers:
     """The bot's answers, as far as the file has them."""
 
-    rows: Mapping[str, Sequence[Mapping[str, Any] | None]]
+    questions: Sequence[Any]
+    cases: Cases
+    bot: str
 
     def __call__(self, key: str, repeat: int) -> str | None:
-        row = self.rows[key][repeat] if repeat < len(self.rows.get(key, ())) else None
+        place = self.cases.places.get(key)
+        rows = [] if place is None else self.questions[place]["rows"].get(self.bot) or []
+        row = rows[repeat] if repeat < len(rows) else None
         return None if row is None or row.get("answer") is None else str(row["answer"])
 
 
 def _table(
-    run: str, bot: Mapping[str, Any], cases: Cases, columns: Mapping[str, MetricColumn],
-    rows: Sequence[Sequence[Mapping[str, Any] | None]], answers: _Answers,
-) -> ScoreTable:  # fmt: skip
+    run: str, bot: Mapping[str, Any], cases: Cases, columns: Mapping[str, MetricColumn], answers: _Answers
+) -> ScoreTable:
     shape = len(cases), int(bot["repeats"])
-    table = ScoreTable(
+    return ScoreTable(
         run=run, bot=str(bot["name"]), fingerprint=str(bot["fingerprint"]), kind=str(bot["kind"]),
         model=bot["model"], embedded=bool(bot["embedded"]), cases=cases, columns=columns,
         values={name: np.full(shape, np.nan) for name in columns},
@@ -179,18 +293,6 @@ def _table(
         latency_ms=np.full(shape, np.nan), cost=np.full(shape, np.nan), abstained=np.full(shape, -1, np.int8),
         answer_hashes=np.zeros(shape, np.uint64), answers=answers,
     )  # fmt: skip
-    for at, row in _placed(rows):
-        _fill(table, at, row)
-    return table
-
-
-def _placed(
-    rows: Sequence[Sequence[Mapping[str, Any] | None]],
-) -> Iterator[tuple[tuple[int, int], Mapping[str, Any]]]:
-    for place, repeats in enumerate(rows):
-        for repeat, row in enumerate(repeats):
-            if row is not None:
-                yield (place, repeat), row
 
 
 def _fill(table: ScoreTable, at: tuple[int, int], row: Mapping[str, Any]) -> None:
@@ -251,19 +353,23 @@ def write_baseline(store: Store, run_id: int, path: Path, choice: BaselineChoice
     Values have six significant digits; answers are cut after 500 characters. Equal runs give equal bytes.
     """
     run = run_tables(store, run_id, choice.bots)
-    made = baseline(run, _bots(store, run_id), choice)
-    with whole_file(path) as file:
-        file.writelines(_lines(made))
+    head = _head(run, _bots(store, run_id), choice)
+    # The checksum stands before the questions, so that these wait in a file of their own and not in memory.
+    with whole_file(path) as file, tempfile.TemporaryFile() as waiting:
+        head["checksum"] = _write_questions(waiting, _Checksum(head), _questions(run, head["metrics"], choice.answers))
+        file.writelines(_lines(head))
+        waiting.seek(0)
+        shutil.copyfileobj(waiting, file)
+        file.write(b"}\n")
     return run
 
 
-def baseline(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: BaselineChoice) -> dict[str, Any]:
-    """The content of the file; ``bots`` is what each bot was made of."""
+def _head(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: BaselineChoice) -> dict[str, Any]:
+    """The content of the file but for its questions; ``bots`` is what each bot was made of."""
     tables = list(run.tables.values())
-    cases = tables[0].cases if tables else ()
     columns = tables[0].columns if tables else {}
     names = [name for name in columns if choice.metrics is None or name in choice.metrics]
-    made: dict[str, Any] = {
+    return {
         MARK: FORMAT,
         "checksum": "",
         "run": run.run,
@@ -272,28 +378,43 @@ def baseline(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: B
         "manifest": _extract(run.manifest),
         "metrics": [_metric(columns[name]) for name in names],
         "bots": [_bot(table) | dict(bots.get(table.bot, {})) for table in tables],
-        "questions": [_question(case, place, tables, names, choice.answers) for place, case in enumerate(cases)],
     }
-    return made | {"checksum": checksum(made)}
 
 
-def _lines(made: Mapping[str, Any]) -> Iterator[bytes]:
-    """The file: a line for each key, and within manifest, metrics, bots and questions a line for each entry."""
-    last = len(made) - 1
+def _questions(run: RunTables, metrics: Sequence[Mapping[str, object]], answers: bool) -> Iterator[dict[str, object]]:
+    tables, names = list(run.tables.values()), [str(metric["name"]) for metric in metrics]
+    for place, case in enumerate(tables[0].cases if tables else ()):
+        yield _question(case, place, tables, names, answers)
+
+
+_BEGIN: Final = b'"questions": [\n'
+
+
+def _write_questions(file: IO[bytes], found: _Checksum, questions: Iterable[Mapping[str, object]]) -> str:
+    """Write the questions, a line for each, and return the checksum of the whole."""
+    between = _BEGIN
+    for question in questions:
+        file.write(between + orjson.dumps(question))
+        found.add(question)
+        between = b",\n"
+    file.write(b'"questions": []\n' if between == _BEGIN else b"\n]\n")
+    return found.hex
+
+
+def _lines(head: Mapping[str, Any]) -> Iterator[bytes]:
+    """The head: a line for each key, and within manifest, metrics and bots a line for each entry."""
     yield b"{\n"
-    for place, (name, value) in enumerate(made.items()):
-        end = b",\n" if place < last else b"\n"
+    for name, value in head.items():
         if isinstance(value, list) and value:
             yield orjson.dumps(name) + b": [\n"
             yield b",\n".join(map(orjson.dumps, value)) + b"\n"
-            yield b"]" + end
+            yield b"],\n"
         elif isinstance(value, dict) and value:
             yield orjson.dumps(name) + b": {\n"
             yield b",\n".join(orjson.dumps(key) + b": " + orjson.dumps(inner) for key, inner in value.items()) + b"\n"
-            yield b"}" + end
+            yield b"},\n"
         else:
-            yield orjson.dumps(name) + b": " + orjson.dumps(value) + end
-    yield b"}\n"
+            yield orjson.dumps(name) + b": " + orjson.dumps(value) + b",\n"
 
 
 def _extract(manifest: Mapping[str, object]) -> dict[str, object]:
