@@ -131,10 +131,10 @@ def _silent() -> logging.Logger:
 
 
 async def _body(request: web.BaseRequest) -> bytes:
-    """What a POST sends, as far as it is looked at; of one that takes too long, what came."""
+    """What a POST sends, as far as it is looked at; of one that is broken or takes too long, what came."""
     body = b""
     if request.method == "POST":
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(Exception):  # what aiohttp makes of a body that others packed badly or broke off
             async with asyncio.timeout(BODY_TIMEOUT):
                 async for part in request.content.iter_any():
                     body += part

@@ -284,7 +284,7 @@ def test_passages_are_coloured_by_what_answers_did_with_them(page: Shown, tmp_pa
         "needed", "harmful", "read", "unread",
     ]  # fmt: skip
     assert page.texts(".analysis-passages li")[0].startswith(
-        "5 answers, needed in 4, in 1 wrong without need; characters 0 to 40"
+        "5 answers, needed in 4, in 1 wrong answer to other questions; characters 0 to 40"
     )
     assert faults(page) == faint_texts(page) == []
     page.media(**{"prefers-color-scheme": "dark"})

@@ -16,7 +16,7 @@ from served import viewed
 from suites import end_all, start, wait_for_answers, write_suite
 from typed import proctor
 
-ROWS = "return document.querySelectorAll('#question-list tbody tr').length"
+ROWS = "return document.querySelectorAll('#question-list .question-line').length"
 LIVE = "return (document.querySelector('.live')?.innerText ?? '')"
 
 
