@@ -92,7 +92,7 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
             "proctor import results.jsonl --into imported",
         ),
         "export": Listed(
-            "exchange", "Export a run or a question set for other tools.",
+            "exchange", "Export a run or a question set for other tools, or log a run into MLflow.",
             "proctor export latest out.jsonl --to ragas --bot rag",
         ),
     },
