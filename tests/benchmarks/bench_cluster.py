@@ -1,0 +1,212 @@
+"""A cluster on this machine: how it scales, what it costs, that it gives the results of one program, and kills.
+
+python tests/benchmarks/bench_cluster.py scale           # 1, 2, 4, 8 workers, a bot that waits 200 ms
+python tests/benchmarks/bench_cluster.py equal 100000    # rows of an instant bot, with and without a cluster
+python tests/benchmarks/bench_cluster.py sample          # the packaged sample, with and without a cluster
+python tests/benchmarks/bench_cluster.py kills 20        # workers and drivers killed at random points
+python tests/benchmarks/bench_cluster.py plan 100000000  # what so many questions would take, by given figures
+"""
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+
+import proctor
+
+WAIT, IN_FLIGHT = 0.2, 4
+BOT = """
+import asyncio, os
+async def answer(question):
+    with open({notes!r}, "a") as file:
+        file.write(f"{{os.getpid()}} {{question}}\\n")
+    await asyncio.sleep({wait})
+    return "It is " + question.split()[-1]
+"""
+PROGRAM = [sys.executable, "-c", "from proctor.harness.cli.main import main; main()"]
+COMPARED = {
+    "rows": "SELECT questions.key, run_rows.repeat, run_rows.position, status, answer FROM run_rows JOIN replies"
+    " ON replies.id = reply_id JOIN questions ON questions.id = question_id",
+    "scores": "SELECT bots.name, questions.key, metrics.name, value, scores.status, reason FROM scores"
+    " JOIN replies ON replies.id = reply_id JOIN bots ON bots.id = bot_id"
+    " JOIN questions ON questions.id = question_id JOIN metrics ON metrics.id = metric_id",
+}
+
+
+def write(folder: Path, questions: int, wait: float, in_flight: int = IN_FLIGHT) -> Path:
+    """A suite with one bot that waits."""
+    (folder / "bot.py").write_text(BOT.format(notes=str(folder / "asked.txt"), wait=wait))
+    rows = ({"id": f"q{n}", "question": f"What is {n}", "expected_answer": f"It is {n}"} for n in range(questions))
+    (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = {
+        "name": "cluster", "questions": "questions.jsonl", "metrics": ["exact_match", "keyword_recall"],
+        "bots": {"mine": {"type": "python", "target": "bot.py:answer"}}, "concurrency": in_flight,
+    }  # fmt: skip
+    (folder / "suite.yaml").write_text(json.dumps(made))
+    return folder / "suite.yaml"
+
+
+def query(database: Path, sql: str) -> list[tuple]:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def asking(database: Path) -> float:
+    """Seconds from the first question to the last answer: without starting Ray and its workers."""
+    ((first, last),) = query(database, "SELECT MIN(asked_at), MAX(asked_at) FROM replies")
+    moments = [datetime.datetime.fromisoformat(each) for each in (first, last)]
+    return (moments[1] - moments[0]).total_seconds() + WAIT
+
+
+@contextlib.contextmanager
+def nodes(processors: int) -> Iterator[None]:
+    """One Ray for all runs, so that each pays for its workers alone."""
+    import ray
+
+    ray.init("local", num_cpus=processors, include_dashboard=False, object_store_memory=100 << 20, log_to_driver=False)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def scale(questions: int) -> None:
+    print(f"{questions:,} questions to a bot that waits {WAIT * 1000:.0f} ms, {IN_FLIGHT} in flight at each worker")
+    print("workers   ideal s   asking s   ratio   goal   with starting s   driver CPU ms a row")
+    with nodes(8):
+        for workers in (1, 2, 4, 8):
+            with tempfile.TemporaryDirectory() as name:
+                suite, database = write(Path(name), questions, WAIT), Path(name) / "proctor.db"
+                began, used = time.monotonic(), time.process_time()
+                proctor.run(suite, on="ray", workers=workers, db=database, progress=False)
+                whole, cpu = time.monotonic() - began, time.process_time() - used
+                ideal, took = questions * WAIT / (workers * IN_FLIGHT), asking(database)
+                print(
+                    f"{workers:7} {ideal:9.1f} {took:10.1f} {ideal / took:7.2f}   0.90 {whole:17.1f}"
+                    f" {cpu / questions * 1000:21.2f}",
+                    flush=True,
+                )
+
+
+def differing(one: Path, other: Path) -> dict[str, int]:
+    """How many lines are in one database and not in the other."""
+    counts = {}
+    for what, sql in COMPARED.items():
+        mine, theirs = Counter(query(one, sql)), Counter(query(other, sql))
+        counts[what] = sum(((mine - theirs) + (theirs - mine)).values())
+    boards = [query(each, "SELECT bot, metric, mean, n_ok FROM leaderboard ORDER BY 1, 2") for each in (one, other)]
+    counts["means"] = sum(a != b for a, b in zip(*boards, strict=True))
+    return counts
+
+
+def equal(suite: Path, folder: Path, workers: int) -> None:
+    made = {}
+    for name, options in (("one program", {}), (f"{workers} workers", {"on": "ray", "workers": workers})):
+        database = folder / f"{name}.db"
+        began, used = time.monotonic(), time.process_time()
+        run = proctor.run(suite, db=database, progress=False, **options)
+        seconds = time.monotonic() - began
+        ((rows,),) = query(database, "SELECT COUNT(*) FROM run_rows")
+        made[name] = [(each["bot"], each["metric"], each["ci_low"], each["ci_high"]) for each in run.leaderboard()]
+        print(
+            f"{name}: {rows:,} rows in {seconds:.1f} s, {rows / seconds:,.0f}/s,"
+            f" {(time.process_time() - used) / rows * 1000:.2f} CPU ms a row here",
+            flush=True,
+        )
+    one, cluster = made.values()
+    counts = differing(*(folder / f"{name}.db" for name in made))
+    counts["intervals"] = sum(a != b for a, b in zip(one, cluster, strict=True))
+    print(f"differing: {', '.join(f'{count} {what}' for what, count in counts.items())} (goal 0)")
+
+
+def kills(times: int, questions: int = 200, seed: int = 0) -> None:
+    """Kill a worker or the driver after so many answers, give the same command again, and count."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    draw = random.Random(seed)
+    node = {"num_cpus": 2, "object_store_memory": 80 << 20, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=node)
+    environ = {**os.environ, "RAY_ADDRESS": cluster.address}
+    lost = twice = most = 0
+    try:
+        for number in range(times):
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                suite, database, notes = write(folder, questions, 0.05), folder / "proctor.db", folder / "asked.txt"
+                command = [*PROGRAM, "run", str(suite), "--on", "ray", "--workers", "2", "--db", str(database)]
+                point, victim = draw.randrange(1, questions), draw.choice(["worker", "driver"])
+                program = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                while program.poll() is None and (not notes.exists() or len(notes.read_bytes().split(b"\n")) <= point):
+                    time.sleep(0.005)
+                pid = program.pid if victim == "driver" else int(notes.read_text().split("\n")[-2].split()[0])
+                os.kill(pid, signal.SIGKILL)
+                program.communicate(timeout=300)
+                subprocess.run(command, env=environ, capture_output=True, check=True, timeout=300)
+                ((rows, distinct),) = query(database, "SELECT COUNT(*), COUNT(DISTINCT question_id) FROM run_rows")
+                again = len(notes.read_text().splitlines()) - questions
+                lost, twice, most = lost + questions - distinct, twice + rows - distinct, max(most, again)
+                print(f"{number + 1:3}: {victim} killed after {point:3} questions: {rows} rows, {again} asked again")
+                sys.stdout.flush()
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    print(f"{times} kills: {lost} rows lost (goal 0), {twice} rows twice (goal 0), at most {most} asked again")
+    print(f"(in flight at 2 workers: {2 * IN_FLIGHT})")
+
+
+def plan(questions: int, seconds: float, in_flight: int, driver_ms: float, worker_ms: float, row_bytes: int) -> None:
+    """What so many questions take, by figures that ``scale`` and ``equal`` print."""
+    driver = 1000 / driver_ms
+    wanted = driver * seconds / in_flight
+    print(f"one driver merges {driver:,.0f} rows/s: {questions / driver / 3600:,.1f} h for {questions:,} rows")
+    print(f"workers that keep it busy: {wanted:,.0f}, with {in_flight} in flight each at {seconds:g} s an answer")
+    print(f"processors that they take: {driver * worker_ms / 1000:,.1f}")
+    print(f"database: {questions * row_bytes / 1e9:,.0f} GB at {row_bytes:,} bytes a row")
+    parts = max(1, round(questions / driver / 3600 / 12))
+    print(f"in {parts} parts of {questions // parts:,} questions, each with its driver and its file: 12 h")
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("what", choices=["scale", "equal", "sample", "kills", "plan"])
+    reader.add_argument("count", type=int, nargs="?")
+    reader.add_argument("--workers", type=int, default=2)
+    reader.add_argument("--driver-ms", type=float, default=2.0)
+    reader.add_argument("--worker-ms", type=float, default=4.0)
+    reader.add_argument("--row-bytes", type=int, default=2000)
+    reader.add_argument("--seconds", type=float, default=1.0)
+    reader.add_argument("--in-flight", type=int, default=16)
+    given = reader.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        match given.what:
+            case "scale":
+                scale(given.count or 1600)
+            case "equal":
+                equal(write(Path(name), given.count or 10_000, 0.0, 16), Path(name), given.workers)
+            case "sample":
+                equal(None, Path(name), given.workers)
+            case "kills":
+                kills(given.count or 20)
+            case "plan":
+                plan(
+                    given.count or 100_000_000, given.seconds, given.in_flight, given.driver_ms, given.worker_ms,
+                    given.row_bytes,
+                )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
