@@ -119,7 +119,10 @@ class Cluster:
             try:
                 ray.init(address, runtime_env=files, **quiet)
             except (ConnectionError, RuntimeError, OSError) as error:
-                raise InputError(f"--on {on}: no Ray cluster answers there: {_first_line(error)}") from error
+                raise InputError(
+                    f"--on {on}: no Ray cluster answers there: {_first_line(error)}. One that wants a token gets it"
+                    " from RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token."
+                ) from error
         made.workers = workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
         made._leases = ray.remote(Leases).options(num_cpus=0, max_restarts=-1, max_task_retries=3).remote()
         return made

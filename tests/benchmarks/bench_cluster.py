@@ -9,7 +9,6 @@ python tests/benchmarks/bench_cluster.py plan 100000000  # what so many question
 
 import argparse
 import contextlib
-import datetime
 import json
 import os
 import random
@@ -29,10 +28,10 @@ import proctor
 
 WAIT, IN_FLIGHT = 0.2, 4
 BOT = """
-import asyncio, os
+import asyncio, os, time
 async def answer(question):
     with open({notes!r}, "a") as file:
-        file.write(f"{{os.getpid()}} {{question}}\\n")
+        file.write(f"{{os.getpid()}} {{time.time()}} {{question}}\\n")
     await asyncio.sleep({wait})
     return "It is " + question.split()[-1]
 """
@@ -64,11 +63,15 @@ def query(database: Path, sql: str) -> list[tuple]:
         return connection.execute(sql).fetchall()
 
 
-def asking(database: Path) -> float:
-    """Seconds from the first question to the last answer: without starting Ray and its workers."""
-    ((first, last),) = query(database, "SELECT MIN(asked_at), MAX(asked_at) FROM replies")
-    moments = [datetime.datetime.fromisoformat(each) for each in (first, last)]
-    return (moments[1] - moments[0]).total_seconds() + WAIT
+def steady(notes: Path, workers: int) -> tuple[float, float]:
+    """Seconds while all workers were asking, and how many questions they should have asked meanwhile; and did."""
+    asked = [(int(pid), float(moment)) for pid, moment in (line.split()[:2] for line in notes.read_text().splitlines())]
+    first = {pid: min(moment for one, moment in asked if one == pid) for pid, _ in asked}
+    last = {pid: max(moment for one, moment in asked if one == pid) for pid, _ in asked}
+    begin, end = max(first.values()), min(last.values())
+    assert len(first) == workers, f"{len(first)} of {workers} workers were asked for anything: take more questions"
+    done = sum(begin < moment <= end for _, moment in asked)
+    return end - begin, done / max((end - begin) * workers * IN_FLIGHT / WAIT, 1e-9)
 
 
 @contextlib.contextmanager
@@ -84,21 +87,18 @@ def nodes(processors: int) -> Iterator[None]:
 
 
 def scale(questions: int) -> None:
-    print(f"{questions:,} questions to a bot that waits {WAIT * 1000:.0f} ms, {IN_FLIGHT} in flight at each worker")
-    print("workers   ideal s   asking s   ratio   goal   with starting s   driver CPU ms a row")
+    print(f"{questions:,} questions a worker to a bot that waits {WAIT * 1000:.0f} ms, {IN_FLIGHT} in flight at each")
+    print("workers   s while all ask   ratio to the ideal   goal   s in all   driver CPU ms a row")
     with nodes(8):
         for workers in (1, 2, 4, 8):
             with tempfile.TemporaryDirectory() as name:
-                suite, database = write(Path(name), questions, WAIT), Path(name) / "proctor.db"
+                suite = write(Path(name), questions * workers, WAIT)
                 began, used = time.monotonic(), time.process_time()
-                proctor.run(suite, on="ray", workers=workers, db=database, progress=False)
+                proctor.run(suite, on="ray", workers=workers, db=Path(name) / "proctor.db", progress=False)
                 whole, cpu = time.monotonic() - began, time.process_time() - used
-                ideal, took = questions * WAIT / (workers * IN_FLIGHT), asking(database)
-                print(
-                    f"{workers:7} {ideal:9.1f} {took:10.1f} {ideal / took:7.2f}   0.90 {whole:17.1f}"
-                    f" {cpu / questions * 1000:21.2f}",
-                    flush=True,
-                )
+                seconds, ratio = steady(Path(name) / "asked.txt", workers)
+                row = cpu / questions / workers * 1000
+                print(f"{workers:7} {seconds:17.1f} {ratio:20.2f}   0.90 {whole:10.1f} {row:21.2f}", flush=True)
 
 
 def differing(one: Path, other: Path) -> dict[str, int]:
@@ -194,7 +194,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         match given.what:
             case "scale":
-                scale(given.count or 1600)
+                scale(given.count or 400)
             case "equal":
                 equal(write(Path(name), given.count or 10_000, 0.0, 16), Path(name), given.workers)
             case "sample":
