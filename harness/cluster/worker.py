@@ -18,7 +18,7 @@ from ... import InputError, __version__
 from ...bots import LIMITERS
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import CachedCall
-from ...reports.store.parts import PartWriter, SameRequest, row_key
+from ...reports.store.parts import Answered, PartWriter, SameRequest, row_key
 from ...reports.store.run import Row, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
 from ..run.engine import Engine
@@ -66,6 +66,7 @@ class Worker:
         self._limits = LeasedLimits(leasing)
         self._came = threading.Condition()  # guards the four below
         self._events: list[Event] = []
+        self._answers = 0  # among these
         self._messages: list[str] = []
         self._wanted: list[bytes] = []
         self._is_over, self._mistake, self._broken = False, "", ""
@@ -93,6 +94,7 @@ class Worker:
                 self._events, self._tally(), tuple(self._messages), tuple(self._wanted), self._is_over,
                 self._queue.problem if self._queue else "", self._mistake, self._broken,
             )  # fmt: skip
+            self._answers = 0
             self._events, self._messages, self._wanted, self._is_over = [], [], [], bool(self._mistake or self._broken)
         return batch
 
@@ -128,7 +130,7 @@ class Worker:
         store = Store.open(folder / "part.db")
         results = PartResults(store)
         run = results.begin(evaluation.header)
-        writer = PartWriter(store.path, run, evaluation.redact, self._say)
+        writer = PartWriter(store.path, run, evaluation.redact, self._say, self._is_behind)
         engine = self._engine(evaluation, run, results, writer, store.path)
         queues = {bot_queue.name: bot_queue for bot_queue in evaluation.bot_queues(run)}
         try:
@@ -233,7 +235,12 @@ class Worker:
     def _say(self, event: Event) -> None:
         with self._came:
             self._events.append(event)
+            self._answers += isinstance(event, Answered)
             self._came.notify()
+
+    def _is_behind(self) -> bool:
+        """Whether as many answers wait for the driver as may be in flight: where it is gone, no more are asked."""
+        return self._queue is not None and self._answers >= self._queue.concurrency
 
     def _end(self, mistake: str = "", broken: str = "") -> None:
         with self._came:

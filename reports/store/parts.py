@@ -191,9 +191,21 @@ class PartWriter(RowWriter):
     A part is lost with its program without loss: there is no journal.
     """
 
-    def __init__(self, path: Path, run: OpenRun, redact: Callable[[str], str], say: Callable[[Written], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        run: OpenRun,
+        redact: Callable[[str], str],
+        say: Callable[[Written], None],
+        is_behind: Callable[[], bool],
+    ) -> None:
         super().__init__(path, run.id, run.metric_ids, redact)
-        self._say = say
+        self._say, self._is_behind = say, is_behind
+
+    @property
+    def crowded(self) -> bool:
+        """See ``RowWriter``; also where too many answers wait to be fetched, which would be asked for again."""
+        return super().crowded or self._is_behind()
 
     def seed(self, answer: StoredAnswer, bot_id: int, metrics: Mapping[str, int]) -> None:
         """Write what was known before."""

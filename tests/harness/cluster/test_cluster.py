@@ -1,7 +1,6 @@
 """A run on a Ray cluster of two nodes: the run of one program, whatever ends in the middle."""
 
 import json
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from judge_server import JudgeServer
 from proctor.harness.cluster.leased_limits import LAPSED, Leases, Report
-from suites import asked, lines, start, wait_for_answers, write_suite
+from suites import asked, lines, write_suite
 from typed import proctor
 
 KEY = "sk-cluster-secret-0815-abcdef"
@@ -135,18 +134,6 @@ def test_a_worker_that_ends_loses_nothing(tmp_path, notes):
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*), COUNT(DISTINCT question_id) FROM run_rows") == [(60, 60)]
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == [(60,)]
     assert len(asked(notes)) <= 60 + 2 + 2  # in flight, and answered in the milliseconds before
-
-
-def test_a_driver_that_is_killed_goes_on_where_it_was(tmp_path, notes):
-    write_suite(tmp_path, BOT, 80, metrics=["answer_length"], concurrency=2)
-    program = start("run", "suite.yaml", "--on", "ray", "--workers", 1, folder=tmp_path)
-    wait_for_answers(tmp_path / "proctor.db", 10)
-    program.send_signal(signal.SIGKILL)
-    program.wait()
-    done = proctor("run", "suite.yaml", "--on", "ray", "--workers", 1, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert lines(tmp_path / "proctor.db", "SELECT COUNT(*), COUNT(DISTINCT question_id) FROM run_rows") == [(80, 80)]
-    assert 80 <= len(asked(notes)) <= 80 + 2 + 4
 
 
 @pytest.mark.parametrize(
