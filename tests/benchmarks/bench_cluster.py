@@ -176,13 +176,12 @@ def kills(times: int, questions: int = 200, seed: int = 0) -> None:
 def plan(questions: int, seconds: float, in_flight: int, driver_ms: float, worker_ms: float, row_bytes: int) -> None:
     """What so many questions take, by figures that ``scale`` and ``equal`` print."""
     driver = 1000 / driver_ms
-    wanted = driver * seconds / in_flight
     print(f"one driver merges {driver:,.0f} rows/s: {questions / driver / 3600:,.1f} h for {questions:,} rows")
-    print(f"workers that keep it busy: {wanted:,.0f}, with {in_flight} in flight each at {seconds:g} s an answer")
-    print(f"processors that they take: {driver * worker_ms / 1000:,.1f}")
-    print(f"database: {questions * row_bytes / 1e9:,.0f} GB at {row_bytes:,} bytes a row")
-    parts = max(1, round(questions / driver / 3600 / 12))
-    print(f"in {parts} parts of {questions // parts:,} questions, each with its driver and its file: 12 h")
+    print(f"workers that keep it busy: {driver * seconds / in_flight:,.0f}, with {in_flight} in flight each")
+    print(f"at {seconds:g} s an answer; processors that they take: {driver * worker_ms / 1000:,.1f}")
+    print(
+        f"blocks: {-(-questions // 256):,}; database: {questions * row_bytes / 1e9:,.0f} GB at {row_bytes:,} bytes a row"
+    )
 
 
 def main() -> None:
@@ -190,7 +189,7 @@ def main() -> None:
     reader.add_argument("what", choices=["scale", "equal", "sample", "kills", "plan"])
     reader.add_argument("count", type=int, nargs="?")
     reader.add_argument("--workers", type=int, default=2)
-    reader.add_argument("--driver-ms", type=float, default=2.0)
+    reader.add_argument("--driver-ms", type=float, default=0.6)
     reader.add_argument("--worker-ms", type=float, default=4.0)
     reader.add_argument("--row-bytes", type=int, default=2000)
     reader.add_argument("--seconds", type=float, default=1.0)
