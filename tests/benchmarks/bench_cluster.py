@@ -179,9 +179,8 @@ def plan(questions: int, seconds: float, in_flight: int, driver_ms: float, worke
     print(f"one driver merges {driver:,.0f} rows/s: {questions / driver / 3600:,.1f} h for {questions:,} rows")
     print(f"workers that keep it busy: {driver * seconds / in_flight:,.0f}, with {in_flight} in flight each")
     print(f"at {seconds:g} s an answer; processors that they take: {driver * worker_ms / 1000:,.1f}")
-    print(
-        f"blocks: {-(-questions // 256):,}; database: {questions * row_bytes / 1e9:,.0f} GB at {row_bytes:,} bytes a row"
-    )
+    print(f"blocks: {-(-questions // 256):,}")
+    print(f"database: {questions * row_bytes / 1e9:,.0f} GB at {row_bytes:,} bytes a row")
 
 
 def main() -> None:
