@@ -1,5 +1,6 @@
 """BEIR: a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv."""
 
+import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -84,8 +85,12 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
     corpus: dict[str, dict[str, None]] = {}
     seen: set[object] = set()
     (path / _JUDGEMENTS).mkdir(parents=True, exist_ok=True)
-    with (path / _QUERIES).open("wb") as queries, (path / _JUDGEMENTS / "test.tsv").open("w", encoding="utf-8") as out:
-        out.write("query-id\tcorpus-id\tscore\n")
+    with (
+        (path / _QUERIES).open("wb") as queries,
+        (path / _JUDGEMENTS / "test.tsv").open("w", encoding="utf-8", newline="") as out,
+    ):
+        judged = csv.writer(out, delimiter="\t", lineterminator="\n")  # as BEIR reads it
+        judged.writerow(("query-id", "corpus-id", "score"))
         for row in rows:
             _add_texts(corpus, row)
             if row["id"] in seen:
@@ -94,7 +99,7 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
             queries.write(orjson.dumps({"_id": row["id"], "text": row["question"], "metadata": {}}) + b"\n")
             groups: Any = row.get("evidence") or []
             for document in dict.fromkeys(place["document"] for group in groups for place in _group(group)):
-                out.write(f"{row['id']}\t{document}\t1\n")
+                judged.writerow((row["id"], document, 1))
             for name in ("expected_answers", "answer", "constraints", "history", "scores"):
                 if row.get(name):
                     notes.lose(f"`{name}` are", "BEIR has queries, documents and what is relevant")

@@ -8,7 +8,7 @@ import proctor
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from proctor.knowledge.formats import Notes
+from proctor.knowledge.formats import Document, Notes
 from proctor.knowledge.formats.finding import BUILT_IN, format_of, opened
 from proctor.knowledge.questions.recorded import recorded_in
 from tables import in_one_test
@@ -127,6 +127,27 @@ def test_nothing_that_both_sides_know_is_lost_and_the_rest_is_named(name, ending
             assert f"`{what}` are" in lost, (what, lost)
     if "all expected" not in known and any(len(row["expected_answers"]) > 1 for row in rows):
         assert "accepted answers after the first are" in lost
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(corpus=st.dictionaries(TEXT, st.tuples(TEXT, TEXT), min_size=1, max_size=4), data=st.data())
+def test_a_corpus_with_queries_and_judgements_is_the_same(corpus, data):
+    documents = [Document(name, text, title) for name, (text, title) in corpus.items()]
+    relevant = st.lists(st.sampled_from(list(corpus)), min_size=1, max_size=3, unique=True)
+    asked = data.draw(st.lists(st.tuples(TEXT, relevant), min_size=1, max_size=4))
+    rows = [
+        {"id": f"q{number}", "question": text, "evidence": [[{"document": name}] for name in names]}
+        for number, (text, names) in enumerate(asked)
+    ]
+    beir = format_of("beir")
+    with TemporaryDirectory() as folder:
+        notes = Notes(documents=lambda: iter(documents))
+        beir.write(iter(rows), Path(folder), notes)
+        assert not notes.losses
+        assert list(beir.documents(Path(folder), Notes())) == documents
+        read = [row for _, row in beir.read(Path(folder), Notes())]
+    assert [(row["id"], row["question"]) for row in read] == [(row["id"], row["question"]) for row in rows]
+    assert [[place["document"] for place in row["evidence"]] for row in read] == [names for _, names in asked]
 
 
 TURNS = st.lists(st.tuples(TEXT, TEXT), min_size=2, max_size=4)
