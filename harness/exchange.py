@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,14 +160,21 @@ def import_received(
     """Import what a receiver of spans writes into a file, which is deleted afterwards.
 
     Raises:
-        InputError: nothing came, or what ``import_file`` raises.
+        InputError: nothing came, or what ``import_file`` raises; then what came is left in a file beside.
     """
+    _check_free(into, options.force)  # before anybody waits for spans
     with tempfile.TemporaryDirectory(prefix="proctor-otlp-") as folder:
         file = Path(folder) / "otlp.jsonl"
         receive(file)
         if not file.exists() or not file.stat().st_size:
             raise InputError("No spans came, so there is nothing to import.")
-        made = import_file(file, into, database, options)
+        try:
+            made = import_file(file, into, database, options)
+        except InputError as error:
+            left, redact = Path(f"otlp-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"), redactor(os.environ)
+            with file.open(encoding="utf-8") as lines, left.open("w", encoding="utf-8") as out:
+                out.writelines(map(redact, lines))
+            raise InputError(f"{str(error).replace(str(file), 'otlp')} What came is in {left}.") from error
     steps = tuple(step for step in made.next_steps if str(file) not in step)
     lost, warnings = (tuple(each.replace(str(file), "otlp") for each in some) for some in (made.lost, made.warnings))
     return _with(made, path=Path("otlp"), next_steps=steps, lost=lost, warnings=warnings)
@@ -178,11 +186,15 @@ def _with(made: Imported, **changed: Any) -> Imported:  # noqa: ANN401 - fields 
     return replace(made, **changed)
 
 
+def _check_free(into: Path | None, force: bool) -> None:
+    if into is not None and (into / "suite.yaml").exists() and not force:
+        raise InputError(f"--into: {into / 'suite.yaml'} is there already. Give another folder, or --force.")
+
+
 def _write_suite(
     into: Path, source: RowSource, recorded: RecordedSet | None, found: Format, force: bool
 ) -> tuple[int, list[str]]:
-    if (into / "suite.yaml").exists() and not force:
-        raise InputError(f"--into: {into / 'suite.yaml'} is there already. Give another folder, or --force.")
+    _check_free(into, force)
     asked = ForeignRows(source.path, source.format, only_questions=True) if isinstance(source, ForeignRows) else source
     questions = questions_in(asked)
     notes = source.notes if isinstance(source, ForeignRows) else Notes()

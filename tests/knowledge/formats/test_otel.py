@@ -195,3 +195,21 @@ def test_where_nothing_comes_nothing_is_imported(tmp_path):
     wrong = typed.proctor("import", "otlp", "--for", "soon", folder=tmp_path)
     assert "--for is 'soon'; wanted is a time such as 60s, 5m or 1h." in wrong.stderr
     assert not list(tmp_path.iterdir())
+    (tmp_path / "suite.yaml").write_text("")
+    there = typed.proctor("import", "otlp", "--into", ".", folder=tmp_path)  # it does not wait for spans first
+    assert "suite.yaml is there already" in there.stderr
+
+
+def test_what_came_is_not_lost_where_it_cannot_be_imported(tmp_path, monkeypatch):
+    from proctor.harness.exchange import ImportOptions, import_received
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SHOP_API_KEY", "sk-live-4711-0815-very-secret")
+    silent = span("a", 1, {"http.request": {"stringValue": "sk-live-4711-0815-very-secret"}})
+    with pytest.raises(
+        proctor.InputError, match=r"otlp has 1 spans, and none says .* What came is in otlp-[\d-]+\.jsonl"
+    ):
+        import_received(Path("suite"), None, ImportOptions(), lambda file: written(file, silent))
+    (left,) = tmp_path.glob("otlp-*.jsonl")
+    assert "sk-live" not in left.read_text("utf-8")
+    assert json.loads(left.read_text("utf-8"))["resourceSpans"]
