@@ -28,8 +28,8 @@ from ..reports.files import check_file, file_names, whole_file, whole_folder
 from ..reports.reported_run import open_reported
 from ..reports.store.database import Store
 from ..reports.summary import find_run
-from .run.given_metrics import given_metrics, metric_name
 from .run.imported_run import import_run
+from .run.recorded_run import given_metrics, metric_name
 from .run.run_config import ScoreMetadata
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from .conversations import talks as talks
     from .files import check_file as check_file
     from .files import check_folder as check_folder
-    from .files import is_database as is_database
     from .files import whole_file as whole_file
     from .files import whole_folder as whole_folder
     from .leaderboard import count as count
@@ -26,15 +25,12 @@ if TYPE_CHECKING:
     from .report import problem_object as problem_object
     from .reported_run import ReportedRun as ReportedRun
     from .reported_run import open_reported as open_reported
-    from .summary import BotSummary as BotSummary
-    from .summary import MetricColumn as MetricColumn
     from .summary import MetricSummary as MetricSummary
     from .summary import Summary as Summary
     from .summary import find_run as find_run
     from .summary import summarise as summarise
     from .table import BLANK as BLANK
     from .table import Block as Block
-    from .table import Cell as Cell
     from .table import Column as Column
     from .table import Heading as Heading
     from .table import Item as Item
@@ -48,7 +44,6 @@ if TYPE_CHECKING:
     from .table import quoted as quoted
     from .terminal import WIDTH as WIDTH
     from .terminal import plain as plain
-    from .terminal import styled as styled
     from .text import printable as printable
     from .text import printable_lines as printable_lines
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from .interrupts import STOP as STOP
     from .interrupts import Interrupts as Interrupts
     from .interrupts import Stop as Stop
-    from .judge_check import CheckReport as CheckReport
     from .judging import JudgeUnfit as JudgeUnfit
     from .judging import Judging as Judging
     from .progress import Silent as Silent
@@ -25,14 +24,11 @@ if TYPE_CHECKING:
     from .run import run_evaluation as run_evaluation
     from .run_config import AskOptions as AskOptions
     from .run_config import GivenBot as GivenBot
-    from .run_config import JudgeOptions as JudgeOptions
     from .run_config import KnowledgeOptions as KnowledgeOptions
     from .run_config import RunConfig as RunConfig
     from .run_config import RunOptions as RunOptions
     from .run_config import ScoreMetadata as ScoreMetadata
     from .run_config import ScoreOptions as ScoreOptions
-    from .suite_run import build_one as build_one
-    from .suite_run import chosen_bots as chosen_bots
     from .suite_run import suite_evaluation as suite_evaluation
 
 __getattr__, __all__ = front(__name__)

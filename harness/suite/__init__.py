@@ -6,13 +6,10 @@ from ... import front
 
 if TYPE_CHECKING:
     from .choices import Entry as Entry
-    from .choices import choose_judge as choose_judge
     from .choices import named_rubrics as named_rubrics
     from .choices import rubrics_added as rubrics_added
     from .mistakes import KeyPath as KeyPath
-    from .mistakes import PlacedYaml as PlacedYaml
     from .mistakes import nearest as nearest
-    from .settings import GateSettings as GateSettings
     from .settings import JudgeSettings as JudgeSettings
     from .settings import LocalModelsSettings as LocalModelsSettings
     from .settings import Suite as Suite
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from .suite_file import NAME as NAME
     from .suite_file import LoadedSuite as LoadedSuite
     from .suite_file import load_named as load_named
-    from .suite_file import load_suite as load_suite
     from .suite_file import suite_redactor as suite_redactor
 
 __getattr__, __all__ = front(__name__)

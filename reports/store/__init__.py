@@ -6,8 +6,6 @@ from ... import front
 
 if TYPE_CHECKING:
     from .database import Store as Store
-    from .database import StoreError as StoreError
-    from .database import transaction as transaction
     from .encoding import question_fingerprint as question_fingerprint
     from .encoding import to_json as to_json
     from .encoding import tool_calls_column as tool_calls_column
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from .run import LATEST_FIRST as LATEST_FIRST
     from .run import Row as Row
     from .run import RowStatus as RowStatus
+    from .run import RunEvaluator as RunEvaluator
     from .run import RunHeader as RunHeader
     from .run import RunMetric as RunMetric
     from .run import ask_key as ask_key
