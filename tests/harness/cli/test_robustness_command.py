@@ -100,7 +100,7 @@ def test_repeats_alone(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "which asks each of them once, so nothing tells how robust its bots are"),
+        ([], "which asks each of them once, so it is not known how robust its bots are"),
         (["nothing"], "'nothing' is no run of"),
         (["--perturbed", "2"], "holds no perturbations"),
     ],
