@@ -37,6 +37,10 @@ class WorkerHandle:
     _actor: Any
     _cluster: Cluster
 
+    async def begun(self) -> None:
+        """Wait until it has a processor."""
+        await self._cluster.result(self._actor.begun.remote())
+
     async def start(self, block: Block) -> None:
         """See ``Worker``."""
         await self._cluster.result(self._actor.start.remote(block))

@@ -82,6 +82,7 @@ class Driver:
         self._setup: Setup | None = None
         self._has_earlier: dict[str, bool] = {}
         self._said: set[str] = set()
+        self._is_over = False
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """See ``Engine``."""
@@ -122,10 +123,8 @@ class Driver:
 
     async def _work_through(self, pieces: Iterator[_Piece | None], cluster: Cluster) -> None:
         """Hand one block after another to a worker, and to another one where it ends."""
-        assert self._setup is not None  # noqa: S101 - made before
-        worker: WorkerHandle | None = None
-        while (piece := await self._piece(pieces)) is not None:
-            worker = worker or cluster.worker(self._setup)
+        worker = await self._ready_worker(cluster)
+        while worker is not None and (piece := await self._piece(pieces)) is not None:
             try:
                 await self._hand_over(piece, worker)
             except WorkerLost as lost:
@@ -134,9 +133,30 @@ class Driver:
                 self._give_back(piece, str(lost))
             finally:
                 self._out -= 1
+            worker = worker or await self._ready_worker(cluster)
         if worker is not None:
             with contextlib.suppress(WorkerLost):
                 await worker.close()
+
+    async def _ready_worker(self, cluster: Cluster) -> WorkerHandle | None:
+        """A worker that has begun; None where the others were done before there was a processor for it."""
+        assert self._setup is not None  # noqa: S101 - made before
+        why = ""
+        for _ in range(TRIES):
+            worker = cluster.worker(self._setup)
+            begun = asyncio.ensure_future(worker.begun())
+            try:
+                while not begun.done():
+                    if self._is_over:
+                        return None
+                    await asyncio.wait({begun}, timeout=LOOK)
+                begun.result()
+                return worker
+            except WorkerLost as lost:
+                why = str(lost)
+            finally:
+                begun.cancel()
+        raise InputError(f"{TRIES} workers of the cluster ended as they began, the last because: {why}")
 
     async def _hand_over(self, piece: _Piece, worker: WorkerHandle) -> None:
         """Have a worker work through a block, and write what comes."""
@@ -229,6 +249,7 @@ class Driver:
                     await asyncio.sleep(PAUSE)
                 case _Over():
                     if not self._out and not self._returned:
+                        self._is_over = True
                         return None
                     await asyncio.sleep(LOOK)  # what is out may come back
                 case _Piece() if not piece.bot_queue.stopped:

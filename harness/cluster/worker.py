@@ -80,6 +80,9 @@ class Worker:
         self._thread = threading.Thread(target=self._live, name="proctor-worker", daemon=True)
         self._thread.start()
 
+    def begun(self) -> None:
+        """Nothing: that it answers says that it has begun."""
+
     def start(self, block: Block) -> None:
         """Begin a block; the one before is over."""
         self._loop.call_soon_threadsafe(self._blocks.put_nowait, block)

@@ -43,6 +43,7 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # listens on this machine alone
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # or Ray would write a token into the home folder
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.setenv("CLUSTER_NOTES", str(notes))
         import ray
