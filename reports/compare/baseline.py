@@ -104,7 +104,7 @@ def read_baseline(path: Path) -> RunTables:
             f" {AGAIN}."
         )
     found = _Checksum(made.head)
-    for question in made.questions if isinstance(made.questions, Iterable) else ():
+    for question in made.questions:
         found.add(question)
     if made.head.get("checksum") != found.hex:
         raise InputError(
@@ -217,7 +217,8 @@ def _whole(path: Path, content: bytes) -> _Opened:
         raise InputError(_no_json(path, content, error)) from error
     if not isinstance(made, dict):
         raise InputError(f"{path} is JSON, but no baseline: it holds no object. 'proctor baseline' writes one.")
-    return _Opened(_without_questions(made), made.get(QUESTIONS, []))
+    questions = made.get(QUESTIONS)
+    return _Opened(_without_questions(made), questions if isinstance(questions, list) else [])
 
 
 def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
