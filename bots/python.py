@@ -19,7 +19,7 @@ from typing import cast
 
 from .. import InputError
 from ..knowledge import Message, existing
-from ..metrics.declaration import exception_line
+from ..metrics.declaration import FromSource, exception_line
 from .bot import (
     HISTORY,
     SESSION,
@@ -117,7 +117,7 @@ def _import_file(file: Path) -> ModuleType:
     name = f"{file.stem}_{key}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(name, file, loader=FromSource(name, str(file)))
     if spec is None or spec.loader is None:
         raise ImportError(f"{file} can't be imported")
     module = importlib.util.module_from_spec(spec)

@@ -16,6 +16,7 @@ from .. import InputError
 from .declaration import (
     Artefact,
     ArtefactDeclaration,
+    FromSource,
     Function,
     Metric,
     MetricDeclaration,
@@ -44,8 +45,8 @@ def load_metrics_file(path: Path) -> ModuleType:
         raise InputError(f"There is no metrics file {path}.")
     digest = hashlib.sha256(str(path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     name = f"user_metrics_{digest}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    spec = importlib.util.spec_from_file_location(name, path, loader=FromSource(name, str(path)))
+    if spec is None or spec.loader is None or path.suffix != ".py":
         raise InputError(f"{path} is not a Python file; a metrics file ends in .py.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look up their module while it runs

@@ -6,7 +6,9 @@ import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack, overload
 
 from .. import InputError
@@ -39,6 +41,19 @@ def exception_line(error: BaseException) -> str:
     """Class and text of an exception: ``ValueError: no such page``."""
     text = exception_text(error)
     return f"{exception_name(error)}: {text}" if text else exception_name(error)
+
+
+class FromSource(SourceFileLoader):
+    """Loads a user's file from its text: no bytecode is written beside it, nor taken for it.
+
+    Bytecode of an earlier text counts as that of the present one where both have one length and were written within one
+    second: then a bot that was edited would be run as it was before, under the identity of the new one.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The text, compiled."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
 
 
 BlankAnswer = float | Literal["not_applicable", "measure"] | Reason

@@ -164,12 +164,15 @@ def filled_labels(folder: Path) -> None:
     file = folder / "labels.csv"
     file.unlink(missing_ok=True)
     proctor("label", "latest", "--metric", "faithfulness", folder=folder)
-    with file.open(newline="", encoding="utf-8") as opened:
+    with file.open(newline="", encoding="utf-8-sig") as opened:
         rows = list(csv.DictReader(opened))
     with file.open("w", newline="", encoding="utf-8") as opened:
         writer = csv.DictWriter(opened, rows[0])
         writer.writeheader()
         writer.writerows({**row, "verdict": "yes"} for row in rows)
+    wanted = ("row", "metric", "bot", "question_id", "repeat", "drawn")
+    exported = [{name: row[name] for name in wanted} | {"verdict": "yes", "rater": "ada"} for row in rows]
+    (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in exported), "utf-8")
 
 
 @pytest.mark.weights

@@ -14,6 +14,7 @@ from ...knowledge import RETRIEVERS
 from ...reports.analysis.findings import ConfigurationResult, Grid, Recommendation, names_apart
 from ...reports.compare.scores import Estimate, Figures, estimate
 from ...reports.leaderboard import count
+from ..run import Interrupts
 from .grid_expansion import ExpandedGrid, expand_grid
 from .grid_retrieval import Notify, Retrieved, Retrieving, searches
 from .grid_rounds import Round, rounds_of, why_dropped
@@ -120,7 +121,8 @@ class GridMeasuring:
     def measure_others(self) -> None:
         """Measure the others, in rounds where that saves anything; Ctrl-C ends it and what was measured stays."""
         try:
-            asyncio.run(self._others())
+            with Interrupts() as interrupts:
+                interrupts.run(self._others())
         except KeyboardInterrupt:
             self.stopped = True
 

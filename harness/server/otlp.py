@@ -14,6 +14,7 @@ import orjson
 
 from ... import InputError
 from ...knowledge.formats.otel import count_spans, otlp_object
+from ..run import Interrupts
 from .serving import LOOPBACK, bound_socket, hosts_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Received:
 def receive(
     file: Path, port: int, ready: Callable[[str], None], seconds: float | None = None, idle: float | None = None
 ) -> Received:
-    """Write each export request as a line of OTLP JSON, until the time is over or Ctrl-C is pressed.
+    """Write each export request as a line of OTLP JSON, until the time is over, or a signal (Ctrl-C) ends it.
 
     Args:
         file: the file to write.
@@ -54,8 +55,8 @@ def receive(
     listening = bound_socket(port)
     received = Received()
     # Whoever presses Ctrl-C wants what came until then.
-    with file.open("wb") as lines, contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_Receiver(lines, received, listening.getsockname()[1]).run(listening, ready, seconds, idle))
+    with file.open("wb") as lines, contextlib.suppress(KeyboardInterrupt), Interrupts() as interrupts:
+        interrupts.run(_Receiver(lines, received, listening.getsockname()[1]).run(listening, ready, seconds, idle))
     return received
 
 

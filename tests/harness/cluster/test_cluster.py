@@ -103,7 +103,7 @@ def test_a_cluster_gives_the_results_of_one_program_and_asks_nothing_twice(tmp_p
             "judge": "small", "metrics": ["exact_match", "faithfulness", "conversation_completeness"],
             "concurrency": 3, "repeat": 2,
         }  # fmt: skip
-        shown = []
+        shown, called = [], []
         for name, options in (("one", ()), ("cluster", ("--on", "ray", "--workers", 2))):
             folder = tmp_path / name
             folder.mkdir()
@@ -114,12 +114,15 @@ def test_a_cluster_gives_the_results_of_one_program_and_asks_nothing_twice(tmp_p
             assert Counter(asked(notes)).most_common(1)[0][1] == 2
             (notes / "asked.txt").unlink()
             assert server.peak_in_flight <= 3  # the limit is that of the whole cluster
-            calls, server.calls = server.calls, []
+            called.append(len(server.calls))
+            server.calls = []
         one, cluster = results(tmp_path / "one"), results(tmp_path / "cluster")
         for name, found in one.items():
             assert found == cluster[name], name
         assert shown[0]["bots"]["mine"]["metrics"] == shown[1]["bots"]["mine"]["metrics"]
-        assert [one["judge"]["calls"] for one in shown] == [len(calls)] * 2
+        assert [one["judge"]["calls"] for one in shown] == called
+        # Two workers that come to the same call at one moment both make it.
+        assert called[0] <= called[1] <= 2 * called[0]
         again = proctor("run", "suite.yaml", "--on", "ray", folder=tmp_path / "cluster")
     assert asked(notes) == ["This fails"] * 2  # as in any run, what failed is asked again
     assert not server.calls

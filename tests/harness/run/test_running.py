@@ -65,7 +65,8 @@ def test_a_new_metric_scores_kept_answers(tmp_path):
     assert (made["asked"], made["bots"]["mine"]["metrics"]["rouge_l"]["n_ok"]) == (0, 5)
 
 
-def test_a_changed_bot_is_asked_again_and_the_other_is_not(tmp_path):
+def test_a_changed_bot_is_asked_again_and_the_other_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.dont_write_bytecode", False)  # the two texts have one length and, mostly, one second
     two = {name: {"type": "python", "target": f"{name}.py:answer"} for name in ("left", "right")}
     write_suite(tmp_path, "", bots=two)
     (tmp_path / "left.py").write_text("def answer(question): return 'left'")
@@ -78,6 +79,7 @@ def test_a_changed_bot_is_asked_again_and_the_other_is_not(tmp_path):
         ("left", "left"),
         ("right", "RIGHT"),
     }
+    assert not (tmp_path / "__pycache__").exists()
 
 
 def test_repeats_are_rows_of_their_own(tmp_path):
