@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 import weakref
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -141,7 +142,7 @@ class _Lines(Sequence[Any]):
     """
 
     def __init__(self, file: BinaryIO, starts: Sequence[int]) -> None:
-        self._descriptor, self._starts = os.dup(file.fileno()), starts
+        self._descriptor, self._starts, self._lock = os.dup(file.fileno()), starts, threading.Lock()
         weakref.finalize(self, os.close, self._descriptor)
 
     def __len__(self) -> int:
@@ -156,8 +157,10 @@ class _Lines(Sequence[Any]):
             return [self[place] for place in range(len(self))[at]]
         if not 0 <= at < len(self):
             raise IndexError(at)
-        size = self._starts[at + 1] - self._starts[at]
-        return orjson.loads(os.pread(self._descriptor, size, self._starts[at]).rstrip(b",\n"))
+        with self._lock:  # os.pread needs none, but Windows has no such call
+            os.lseek(self._descriptor, self._starts[at], os.SEEK_SET)
+            line = os.read(self._descriptor, self._starts[at + 1] - self._starts[at])
+        return orjson.loads(line.rstrip(b",\n"))
 
 
 @dataclass(frozen=True, slots=True)
