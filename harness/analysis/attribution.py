@@ -190,7 +190,7 @@ def ask_again(
     metric = answers.metric.name
     bots = knowing_bots(corpus, {ablation.bot for ablation in wanted}, options)
     variants = {
-        (bot, documents): Variant(_reduced(bots[bot], documents), frozenset(questions), bot, answers.histories(bot))
+        (bot, documents): Variant(_reduced(bots[bot], documents), frozenset(questions), bot, answers.histories[bot])
         for (bot, documents), questions in _by_variant(wanted).items()
     }
     held = list(_closing(variants, bots))
@@ -223,7 +223,7 @@ def to_ask(
     missing = 0
     for (bot, documents), questions in _by_variant(wanted).items():
         reduced = _reduced(bots[bot], documents)
-        before = answers.histories(bot)
+        before = answers.histories[bot]
         asks = [ask_key(corpus.by_key[question], before.get(question)) for question in questions]
         missing += missing_answers(store, reduced.name, reduced.identity, asks, repeats)
     return missing

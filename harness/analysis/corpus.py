@@ -446,9 +446,13 @@ class Answers:
         """Names of the bots, in the order of the run."""
         return tuple(dict.fromkeys(row.bot for row in self.rows))
 
-    def histories(self, bot: str) -> Mapping[str, Sequence[Message]]:
-        """By key of the question, the messages that this bot was handed with it."""
-        return {row.question: row.history for row in self.rows if row.bot == bot}
+    @cached_property
+    def histories(self) -> Mapping[str, Mapping[str, Sequence[Message]]]:
+        """By bot, and by key of the question, the messages that were handed over with it."""
+        found: dict[str, dict[str, Sequence[Message]]] = {bot: {} for bot in self.bots}
+        for row in self.rows:
+            found[row.bot][row.question] = row.history
+        return found
 
     def is_right(self, value: float | None) -> bool | None:
         """Whether a value of the metric is that of a right answer; None where there is none."""

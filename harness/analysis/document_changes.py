@@ -384,7 +384,7 @@ def ask_ablated(
     for part in _parts(plan, chosen):
         bots = _Bots(plan)
         variants = {
-            key: Variant(bots.bot(*key), frozenset(keys), key[0], now.histories(key[0])) for key, keys in part.items()
+            key: Variant(bots.bot(*key), frozenset(keys), key[0], now.histories[key[0]]) for key, keys in part.items()
         }
         held = list(variants.values())
         note = {"for": "against", "folder": str(plan.folder), "metric": metric}
@@ -419,7 +419,7 @@ def _within_bound(
     left_out: set[Place] = set()
     calls = 0
     for (bot, question), changes in wanted:
-        ask = ask_key(plan.corpus.by_key[question], now.histories(bot).get(question))
+        ask = ask_key(plan.corpus.by_key[question], now.by_place[bot, question].history)
         control = [UNCHANGED] if bot in plan.varying else []
         for document in (*control, *(change.document for change in changes)):
             cost = missing(store, bots.bot(bot, document), [ask], plan.repeats)
