@@ -22,3 +22,14 @@ def page(driver: WebDriver) -> Iterator[Shown]:
     yield shown
     assert shown.logged() == []
     assert shown.requests() == []
+
+
+@pytest.fixture
+def shown(driver: WebDriver) -> Iterator[Shown]:
+    """A page of a server, which it may ask; it must not log an error."""
+    made = Shown(driver)
+    made.media()
+    yield made
+    assert made.logged() == []
+    driver.get("about:blank")
+    made.logged(), made.requests()

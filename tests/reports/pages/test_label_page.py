@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from browser import Shown
 from page_runs import PageBook, page_book, report_of
 from proctor.reports.pages.run_page import run_file
 from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.remote.webdriver import WebDriver
 from served import viewed
 from suites import lines
 from typed import proctor
@@ -35,15 +33,6 @@ def book(tmp_path: Path) -> PageBook:
         connection.execute("UPDATE replies SET answer = answer || ?", [HOSTILE])
         connection.commit()
     return made
-
-
-@pytest.fixture
-def shown(driver: WebDriver) -> Iterator[Shown]:
-    made = Shown(driver)
-    made.media()
-    yield made
-    assert made.logged() == []
-    driver.get("about:blank")
 
 
 def press(shown: Shown, keys: str) -> None:

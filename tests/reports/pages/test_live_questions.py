@@ -8,23 +8,12 @@ import pytest
 from browser import Shown
 from listed_questions import choose, listed, parameters
 from report_rows import Book, ok, row
-from selenium.webdriver.remote.webdriver import WebDriver
 from served import Server, served
 
 DRAWN = "return document.querySelectorAll('.question-line').length"
 DETAIL = "return document.querySelector('.detail .answers') && !document.querySelector('[aria-busy]')"
 OFFER = "[...document.querySelectorAll('.question-detail button')].find((each) => each.textContent === 'Show it')"
 HEADS = "return [...document.querySelectorAll('.question-bot')].map((each) => each.textContent)"
-
-
-@pytest.fixture
-def shown(driver: WebDriver) -> Iterator[Shown]:
-    made = Shown(driver)
-    made.media()
-    yield made
-    assert made.logged() == []
-    driver.get("about:blank")
-    made.logged(), made.requests()
 
 
 @pytest.fixture
