@@ -23,7 +23,7 @@ from ...reports.store.parts import (
     stored_answers,
 )
 from ...reports.store.run import Row, bot_fingerprint
-from ..run.engine import Engine
+from ..run.engine import Engine, first_of
 from ..run.queues import (
     PAUSE,
     BotQueue,
@@ -105,7 +105,7 @@ class Driver:
                 for _ in range(cluster.workers):
                     group.create_task(self._work_through(pieces, cluster))
         except* (InputError, RuntimeError) as errors:
-            raise next(_leaves(errors)) from None
+            raise first_of(errors) from None
         finally:
             await asyncio.to_thread(cluster.close)
 
@@ -362,11 +362,3 @@ def _unit(work: Todo | Conversation) -> Unit:
 
 def _questions(unit: Unit) -> int:
     return len(unit.items) if isinstance(unit, Conversation) else 1
-
-
-def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in errors.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error

@@ -95,7 +95,7 @@ class Engine:
             else:
                 await self._in_stretches(bot_queues)
         except* InputError as errors:
-            raise next(_leaves(errors)) from None
+            raise first_of(errors) from None
         for bot_queue in bot_queues:
             if (lost := bot_queue.begun - bot_queue.scored) and not bot_queue.problem:
                 bot_queue.problem = (
@@ -397,9 +397,9 @@ def block_of(work: Iterator[Work], size: int) -> list[Work]:
     return block
 
 
-def _leaves(errors: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in errors.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
+def first_of(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first error of a group, which may lie in groups within it."""
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
