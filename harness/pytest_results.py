@@ -16,7 +16,7 @@ from .. import InputError
 from ..knowledge import open_questions
 from ..reports.compare.changes import bot_states
 from ..reports.compare.scores import run_tables
-from ..reports.export.tables import FrameRow, FrameScore, frame_rows
+from ..reports.export.tables import FrameRow, RowScore, frame_rows
 from ..reports.gate.report import GateReport, answers, failures, headline, missing, threshold
 from ..reports.gate.rule import NOT_WORSE, UNDECIDED
 from ..reports.gate.verdicts import BotVerdict
@@ -82,7 +82,7 @@ class RowResult:
         """
         return all(each.passed for each in self._scores(metric))
 
-    def _scores(self, metric: str) -> list[FrameScore]:
+    def _scores(self, metric: str) -> list[RowScore]:
         known = self.first.scores
         if metric not in known:
             raise InputError(f"{self.first.bot} has no score {metric!r}{nearest(metric, known)}")
@@ -101,7 +101,7 @@ class RowResult:
         return printable_lines("\n  ".join(lines))
 
 
-def _figure(score: FrameScore) -> str:
+def _figure(score: RowScore) -> str:
     return str(score.reason) if score.value is None else f"{score.value:g}"
 
 

@@ -36,7 +36,7 @@ from ...reports import (
 from ...reports.compare.operands import unknown_bot
 from ...reports.compare.scores import run_tables
 from ...reports.export.json import as_object
-from ...reports.export.tables import FrameScore, frame_rows
+from ...reports.export.tables import RowScore, frame_rows
 from ...reports.leaderboard import leaderboard
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
 from ..gate.gate import GateOptions, gate_cached
@@ -74,7 +74,7 @@ class Row:
         cost: in the currency of the configured prices.
         source_document: the cluster of the question.
         tags: of the question.
-        scores: value, status, reason, whether it passed, and details, by metric.
+        scores: ``value``, ``status``, ``reason``, ``passed`` and ``details``, by metric.
         conversation: id of the conversation of which it is a turn; None for a question by itself.
         turn: its number there, from 1.
         history: the messages that the bot was handed with it, as ``role`` and ``content``.
@@ -96,7 +96,7 @@ class Row:
     cost: float | None
     source_document: str
     tags: tuple[str, ...]
-    scores: Mapping[str, FrameScore]
+    scores: Mapping[str, RowScore]
     conversation: str | None = None
     turn: int | None = None
     history: tuple[Mapping[str, str], ...] = ()

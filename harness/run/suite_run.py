@@ -251,8 +251,8 @@ def choose_for_suite(
             primary=suite.primary,
         )
     except EntryError as error:
-        found = (error, *unknown_names(suite.metrics, catalog))
-        raise loaded.mistaken(*((each.path, str(each)) for each in found)) from error
+        found = ((each.path, str(each)) for each in (error, *unknown_names(suite.metrics, catalog)))
+        raise loaded.mistaken(*dict.fromkeys(found)) from error
 
 
 def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -19,14 +19,28 @@ CHUNK = 400  # rows read at once: SQLite's oldest limit on bound values is 999
 ABOUT = ("bot", "question_id", "conversation", "turn", "repeat", "question", "expected", "answer", "status", "error")
 
 
-class FrameScore(NamedTuple):
-    """One score of a row; ``details`` is JSON text as the database holds it, or None."""
+class RowScore(NamedTuple):
+    """One metric's score of a row.
+
+    Attributes:
+        value: None where the metric has none; ``reason`` says why.
+        status: ``ok``, ``not_applicable``, ``parse_failure`` (of a judge's reply), ``bot_error`` or ``error``.
+        reason: a short code such as ``expected_missing``.
+        passed: whether the value reaches the metric's threshold; None without a value or threshold.
+        details_json: the evidence, as JSON text.
+    """
 
     value: float | None
     status: str
     reason: str | None
     passed: bool | None
-    details: str | None
+    details_json: str | None
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The evidence for the value: missing words, claims with verdicts, probabilities; empty where there is none."""
+        found: dict[str, Any] = orjson.loads(self.details_json or "{}")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +58,7 @@ class FrameRow:
     answer: str | None
     status: str
     error: str | None
-    scores: Mapping[str, FrameScore]
+    scores: Mapping[str, RowScore]
     conversation: str | None = None
     turn: int | None = None
     tool_calls: str | None = None
@@ -91,13 +105,13 @@ def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[str,
 
 def _scores(
     run: ReportedRun, names: Mapping[int, str], reply_ids: set[int]
-) -> dict[tuple[int, int], dict[str, FrameScore]]:
+) -> dict[tuple[int, int], dict[str, RowScore]]:
     wanted = sorted(reply_ids)
     sql = SCORES.format(replies=marks(wanted), metrics=marks(names))
-    found: dict[tuple[int, int], dict[str, FrameScore]] = {}
+    found: dict[tuple[int, int], dict[str, RowScore]] = {}
     for reply_id, question_id, metric_id, value, status, reason, details in run.store.query(sql, [*wanted, *names]):
         name = names[metric_id]
-        score = FrameScore(value, status, reason, _passed(run, name, value), details)
+        score = RowScore(value, status, reason, _passed(run, name, value), details)
         found.setdefault((reply_id, question_id), {})[name] = score
     return found
 
@@ -121,9 +135,9 @@ def row_json(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) 
     return b'%s,"scores":%s}' % (about or about_json(row), orjson.dumps(scores))
 
 
-def _score_object(score: FrameScore) -> dict[str, object]:
+def _score_object(score: RowScore) -> dict[str, object]:
     made = score._asdict()
-    made["details"] = orjson.Fragment(score.details or "{}")
+    made["details"] = orjson.Fragment(made.pop("details_json") or "{}")
     return made
 
 

@@ -50,6 +50,7 @@ def test_bots_are_asked_scored_and_kept(tmp_path):
     assert (row.tokens_in, row.cost, row.tags, row.expected_answers) == (7, 0.5, ("price",), ("It costs 5 €",))
     assert row.score("exact_match") == 0
     assert row.scores["exact_match"].passed is False
+    assert row.scores["rouge_l"].details["missing"] == ["it", "costs", "5"]
     with pytest.raises(proctor.InputError, match=r"'exact_macth'.*exact_match"):
         row.score("exact_macth")
     assert (run.bots, run.metrics) == (["hours", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
