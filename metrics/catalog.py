@@ -230,9 +230,9 @@ class Catalog:
         if inspect.iscoroutinefunction(function):
             message = f"{place_of(function)}: metric '{name}' is async; metrics are synchronous functions"
             raise InputError(f"{message}, and artefacts await models.")
-        documentation = inspect.getdoc(function) or ""
-        if not documentation:
-            raise InputError(f"{place_of(function)}: metric '{name}' has no docstring; say in one sentence what it is.")
+        if name == "<lambda>":
+            raise InputError(f"{place_of(function)}: metric '{name}' has no name; write it as a function with def.")
+        documentation = inspect.getdoc(function) or name.replace("_", " ")
         if wrong := wrong_in(declaration):
             raise InputError(f"{place_of(function)}: of metric '{name}', {wrong}")
         needs, options = read_signature(function)

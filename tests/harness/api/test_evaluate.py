@@ -217,10 +217,10 @@ def test_what_cannot_be_used_gets_a_sentence(tmp_path, changes, says):
         (["exact_macth"], "metrics.0: .*'exact_macth'.*exact_match"),
         ("exact_match", r"metrics is a str; put it in a list"),
         ([7], "metrics: got a int; wanted a name"),
-        ([lambda answer: 1.0], "has no docstring"),
+        ([lambda answer: 1.0], "has no name"),
         ([{"exact_match": {"speed": 3}}], "metrics.0.*speed"),
     ],
-    ids=["misspelt", "no list", "number", "undocumented", "no option"],
+    ids=["misspelt", "no list", "number", "no name", "no option"],
 )
 def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
     with pytest.raises(proctor.InputError, match=says):

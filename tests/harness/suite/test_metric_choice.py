@@ -285,9 +285,8 @@ def test_a_mistake_is_told_with_its_place_in_the_file(tmp_path):
     path.write_text(text + "metrics: [exact_match]\nthresholds: {exact_mach: 1}\n")
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert "suite.yaml:5:14: thresholds.exact_mach: thresholds names 'exact_mach'" in done.stderr
-    (tmp_path / "own.py").write_text(
-        "import proctor\n\n\n@proctor.metric\ndef own(answer: str) -> float:\n    return 1\n"
-    )
+    own = "import proctor\n\n\n@proctor.metric\ndef own(answer: str) -> float:\n    return 1\n"
+    (tmp_path / "own.py").write_text(own)
     path.write_text(text + "metrics: [exact_mach]\nmetric_files: own.py\n")
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert done.stderr.count("exact_mach'; did you mean") == 1, done.stderr
