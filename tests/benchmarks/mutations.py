@@ -29,6 +29,7 @@ COMPARED = {
     ast.NotEq: ("!=", "=="), ast.In: (" in ", " not in "), ast.NotIn: ("not in", "in"), ast.Is: (" is ", " is not "),
     ast.IsNot: ("is not", "is"),
 }  # fmt: skip
+UNNOTICED = ("survived", "time is over")
 SIGNS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
 
 
@@ -106,7 +107,7 @@ def tests_of(file: str) -> list[list[str]]:
 
 
 def noticed(change: Change, copy: Path, seconds: float) -> str:
-    """``caught``, ``survived`` or ``time is over``, after the tests ran in the copy with the change in it."""
+    """The test that failed, ``survived`` or ``time is over``, after the tests ran in the copy with the change in it."""
     file, began = copy / change.file, time.monotonic()
     text = file.read_text("utf-8")
     lines = text.splitlines()
@@ -117,11 +118,13 @@ def noticed(change: Change, copy: Path, seconds: float) -> str:
             command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
             left = seconds - (time.monotonic() - began)
             done = subprocess.run(
-                command, cwd=copy, timeout=max(left, 1), capture_output=True,
+                command, cwd=copy, timeout=max(left, 1), capture_output=True, text=True,
                 env=os.environ | {"PYTHONPATH": str(copy.parent)},
             )  # fmt: skip
             if done.returncode not in (0, 5):
-                return "caught"
+                return next(
+                    (line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "crashed"
+                )
     except subprocess.TimeoutExpired:
         return "time is over"
     finally:
@@ -144,9 +147,11 @@ def main() -> None:
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "__pycache__", ".*_cache", "build"))
         for number, change in enumerate(chosen, 1):
             results.append(noticed(change, copy, options.seconds))
-            print(f"{number:>3} {results[-1]:<12} {change.file}:{change.line}: {change.before.strip()}", flush=True)
-            print(f"{'':16} became {change.after.strip()}", flush=True)
-    print(f"caught {results.count('caught')} of {len(results)} out of {len(every):,} changes; goal 19 of 20")
+            print(f"{number:>3} {change.file}:{change.line}: {change.before.strip()}")
+            print(f"    became {change.after.strip()}")
+            print(f"    {results[-1]}", flush=True)
+    caught = sum(result not in UNNOTICED for result in results)
+    print(f"caught {caught} of {len(results)} out of {len(every):,} changes; goal 19 of 20")
 
 
 if __name__ == "__main__":
