@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .questions.question_files import QuestionList as QuestionList
     from .questions.question_files import Questions as Questions
     from .questions.question_files import QuestionSet as QuestionSet
+    from .questions.question_files import RowSet as RowSet
     from .questions.question_files import extra_keys as extra_keys
     from .questions.question_files import open_questions as open_questions
     from .questions.question_files import question_pieces as question_pieces

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Self
 
-from ...knowledge import Question
+from ...knowledge import Question, RowSet
 from ...reports.store.parts import RowKey, SameRequest, StoredAnswer, Written
 
 if TYPE_CHECKING:
@@ -17,34 +16,18 @@ if TYPE_CHECKING:
     from ..suite.suite_file import LoadedSuite
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionCounts:
-    """What a worker must know of the whole set of questions; for the attributes see ``Questions``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionCounts(RowSet[Question]):
+    """What a worker must know of the whole set of questions.
 
-    The questions themselves come with the blocks: none of them is here, and no worker reads the file.
+    The questions themselves come with the blocks: none of them is here, and no worker reads the file. The driver has
+    shown the warnings.
     """
-
-    path: Path
-    count: int
-    fingerprint: str
-    has_expected: int
-    has_constraints: int
-    has_assertions: int
-    has_evidence: int
-    has_answerable: int
-    has_conversations: int
-    has_expected_tools: int
-    has_forbidden_tools: int
-    has_goals: int
-    has_simulated: int
-    misspelt: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, questions: Questions) -> Self:
         """Those of a set."""
-        names = [name for name in cls.__slots__ if name not in ("misspelt", "warnings")]
-        return cls(**{name: getattr(questions, name) for name in names}, misspelt=dict(questions.misspelt))
+        return cls(**{each.name: getattr(questions, each.name) for each in fields(RowSet) if each.name != "warnings"})
 
     def __iter__(self) -> Iterator[Question]:
         return iter(())

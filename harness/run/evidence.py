@@ -95,7 +95,7 @@ def gold_evidence(plan: Plan, questions: Questions, knowledge: Callable[[], Know
     """Locate the evidence of all questions, before anybody is asked; the knowledge is read if a metric needs it."""
     if not NEEDS & plan.needs:
         return GoldEvidence()
-    if not questions.has_evidence:
+    if not questions.has["evidence"]:
         return GoldEvidence(Places())
     if knowledge is None:
         problem = "has evidence, but the suite names no knowledge in which its quotes could be located"

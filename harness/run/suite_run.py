@@ -199,15 +199,9 @@ def _scored(
     ids = ModelIds(embedder.model_id, judging, models)
     choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
     if suite.metrics is not None:
-        has = {
-            "expected": questions.has_expected,
-            "constraints": questions.has_constraints,
-            "expected_tools": questions.has_expected_tools,
-            "forbidden_tools": questions.has_forbidden_tools,
-        }
-        check_spelling(questions.path, questions.misspelt, has, choice.plan)
+        check_spelling(questions.path, questions.misspelt, questions.has, choice.plan)
     models.take(choice.plan.needs)
-    if questions.has_constraints or questions.has_assertions:
+    if questions.has["constraints"] or questions.has["assertions"]:
         check_constraints_of(questions, questions.path, choice.plan)
     return _Scored(questions, choice, embedder, vector_cache, judging, models, endpoints, doubts)
 
@@ -224,16 +218,8 @@ def choose_for_suite(
     catalog = with_own_prompts(catalog.with_functions(functions) if functions else catalog, loaded)
     catalog = with_installed(catalog, names_of(suite.metrics))
     provides = {
-        "expected": questions.has_expected,
-        "constraints": questions.has_constraints,
-        "assertions": questions.has_assertions,
-        "answerable": questions.has_answerable,
-        "evidence": questions.has_evidence,
-        "expected_tools": questions.has_expected_tools,
-        "forbidden_tools": questions.has_forbidden_tools,
+        **questions.has,
         "text": questions.count,
-        "conversation": questions.has_conversations,
-        "goal": questions.has_goals,
         # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
         "contexts": sum(suite.bots[name].type != "faq" for name in bots),
         "latency_ms": questions.count,
@@ -351,7 +337,7 @@ def _bot_queue(
         total=questions.count * repeats,
         concurrency=1 if serial else settings.concurrency or concurrency,
         ends_after_failure=suite.conversations.after_failure == "end",
-        hands_expected=suite.conversations.history == "expected" and bool(questions.questions.has_conversations),
+        hands_expected=suite.conversations.history == "expected" and bool(questions.questions.has["conversation"]),
         timeout=settings.timeout or TIMEOUT,
         serial=serial,
         recorded=bot.identity.kind == "recorded",
@@ -402,8 +388,8 @@ def _with_history(
 
 def _policy(questions: Questions, suite: Suite, users: SimulatedUsers) -> str:
     """What makes a run over conversations another one; nothing where each question stands by itself."""
-    policy = suite.conversations.history if questions.has_conversations else ""
-    return f"{policy}\0{users.seed}\0{to_json(users.described)}" if questions.has_simulated else policy
+    policy = suite.conversations.history if questions.has["conversation"] else ""
+    return f"{policy}\0{users.seed}\0{to_json(users.described)}" if questions.has["simulate"] else policy
 
 
 def _users(
@@ -411,8 +397,8 @@ def _users(
 ) -> SimulatedUsers:
     """Who plays the simulated users. Raises InputError where a simulation has no script and the suite no model."""
     suite = loaded.suite
-    model = choose_user(suite.simulated_user, suite.models) if questions.has_simulated else None
-    if questions.has_simulated and model is None:
+    model = choose_user(suite.simulated_user, suite.models) if questions.has["simulate"] else None
+    if questions.has["simulate"] and model is None:
         for question in questions:
             simulation = simulation_of(question)
             if simulation is not None and not simulation.script:
@@ -439,8 +425,8 @@ def _effective(
         "concurrency": concurrency,
         "latency_run": options.latency_run,
         "seed": loaded.suite.seed,
-        **({"conversations": loaded.suite.conversations.model_dump()} if scored.questions.has_conversations else {}),
-        **({"simulated_users": users.described} if scored.questions.has_simulated else {}),
+        **({"conversations": loaded.suite.conversations.model_dump()} if scored.questions.has["conversation"] else {}),
+        **({"simulated_users": users.described} if scored.questions.has["simulate"] else {}),
         "embedder": scored.embedder.model_id,
         **scored.described,
         **documents_read(knowledge),

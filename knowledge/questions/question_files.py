@@ -3,13 +3,15 @@
 import csv
 import hashlib
 import io
+import itertools
 import json
 import math
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ... import InputError
 from .conversations import OF_CONVERSATION, SIMULATE, TurnOrder, unfolded
@@ -91,7 +93,7 @@ class RowsSummary:
 
     count: int
     fingerprint: str
-    provides: dict[str, int]
+    provides: Counter[str]
     groups: dict[Hashable, int]
     repeated_ids: frozenset[int]
     repeated_texts: frozenset[int]
@@ -125,7 +127,7 @@ class Rows:
         rows = unfolded(self.file.rows(Reading()), self.file.path)
         taken_apart = ((line, read(row, line)) for line, row in rows)
         counting = ((line, taken) for line, taken in taken_apart if not self.leaves_out(taken))
-        for line, taken in islice(counting, self.limit):
+        for line, taken in itertools.islice(counting, self.limit):
             yield line, taken.id or maker.make(_content(taken), group(taken)), taken
 
     def summary(self, called: str) -> RowsSummary:
@@ -138,10 +140,9 @@ class Rows:
             raise InputError(f"The limit must be 1 or more, not {self.limit}.")
         reading, reader = Reading(hashlib.sha256()), self.reader()
         given, made, texts = hashes(), hashes(), hashes()
-        provides: dict[str, int] = {}
+        provides: Counter[str] = Counter()
         groups: dict[Hashable, int] = {}
         left_out: dict[str, int] = {}
-        with_text = 0
         scores: dict[str, ScoreSummary] = {}
         order = TurnOrder(self.file.path)
         for line, row in unfolded(self.file.rows(reading), self.file.path):
@@ -158,10 +159,7 @@ class Rows:
                 made.append(hash((made_id(_content(taken)), group)))
             # of questions that were made of others, some may be alike
             texts.append(hash((taken.text, line) if _may_repeat(taken) else taken.text))
-            if taken.text:
-                with_text += 1
-            for name in (*taken.values, *_COUNTED.intersection(taken.extra)):
-                provides[name] = provides.get(name, 0) + 1
+            provides.update((*taken.values, *_COUNTED.intersection(taken.extra), *(("text",) if taken.text else ())))
             _add_scores(scores, taken)
             if len(texts) == self.limit:
                 break
@@ -175,7 +173,7 @@ class Rows:
         return RowsSummary(
             len(texts),
             self._fingerprint_without_some(repeated_ids) if left_out else self._fingerprint(reading),
-            {**provides, "text": with_text},
+            provides,
             groups,
             repeated_ids,
             repeated(texts),
@@ -288,52 +286,49 @@ PASSIVE_KEYS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSet:
-    """Questions of a file, in its order. Iterating reads the file again, so a million of them take no memory.
+Row_co = TypeVar("Row_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowSet(ABC, Generic[Row_co]):
+    """Questions, or recorded answers, and what is known of all of them. Iterating begins anew each time.
 
     Attributes:
         path: the file.
-        count: how many questions there are, also ``len()``.
+        count: how many rows there are, also ``len()``.
         fingerprint: SHA-256 in hex of the bytes that were read.
+        has: by what a field fills (``expected``, ``constraints``, ``evidence``, ...), how many rows have it.
         warnings: sentences for the user.
-        has_expected: how many questions have an expected answer.
-        has_constraints: how many have constraints.
-        has_assertions: how many have assertions.
-        has_evidence: how many have gold evidence.
-        has_answerable: for how many it is said whether the knowledge answers them.
-        has_conversations: how many are turns of a conversation.
-        has_expected_tools: for how many it is said which tools should be called.
-        has_forbidden_tools: how many name tools that must not be called.
-        has_goals: how many say what the user of their conversation wants.
-        has_simulated: how many are conversations that a simulated user is to have.
         misspelt: by what it should fill (such as ``expected``), a key of the file that is not known.
     """
 
     path: Path
     count: int
     fingerprint: str
-    warnings: tuple[str, ...]
-    has_expected: int
-    has_constraints: int
-    has_assertions: int
-    has_evidence: int
-    has_answerable: int
-    has_conversations: int
-    has_expected_tools: int
-    has_forbidden_tools: int
-    has_goals: int
-    has_simulated: int
+    has: Counter[str]
+    warnings: tuple[str, ...] = ()
+    misspelt: Mapping[str, str] = field(default_factory=dict)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Row_co]: ...
+
+    def __len__(self) -> int:
+        return self.count
+
+
+Questions = RowSet[Question]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionSet(RowSet[Question]):
+    """Questions of a file, in its order. Iterating reads the file again, so a million of them take no memory."""
+
     _rows: Rows
     _repeated_ids: frozenset[int]
-    misspelt: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Question]:
         for line, identity, taken in self._rows.read(self._repeated_ids):
             yield question_of(taken, identity, line)
-
-    def __len__(self) -> int:
-        return self.count
 
     def first(self, count: int) -> "QuestionSet":
         """The first ``count`` questions as a set of their own."""
@@ -379,16 +374,7 @@ def questions_in(file: RowSource, limit: int | None = None, *, drafts: bool = Fa
             *_repeats(rows, summary),
             *_unused_answers(rows, summary),
         ),
-        has_expected=summary.provides.get("expected", 0),
-        has_constraints=summary.provides.get("constraints", 0),
-        has_assertions=summary.provides.get(ASSERTIONS, 0),
-        has_evidence=summary.provides.get("evidence", 0),
-        has_answerable=summary.provides.get("answerable", 0),
-        has_conversations=summary.provides.get("conversation", 0),
-        has_expected_tools=summary.provides.get("expected_tools", 0),
-        has_forbidden_tools=summary.provides.get("forbidden_tools", 0),
-        has_goals=summary.provides.get("goal", 0),
-        has_simulated=summary.provides.get(SIMULATE, 0),
+        has=summary.provides,
         _rows=rows,
         _repeated_ids=summary.repeated_ids,
         misspelt=summary.misspelt,
@@ -661,90 +647,8 @@ _WRITERS: Mapping[str, Pieces] = {
 }
 
 
-class Questions(Protocol):
-    """What a run must know of a set of questions; for the attributes see ``QuestionSet``."""
-
-    @property
-    def path(self) -> Path:
-        """Where they come from."""
-        ...
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of all that they are."""
-        ...
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Sentences for the user."""
-        ...
-
-    @property
-    def has_expected(self) -> int:
-        """How many have an expected answer."""
-        ...
-
-    @property
-    def has_constraints(self) -> int:
-        """How many have constraints."""
-        ...
-
-    @property
-    def has_assertions(self) -> int:
-        """How many have assertions."""
-        ...
-
-    @property
-    def has_evidence(self) -> int:
-        """How many have gold evidence."""
-        ...
-
-    @property
-    def has_answerable(self) -> int:
-        """For how many it is said whether the knowledge answers them."""
-        ...
-
-    @property
-    def has_conversations(self) -> int:
-        """How many are turns of a conversation."""
-        ...
-
-    @property
-    def has_expected_tools(self) -> int:
-        """For how many it is said which tools should be called."""
-        ...
-
-    @property
-    def has_forbidden_tools(self) -> int:
-        """How many name tools that must not be called."""
-        ...
-
-    @property
-    def has_goals(self) -> int:
-        """How many say what the user of their conversation wants."""
-        ...
-
-    @property
-    def has_simulated(self) -> int:
-        """How many are conversations that a simulated user is to have."""
-        ...
-
-    @property
-    def misspelt(self) -> Mapping[str, str]:
-        """By what it should fill (such as ``expected``), a key that is not known."""
-        ...
-
-    def __iter__(self) -> Iterator[Question]:
-        """From the first, each time."""
-        ...
-
-
-class QuestionList:
+@dataclass(frozen=True, slots=True, init=False)
+class QuestionList(RowSet[Question]):
     """A set of questions in memory.
 
     Args:
@@ -753,29 +657,31 @@ class QuestionList:
         warnings: sentences for the user.
     """
 
+    _questions: tuple[Question, ...]
+
     def __init__(self, path: Path, questions: Sequence[Question], warnings: Sequence[str] = ()) -> None:
-        self.path = path
-        self.warnings = tuple(warnings)
-        self._questions = tuple(questions)
-        self.count = len(self._questions)
-        self.has_expected = sum(bool(question.expected) for question in questions)
-        self.has_constraints = sum(bool(question.constraints) for question in questions)
-        self.has_assertions = sum(bool(question.extra.get(ASSERTIONS)) for question in questions)
-        self.has_evidence = sum(bool(question.evidence) for question in questions)
-        self.has_conversations = sum(bool(question.conversation) for question in questions)
-        self.has_expected_tools = sum(question.expected_tools is not None for question in questions)
-        self.has_forbidden_tools = sum(bool(question.forbidden_tools) for question in questions)
-        self.has_goals = sum("goal" in question.extra for question in questions)
-        self.has_simulated = sum(SIMULATE in question.extra for question in questions)
-        self.has_answerable = sum(question.answerable is not None for question in questions)
-        self.fingerprint = _fingerprint(self._questions)
-        self.misspelt: Mapping[str, str] = {}
+        RowSet.__init__(
+            self,
+            path=path,
+            count=len(questions),
+            fingerprint=_fingerprint(questions),
+            has=Counter(itertools.chain.from_iterable(map(_has, questions))),
+            warnings=tuple(warnings),
+        )
+        object.__setattr__(self, "_questions", tuple(questions))
 
     def __iter__(self) -> Iterator[Question]:
         return iter(self._questions)
 
-    def __len__(self) -> int:
-        return self.count
+
+def _has(question: Question) -> Iterator[str]:
+    yield from (name for name in ("expected", "constraints", "evidence", "conversation") if getattr(question, name))
+    yield from (name for name in ("answerable", "expected_tools") if getattr(question, name) is not None)
+    yield from (name for name in ("goal", SIMULATE) if name in question.extra)
+    if question.forbidden_tools:
+        yield "forbidden_tools"
+    if question.extra.get(ASSERTIONS):
+        yield ASSERTIONS
 
 
 def _fingerprint(questions: Sequence[Question]) -> str:

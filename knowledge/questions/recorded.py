@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .question import Question
-from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, ScoreSummary, question_of
+from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, RowSet, ScoreSummary, question_of
 from .row_files import OWN_KINDS, RowSource
 from .rows import (
     Field,
@@ -74,32 +74,18 @@ class Recorded:
     tool_calls: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedSet:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSet(RowSet[Recorded]):
     """Recorded answers of a file, in its order. Iterating reads the file again.
 
     Attributes:
-        path: the file.
-        count: how many rows there are, also ``len()``.
-        fingerprint: SHA-256 in hex of the bytes that were read.
-        warnings: sentences for the user.
         bots: how many rows each bot has, in the order in which they appear.
-        has: how many rows have an ``answer``, ``contexts``, ``expected``, ``constraints``, ``evidence``,
-            ``answerable``, ``latency_ms``, ``tokens_in``, ``tokens_out``, ``cost``, ``tool_calls``; and how many a
-            question ``text``.
-        misspelt: by what it should fill (such as ``answer``), a key of the file that is not known.
         scores: by name, what is known of the scores that other tools gave.
     """
 
-    path: Path
-    count: int
-    fingerprint: str
-    warnings: tuple[str, ...]
     bots: Mapping[str, int]
-    has: Mapping[str, int]
     _rows: Rows
     _repeated_ids: frozenset[int]
-    misspelt: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, ScoreSummary] = field(default_factory=dict)
 
     @property
@@ -110,9 +96,6 @@ class RecordedSet:
     def __iter__(self) -> Iterator[Recorded]:
         for line, identity, taken in self._rows.read(self._repeated_ids):
             yield _recorded(taken, identity, line)
-
-    def __len__(self) -> int:
-        return self.count
 
 
 class _Turn(NamedTuple):

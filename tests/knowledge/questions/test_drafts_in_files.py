@@ -32,7 +32,7 @@ def test_every_kind_of_file_keeps_the_mark_and_leaves_drafts_out(tmp_path, kind)
     path = written(tmp_path, kind)
     found = open_questions(path)
     assert [question.id for question in found] == ["a", "f"]
-    assert (len(found), found.has_expected, found.has_evidence, found.has_answerable) == (2, 2, 0, 0)
+    assert (len(found), found.has["expected"], found.has["evidence"], found.has["answerable"]) == (2, 2, 0, 0)
     assert found.warnings == (f"1 draft in {path} is left out; 'proctor questions review {path}' shows them.",)
     everything = open_questions(path, drafts=True)
     marks = [question.extra.get(DRAFT) for question in everything]

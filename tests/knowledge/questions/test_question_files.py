@@ -272,7 +272,12 @@ def test_what_the_set_provides_is_counted(tmp_path: Path) -> None:
     ]
     questions = open_questions(written(tmp_path, "q.jsonl", "\n".join(map(json.dumps, rows))))
     assert questions.count == len(questions) == len(list(questions)) == 4
-    counts = (questions.has_expected, questions.has_constraints, questions.has_evidence, questions.has_answerable)
+    counts = (
+        questions.has["expected"],
+        questions.has["constraints"],
+        questions.has["evidence"],
+        questions.has["answerable"],
+    )
     assert counts == (3, 1, 1, 3)
 
 
@@ -760,7 +765,7 @@ def test_many_rows_stay_out_of_memory(tmp_path: Path) -> None:
 )
 def test_labelled_sets_are_read_as_they_are(name: str, count: int, expected: int) -> None:
     questions = open_questions(SHARED / name / "dev.jsonl")
-    assert (questions.count, questions.has_expected, questions.has_answerable) == (count, expected, 0)
+    assert (questions.count, questions.has["expected"], questions.has["answerable"]) == (count, expected, 0)
     first = next(iter(questions))
     assert {"contexts", "label", "source", "split"} <= first.extra.keys()
     assert first.answerable is None

@@ -110,7 +110,12 @@ def test_a_list_in_memory_knows_what_a_file_would() -> None:
     made = [Question("q1", "Why?", ("so",), answerable=False), Question("q2", "How?", (), ("x",), ((Evidence("a"),),))]
     listed = QuestionList(Path("a.csv"), made, ["careful"])
     assert (listed.count, len(listed), list(listed), list(listed)) == (2, 2, made, made)
-    assert (listed.has_expected, listed.has_constraints, listed.has_evidence, listed.has_answerable) == (1, 1, 1, 1)
+    assert (listed.has["expected"], listed.has["constraints"], listed.has["evidence"], listed.has["answerable"]) == (
+        1,
+        1,
+        1,
+        1,
+    )
     assert listed.warnings == ("careful",)
     assert listed.fingerprint == QuestionList(Path("b.csv"), made).fingerprint
     assert listed.fingerprint != QuestionList(Path("a.csv"), made[:1]).fingerprint
