@@ -1,7 +1,7 @@
 """What came before a question: as much of it as fits, and the question put so that it can be understood alone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -117,6 +117,23 @@ async def put(
     made = await model.complete(ChatRequest(prompt=prompt, question=question))
     standing = (made.text or "").strip() or question
     return Asked(standing, standing, trace={**trace, "question_asked": standing}, used=made)
+
+
+def asked_again(question: str, history: Sequence[Message], trace: Mapping[str, object]) -> Asked:
+    """The question as ``put`` put it, by what a stored answer says of it.
+
+    Args:
+        question: the user's last message.
+        history: the messages before it.
+        trace: of the answer.
+    """
+    if trace.get("history") == "concatenate":
+        cut = trace.get("history_messages_cut")
+        fitting = tuple(history[cut if isinstance(cut, int) else 0 :])
+        return Asked(" ".join((*_of_user(fitting), question)), question, fitting)
+    standing = trace.get("question_asked")
+    text = standing if isinstance(standing, str) else question
+    return Asked(text, text)
 
 
 def newest(history: Sequence[Message], tokens: int) -> tuple[Message, ...]:

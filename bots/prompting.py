@@ -137,11 +137,22 @@ def earlier_answers(find: Callable[[str], Reply | None] | None) -> Iterator[None
         _EARLIER.reset(token)
 
 
-def request_hash(model: ChatModel, request: ChatRequest) -> str:
+def request_hash(model: str, settings: Mapping[str, object], request: ChatRequest) -> str:
     """Hash over all that the answer depends on: the model with its settings, the prompt and the messages before it."""
-    content = [model.name, dict(model.settings), request.prompt, request.question, list(request.history)]
+    content = [model, dict(settings), request.prompt, request.question, list(request.history)]
     written = json.dumps(content, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.blake2b(written.encode(), digest_size=16).hexdigest()
+
+
+def chat_request(template: Template, asked: Asked, contexts: Sequence[Context], rendered: str) -> ChatRequest:
+    """The request for an answer to a question from contexts, which are rendered already."""
+    return ChatRequest(
+        prompt=template.fill(rendered, asked.shown),
+        instructions=template.text,
+        question=asked.question,
+        contexts=tuple(contexts),
+        history=asked.messages,
+    )
 
 
 async def answer_from(
@@ -158,14 +169,8 @@ async def answer_from(
     before (see ``earlier_answers``) that answer is taken, with the contexts of now. Raises what ``ChatModel.complete``
     raises.
     """
-    request = ChatRequest(
-        prompt=template.fill(rendered, asked.shown),
-        instructions=template.text,
-        question=asked.question,
-        contexts=contexts,
-        history=asked.messages,
-    )
-    hashed, find = request_hash(model, request), _EARLIER.get()
+    request = chat_request(template, asked, contexts, rendered)
+    hashed, find = request_hash(model.name, model.settings, request), _EARLIER.get()
     if find is not None and (earlier := find(hashed)) is not None:
         calls = tuple(call for call in earlier.tool_calls or () if call.name != SEARCH) or None
         return replace(earlier, contexts=contexts, tool_calls=calls, request_hash=hashed)

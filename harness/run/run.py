@@ -207,12 +207,14 @@ def manifest(
 
 
 def documents_read(knowledge: _lru_cache_wrapper[Knowledge]) -> dict[str, object]:
-    """The documents that bots or metrics were given, each with its hash; nothing where nobody wanted any."""
+    """The documents that bots or metrics were given, each with its hash, and their titles; nothing if none was."""
     if not knowledge.cache_info().currsize:
         return {}
     found = knowledge()
-    each = {document.id: document.fingerprint for document in found.documents[:MOST_DOCUMENTS]}
-    return {"documents": {"count": len(found.documents), "hash": found.fingerprint, "each": each}}
+    some = found.documents[:MOST_DOCUMENTS]
+    each = {document.id: document.fingerprint for document in some}
+    titles = {document.id: document.title for document in some if document.title not in ("", document.id)}
+    return {"documents": {"count": len(found.documents), "hash": found.fingerprint, "each": each, "titles": titles}}
 
 
 def _version(name: str) -> str | None:

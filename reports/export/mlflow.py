@@ -191,7 +191,7 @@ def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     """Nested settings as parameters: ``settings.repeats``; what is left out or cut is in run.json."""
     if isinstance(value, Mapping):
         for key, each in value.items():
-            if key != "each":
+            if key not in ("each", "titles"):
                 yield from _flat(each, f"{name}.{key}" if name else str(key))
     elif value not in (None, "", []):
         text = value if isinstance(value, str) else orjson.dumps(value, default=str).decode()

@@ -26,6 +26,7 @@ from .rows import (
     bounded,
     call_block,
     detail_block,
+    document_titles,
     loaded,
     origins,
     passage_block,
@@ -143,7 +144,7 @@ def row_index(columns: Sequence[Column], most: int = TEXTS) -> RowIndex:
         "columns": [_about(column) for column in columns],
         "metrics": [_metric(columns, name) for name in metrics],
         "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": by_column,
-        "reasons": list(reasons), "causes": list(causes),
+        "reasons": list(reasons), "causes": list(causes), "titles": _titles(columns),
     }  # fmt: skip
     return RowIndex(content, longest, ids, trouble)
 
@@ -240,6 +241,13 @@ def _about(column: Column) -> dict[str, object]:
         "name": column.name, "bot": column.bot, "run": run, "origin": column.origin, "kind": kind, "model": model,
         "embedded": bool(embedded), **({} if prompts == "{}" else bounded("prompts", prompts)),
     }  # fmt: skip
+
+
+def _titles(columns: Sequence[Column]) -> list[dict[str, str]]:
+    """Titles of documents by origin, where any bot has a prompt that shows them."""
+    runs = origins(columns)
+    has_prompt = {column.origin for column in columns if "prompts" in _about(column)}
+    return [document_titles(runs[origin]) if origin in has_prompt else {} for origin in runs]
 
 
 def _metric(columns: Sequence[Column], name: str) -> dict[str, object]:

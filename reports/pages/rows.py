@@ -13,6 +13,9 @@ from urllib.parse import urlencode
 
 import orjson
 
+from ...bots.bot import Context
+from ...bots.history import asked_again
+from ...bots.prompting import Template, chat_request, render_contexts, request_hash
 from ...knowledge import Evidence
 from ..problems import ERROR_RATE, Problem
 from ..reported_run import ReportedRun, RowKey, row_metric
@@ -512,6 +515,10 @@ class RowContexts:
             "gold": gold_ranks(len(self._evidence[question]), found) if has_retriever else [],
         }
 
+    def passages_of(self, reply: int) -> list[PassagePlace]:
+        """The passages of a reply in the order of their ranks."""
+        return [self._passages[passage] for passage, _ in self._lines.get(reply, ())]
+
     def _find_marks(self, question: int, passage: int) -> GoldMarks:
         return gold_marks(self._evidence[question], self._passages[passage], LONGEST)
 
@@ -530,7 +537,7 @@ REPLIES = f"""
 SELECT run_rows.bot_id, run_rows.question_id, run_rows.repeat, run_rows.reply_id, replies.answer, replies.error,
     replies.abstained, replies.retrieved, replies.latency_ms, replies.queue_ms, replies.attempts_ms, replies.in_flight,
     replies.tokens_in, replies.tokens_out, replies.cost, replies.reasoning, replies.trace, replies.asked_at,
-    replies.tool_calls, replies.history
+    replies.tool_calls, replies.history, replies.request_hash
 FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
 WHERE {OF_BLOCK} ORDER BY run_rows.question_id, run_rows.bot_id, run_rows.repeat"""
 
@@ -561,6 +568,39 @@ FROM questions WHERE questions.id IN (SELECT run_rows.question_id FROM run_rows 
 ORDER BY questions.id"""
 
 
+MODELS = "SELECT id, model, settings, prompts FROM bots WHERE embedded = 0 AND prompts != '{{}}' AND id IN ({bots})"
+TITLES = "SELECT json_extract(manifest, '$.settings.documents.titles') FROM runs WHERE id = ?"
+
+
+def document_titles(run: RunOfColumns) -> dict[str, str]:
+    """Titles of the documents of a run by id, as prompts have them; empty where the run did not store them."""
+    ((text,),) = run.store.query(TITLES, [run.id])
+    return loaded(text) if text else {}
+
+
+class _SentPrompts:
+    """Tells of which answers the prompt, rendered from what is stored, is the one that the model was sent."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        bots, run = bots_of(columns), columns[0].run
+        lines = run.store.query(MODELS.format(bots=marks(bots)), bots)
+        self._bots = {line[0]: (line[1], loaded(line[2]), loaded(line[3])) for line in lines}
+        self._titles = document_titles(run) if self._bots else {}
+
+    def is_sent(self, line: Sequence[Any], question: str, passages: Sequence[PassagePlace]) -> bool:
+        """Whether the hash of the rendered request is that which was stored with the answer."""
+        if line[0] not in self._bots or not line[-1] or sum(len(each.text) for each in passages) > LONGEST:
+            return False
+        model, settings, prompts = self._bots[line[0]]
+        if "prompt" not in prompts:
+            return False
+        asked = asked_again(question, loaded(line[-2] or "[]"), loaded(line[16] or "{}"))
+        contexts = [Context(each.text, each.document) for each in passages]
+        rendered = render_contexts(contexts, self._titles)
+        request = chat_request(Template(prompts["prompt"], ""), asked, contexts, rendered)
+        return request_hash(model, settings.get("model") or {}, request) == line[-1]
+
+
 def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them, indexed: int = 0) -> bytes:
     """The questions of one block: a JSON object by question id; its form is written down in ``DATA.md``.
 
@@ -579,12 +619,14 @@ def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of
         _grouped((reply, (passage, score)) for reply, passage, score, _ in asked.lines(CONTEXTS)),
     )  # fmt: skip
     scores = _scores(columns[0].run.metric_ids, asked.lines(MISSING), asked.lines(DETAILS))
+    sent = _SentPrompts(columns)
     for line in asked.lines(REPLIES):
         bot_id, question, repeat, reply = line[:4]
         if question not in made:
             continue
         row = {
             **_reply(line, indexed), **contexts.of_row(question, reply, has_retriever=line[7] is not None),
+            **({"sent": True} if sent.is_sent(line, questions[question][2], contexts.passages_of(reply)) else {}),
             "scores": scores.get((reply, question), {}),
         }  # fmt: skip
         for name in asked.names[bot_id]:
@@ -632,7 +674,7 @@ def _question(line: Sequence[Any]) -> dict[str, Any]:
 
 def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
     (_, _, _, _, answer, error, abstained, retrieved, latency, queue, attempts, in_flight, tokens_in, tokens_out,
-     cost, reasoning, trace, asked_at, tool_calls, history) = line  # fmt: skip
+     cost, reasoning, trace, asked_at, tool_calls, history, _) = line  # fmt: skip
     given = {} if answer is not None and len(answer) <= indexed else cut("answer", answer)
     timed = {} if indexed else {"latency_ms": short(latency)}
     return {

@@ -27,8 +27,8 @@ from .templating import render
 DETAIL_SCRIPTS: Final = (
     "page/long_text", "page/left_out", "page/unfolding", "page/outcomes",
     "detail/word_difference", "detail/marks", "detail/nearest", "detail/words", "detail/value", "detail/items",
-    "detail/claims", "detail/lexical", "detail/evidence", "detail/context", "detail/contexts", "detail/calls",
-    "detail/scores", "detail/answer", "detail/detail",
+    "detail/claims", "detail/lexical", "detail/evidence", "detail/context", "detail/contexts", "detail/sent",
+    "detail/calls", "detail/scores", "detail/answer", "detail/detail",
 )  # fmt: skip
 # In loading order, after the scripts that show an opened question (``questionDetail``).
 LIST_SCRIPTS: Final = (

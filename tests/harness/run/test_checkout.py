@@ -44,3 +44,17 @@ def test_outside_of_git_nothing_is_noted(tmp_path: Path) -> None:
     assert checked_out(tmp_path) is None
     (tmp_path / ".git").write_text("gitdir: nowhere\n")  # a damaged checkout
     assert checked_out(tmp_path) is None
+
+
+def test_a_commit_says_nothing_of_ignored_or_installed_folders(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    (tmp_path / ".gitignore").write_text("scratch/\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-m", "first")
+    cases = {"scratch": False, "venv/lib/site-packages/proctor/samples": False, "new": True}
+    for name in cases:
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "suite.yaml").write_text("questions: q.csv\n")
+    assert {name: checked_out(tmp_path / name) is not None for name in cases} == cases
+    git(tmp_path, "add", "--force", "scratch")
+    assert checked_out(tmp_path / "scratch") is not None  # tracked all the same

@@ -61,8 +61,8 @@ function talkLink(cases, place) {
 
 /** Messages of a file, each with who wrote it. */
 function messageList(messages) {
-  const draw = ({ role, content }) => make("li", { class: role === "user" ? "said user" : "said" },
-    make("span", { class: "said-by" }, role === "user" ? "User" : "Assistant"), longText(String(content ?? "")));
+  const draw = ({ role, content, ranges = [] }) => make("li", { class: role === "user" ? "said user" : "said" },
+    make("span", { class: "said-by" }, role === "user" ? "User" : "Assistant"), longText(String(content ?? ""), { ranges }));
   return someOf(messages, "message", draw, { holder: make("ol", { class: "plain messages" }) });
 }
 

@@ -117,31 +117,6 @@ function toolsPart({ row, view }) {
   return parts.length ? make("div", { class: "tools-beside" }, parts) : null;
 }
 
-/** What a model was sent: the messages before the question, and the prompt with the places of question and contexts. */
-function sentPart({ row, column, view }) {
-  const prompts = Object.entries(column.prompts ?? {});
-  if (!prompts.length && !row.history?.length) return null;
-  return foldedPart("What was sent", () => [
-    row.history?.length ? titled(`Messages before (${row.history.length})`, messageList(row.history)) : null,
-    prompts.map(([name, text]) => titled(["Prompt ", isolated(name)], make("div", { class: "mono" }, longText(String(text), { ranges: placeholders(String(text)) })))),
-    prompts.length ? titled("Question", longText(askedQuestion(row) ?? view.question.text ?? "")) : null,
-    prompts.length ? make("p", { class: "quiet small" }, "Marked places are filled with the question and with the contexts above, in the order of their ranks.") : null,
-  ]);
-}
-
-function placeholders(text) {
-  return [...text.matchAll(/\{(context|question)\}/g)].map((found) => ({ start: found.index, end: found.index + found[0].length, kind: "nearest", tag: "" }));
-}
-
-/** The question as it was put, where the bot made another of it. */
-function askedQuestion({ trace }) {
-  try {
-    return JSON.parse(trace ?? "{}").question_asked;
-  } catch {
-    return undefined; // cut
-  }
-}
-
 /** Time, tokens, reasoning and trace of an answer, and the judge's calls. */
 function makingElement(side) {
   const { row } = side;
