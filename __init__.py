@@ -92,14 +92,17 @@ if TYPE_CHECKING:
     from .harness.api.bots import Recorded as Recorded
     from .harness.api.exchange import ForeignFile as ForeignFile
     from .harness.api.exchange import read as read
+    from .harness.api.results import AbstentionReport as AbstentionReport
     from .harness.api.results import Comparison as Comparison
     from .harness.api.results import Gate as Gate
     from .harness.api.results import KnowledgeReport as KnowledgeReport
+    from .harness.api.results import RankReport as RankReport
     from .harness.api.results import Records as Records
     from .harness.api.run import Database as Database
     from .harness.api.run import Row as Row
     from .harness.api.run import Run as Run
     from .harness.api.verbs import aask as aask
+    from .harness.api.verbs import abstain as abstain
     from .harness.api.verbs import acompare as acompare
     from .harness.api.verbs import aevaluate as aevaluate
     from .harness.api.verbs import agate as agate
@@ -112,6 +115,7 @@ if TYPE_CHECKING:
     from .harness.api.verbs import gate as gate
     from .harness.api.verbs import knowledge as knowledge
     from .harness.api.verbs import open as open
+    from .harness.api.verbs import rank as rank
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
     from .harness.run.judging import JudgeUnfit as JudgeUnfit
@@ -135,14 +139,17 @@ _HOMES = {
     **{
         name: f"harness.api.verbs:{name}"
         for name in (
-            "aask", "acompare", "aevaluate", "agate", "aknowledge", "arun", "ascore", "ask", "compare", "evaluate",
-            "gate", "run", "score",
+            "aask", "abstain", "acompare", "aevaluate", "agate", "aknowledge", "arun", "ascore", "ask", "compare",
+            "evaluate", "gate", "rank", "run", "score",
         )
     },
     **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
     **{name: f"harness.api.exchange:{name}" for name in ("ForeignFile", "read")},
     **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
-    **{name: f"harness.api.results:{name}" for name in ("Comparison", "Gate", "KnowledgeReport", "Records")},
+    **{
+        name: f"harness.api.results:{name}"
+        for name in ("AbstentionReport", "Comparison", "Gate", "KnowledgeReport", "RankReport", "Records")
+    },
     **{
         name: f"bots.bot:{name}"
         for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "ToolCall")

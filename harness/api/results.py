@@ -1,4 +1,4 @@
-"""Results: comparisons, verdicts of a gate and plain records, each shown as text, as HTML, or as data."""
+"""Results: comparisons, rankings, verdicts of a gate and plain records, each shown as text, as HTML, or as data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import orjson
@@ -29,10 +30,13 @@ from ...reports import (
 )
 from ...reports.markdown_text import one_line
 from ...reports.store import Store
+from ..suite import nearest
 
 if TYPE_CHECKING:
     from ...reports.analysis.findings import KnowledgeAnalysis
     from ...reports.compare.comparison import Asked, Compared, Correction
+    from ...reports.compare.scores import RunTables
+    from ...reports.ranking.ranked_run import AbstainedRun, RankedRun
     from ..gate.gate import GateResult
     from ..side_by_side import PairOptions
 
@@ -288,6 +292,144 @@ def compare_asked(
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))
     return Comparison(baseline, candidate, found)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RankReport(Shown):
+    """Which bot is best, and how sure that is; shown, it is what ``proctor rank`` prints.
+
+    Attributes:
+        ranked: the run with its rankings.
+    """
+
+    ranked: RankedRun
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, as ``proctor rank --json`` prints it."""
+        from ...reports.export.ranking import ranked_object
+
+        return ranked_object(self.ranked)
+
+    def records(self) -> Records:
+        """One record for each metric and bot, best first: mean, rank and the probability of being the best.
+
+        That is None where all questions are of one cluster, which says nothing of how means vary.
+        """
+        return Records(
+            [
+                {
+                    "metric": name, "bot": each.ranking.bots[place], "mean": each.means[place].value,
+                    "ci_low": each.means[place].low, "ci_high": each.means[place].high,
+                    "rank": float(each.ranking.ranks[place]),
+                    "probability_best": float(each.ranking.best[place]) if each.ranking.clusters > 1 else None,
+                    "questions": each.ranking.questions,
+                }
+                for name, each in self.ranked.metrics.items()
+                for place in each.ranking.order
+            ]
+        )  # fmt: skip
+
+    def _blocks(self) -> Iterator[Block]:
+        from ...reports.export.ranking import rank_blocks
+
+        return rank_blocks(self.ranked)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AbstentionReport(Shown):
+    """What wrong answers and abstentions cost, and how sure a bot should be to answer; shown as by ``proctor abstain``.
+
+    Attributes:
+        abstained: the run with the outcomes of each bot.
+    """
+
+    abstained: AbstainedRun
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, as ``proctor abstain --json`` prints it."""
+        from ...reports.export.ranking import abstained_object
+
+        return abstained_object(self.abstained)
+
+    def records(self) -> Records:
+        """One record for each bot, the cheapest first: how many rows of each outcome, and the cost of a question."""
+        return Records(
+            [
+                {
+                    "bot": bot, **each.counts, "expected_cost": each.cost.value, "ci_low": each.cost.low,
+                    "ci_high": each.cost.high,
+                }
+                for bot, each in self.abstained.bots.items()
+            ]
+        )  # fmt: skip
+
+    def _blocks(self) -> Iterator[Block]:
+        from ...reports.export.ranking import abstention_blocks
+
+        return abstention_blocks(self.abstained)
+
+
+class RankOptions(TypedDict, total=False):
+    """Options of a ranking; ``proctor.rank`` says what each means."""
+
+    metrics: Sequence[str]
+    bots: Sequence[str]
+    costs: Mapping[str, float]
+    cluster: str
+    seed: int
+
+
+class AbstainOptions(TypedDict, total=False):
+    """Options of ``proctor.abstain``, which says what each means."""
+
+    metric: str
+    threshold: float | None
+    costs: Mapping[str, float]
+    risk: float
+    bots: Sequence[str]
+    cluster: str
+    seed: int
+
+
+def rank_named(
+    run: str, database: Path, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
+    costs: Mapping[str, float] = MappingProxyType({}), cluster: str = "source", seed: int = 0,
+) -> RankReport:  # fmt: skip
+    """Rank the bots of the run that a text names. Raises InputError where they can't be ranked."""
+    from ...reports.compare.operands import open_operand
+    from ...reports.ranking.ranked_run import ranked_run
+
+    with open_operand(run, database, None) as operand:
+        return RankReport(ranked_run(_only(operand.run, bots), metrics, cluster, costs, seed))
+
+
+def abstain_named(
+    run: str, database: Path, *, metric: str = "", threshold: float | None = None,
+    costs: Mapping[str, float] = MappingProxyType({}), risk: float = 0.1, bots: Sequence[str] = (),
+    cluster: str = "source", seed: int = 0,
+) -> AbstentionReport:  # fmt: skip
+    """Weigh the wrong answers of a run against its abstentions. Raises InputError where that can't be done."""
+    from ...reports.compare.operands import open_operand
+    from ...reports.ranking.abstention import OUTCOMES, Costs
+    from ...reports.ranking.ranked_run import abstained_run
+
+    if not 0 < risk < 1:
+        raise InputError(f"The risk is a share between 0 and 1, such as 0.1; not {risk:g}.")
+    for name in costs:
+        if name not in OUTCOMES:
+            raise InputError(f"costs: there is no {name!r}{nearest(name, OUTCOMES, 'there are')}")
+    with open_operand(run, database, None) as operand:
+        wanted = _only(operand.run, bots)
+        return AbstentionReport(abstained_run(wanted, metric, threshold, Costs(**costs), risk, cluster, seed))
+
+
+def _only(run: RunTables, bots: Sequence[str]) -> RunTables:
+    """The run with those bots alone; all of them where none is named."""
+    from ...reports.compare.operands import check_bot
+
+    for bot in bots:
+        check_bot(run, bot)
+    return replace(run, tables={bot: table for bot, table in run.tables.items() if not bots or bot in bots})
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -41,7 +41,19 @@ from ...reports.leaderboard import leaderboard
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
 from ..gate.gate import GateOptions, gate_cached
 from ..suite import nearest
-from .results import CompareOptions, Comparison, Gate, Records, compare_named
+from .results import (
+    AbstainOptions,
+    AbstentionReport,
+    CompareOptions,
+    Comparison,
+    Gate,
+    RankOptions,
+    RankReport,
+    Records,
+    abstain_named,
+    compare_named,
+    rank_named,
+)
 from .running import soon
 
 if TYPE_CHECKING:
@@ -240,6 +252,14 @@ class Run:
     async def acompare(self, baseline: str, candidate: str, **options: Unpack[CompareOptions]) -> Comparison:
         """``compare`` for async code: the caller's loop goes on while a judge is asked."""
         return await soon(lambda _: self.compare(baseline, candidate, **options), progress=False)
+
+    def rank(self, **options: Unpack[RankOptions]) -> RankReport:
+        """Which bot is best, and how sure that is; options and errors are those of ``proctor.rank``."""
+        return rank_named(side_of(self), self.db, **options)
+
+    def abstain(self, **options: Unpack[AbstainOptions]) -> AbstentionReport:
+        """What wrong answers and abstentions cost; options and errors are those of ``proctor.abstain``."""
+        return abstain_named(side_of(self), self.db, **options)
 
     def gate(
         self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,

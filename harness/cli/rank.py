@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ...reports.export.ranking import abstained_object, abstention_blocks, rank_blocks, ranked_object
+from ... import InputError
+from ...reports.export.ranking import abstention_blocks, rank_blocks
 from ...reports.ranking.abstention import OUTCOMES
 from .console import Form, show_as
 from .conventions import Database, interruptible
 
-if TYPE_CHECKING:
-    from ...reports.compare.scores import RunTables
-
-
 STOPPED = "Stopped. Nothing was written."
 
 Run = Annotated[
-    str | None,
+    str,
     typer.Argument(metavar="RUN", help="A run, its beginning, 'previous', or a database; by default the latest run."),
 ]
 Cluster = Annotated[
@@ -31,7 +29,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The rando
 
 
 def rank(
-    run: Run = None,
+    run: Run = "latest",
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="The metric to rank by. Repeatable.")
     ] = None,
@@ -49,17 +47,16 @@ def rank(
 
     Also quality against latency and cost, and what a router would gain.
     """
-    from ...reports.compare.operands import open_operand
-    from ...reports.ranking.ranked_run import ranked_run
+    from ..api.verbs import rank as ranked
 
     stated = named_figures(costs, "--costs", None)
-    with interruptible(STOPPED), open_operand(run or "latest", database, None) as operand:
-        found = ranked_run(only(operand.run, bot or ()), metric or (), cluster, stated, seed)
-        show_as(form, lambda: ranked_object(found), lambda: rank_blocks(found))
+    with interruptible(STOPPED):
+        found = ranked(run, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed, db=database)
+        show_as(form, found.to_dict, lambda: rank_blocks(found.ranked))
 
 
 def abstain(
-    run: Run = None,
+    run: Run = "latest",
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="ID", help="The metric that decides whether an answer is right.")
     ] = "",
@@ -86,18 +83,15 @@ def abstain(
 
     Their cost, and the confidence from which a bot should answer.
     """
-    from ... import InputError
-    from ...reports.compare.operands import open_operand
-    from ...reports.ranking.abstention import Costs
-    from ...reports.ranking.ranked_run import abstained_run
+    from ..api.verbs import abstain as weighed
 
-    if not 0 < risk < 1:
-        raise InputError(f"--risk is a share between 0 and 1, such as 0.1; not {risk:g}.")
-    taken = Costs(**named_figures(costs, "--costs", OUTCOMES))
-    with interruptible(STOPPED), open_operand(run or "latest", database, None) as operand:
-        wanted = only(operand.run, bot or ())
-        found = abstained_run(wanted, metric, threshold, taken, risk, cluster, seed)
-        show_as(form, lambda: abstained_object(found), lambda: abstention_blocks(found))
+    stated = named_figures(costs, "--costs", OUTCOMES)
+    with interruptible(STOPPED):
+        found = weighed(
+            run, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (), cluster=cluster,
+            seed=seed, db=database,
+        )  # fmt: skip
+        show_as(form, found.to_dict, lambda: abstention_blocks(found.abstained))
 
 
 def named_figures(text: str, option: str, names: Sequence[str] | None) -> dict[str, float]:
@@ -106,10 +100,6 @@ def named_figures(text: str, option: str, names: Sequence[str] | None) -> dict[s
     Raises:
         InputError: what can't be read, with the nearest name.
     """
-    import difflib
-
-    from ... import InputError
-
     made: dict[str, float] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, _, figure = (piece.strip() for piece in part.rpartition("="))
@@ -124,20 +114,3 @@ def named_figures(text: str, option: str, names: Sequence[str] | None) -> dict[s
         if not name or not math.isfinite(made[name]):
             raise InputError(f"{option}: {part!r} is not of the form name=figure, such as {(names or ['rag'])[0]}=0.2.")
     return made
-
-
-def only(run: RunTables, bots: Sequence[str]) -> RunTables:
-    """The run with those bots alone; all of them where none is named.
-
-    Raises:
-        InputError: there is no such bot, with the nearest.
-    """
-    from dataclasses import replace
-
-    from ... import InputError
-    from ...reports.compare.operands import unknown_bot
-
-    for bot in bots:
-        if bot not in run.tables:
-            raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
-    return replace(run, tables={bot: table for bot, table in run.tables.items() if not bots or bot in bots})

@@ -9,8 +9,8 @@ import pytest
 from suites import NOTING, write_suite
 
 NAMES = [
-    "evaluate", "run", "score", "compare", "gate", "knowledge", "ask", "open", "Faq", "FullContext", "Rag", "Http",
-    "LangChain", "Recorded", "as_bot", "metric", "artefact", "metrics",
+    "evaluate", "run", "score", "compare", "rank", "abstain", "gate", "knowledge", "ask", "open", "Faq", "FullContext",
+    "Rag", "Http", "LangChain", "Recorded", "as_bot", "metric", "artefact", "metrics",
 ]  # fmt: skip
 # What is called under the name of a room has its words elsewhere.
 TEXTS = {

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+import proctor as api
 import pytest
+from proctor.reports.ranking.abstention import OUTCOMES
 from runs_with_traces import says, write_run
 from typed import proctor
 
@@ -103,7 +105,7 @@ def test_a_setting_that_hides_lower_thresholds_is_told(tmp_path):
 def test_a_risk_that_is_no_share_is_told(folder):
     done = proctor("abstain", "--risk", 10, folder=folder)
     assert done.returncode == 2
-    assert done.stderr == "proctor: --risk is a share between 0 and 1, such as 0.1; not 10.\n"
+    assert done.stderr == "proctor: The risk is a share between 0 and 1, such as 0.1; not 10.\n"
 
 
 def test_questions_that_do_not_say_whether_they_can_be_answered(tmp_path):
@@ -123,3 +125,15 @@ def test_a_bot_without_a_confidence_has_no_curve(tmp_path):
 def test_where_no_question_can_be_answered_that_is_told(tmp_path):
     write_run(tmp_path / "proctor.db", {"rag": rag}, 6, answerable=[False] * 6)
     assert "No question is answerable, so answering can only be wrong here." in abstain(tmp_path)
+
+
+def test_python_says_what_the_command_says(folder):
+    costs = {"abstained_wrongly": 5}
+    found = api.open(folder / "proctor.db").latest().abstain(costs=costs)
+    printed = json.loads(abstained(folder, "--json", "--costs", "abstained_wrongly=5"))
+    again = api.abstain(costs=costs, db=folder / "proctor.db").to_dict()
+    assert json.loads(json.dumps(found.to_dict())) == json.loads(json.dumps(again)) == printed
+    assert "expected cost" in repr(found)
+    rag = next(each for each in found.records() if each["bot"] == "rag")
+    assert sum(rag[name] for name in OUTCOMES) == 99
+    assert rag["expected_cost"] == pytest.approx((rag["wrong"] + 5 * rag["abstained_wrongly"]) / 99)

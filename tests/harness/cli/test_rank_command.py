@@ -2,13 +2,15 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import proctor as api
 import pytest
 from proctor import InputError
-from proctor.harness.cli.rank import named_figures, only
+from proctor.harness.cli.rank import named_figures
 from proctor.reports.export.ranking import abstention_blocks, percent, rank_blocks, rounded_up
 from proctor.reports.ranking.abstention import OUTCOMES, Confidence, promise
 from proctor.reports.ranking.ranked_run import Caution, abstained_run, ranked_run
@@ -120,12 +122,37 @@ def test_mistakes_are_sentences(folder, options, sentence):
     assert "Traceback" not in done.stderr
 
 
-def test_only_the_bots_that_are_named():
-    run = run_of(table("faq", [1.0]), table("rag", [1.0]))
-    assert list(only(run, ["rag"]).tables) == ["rag"]
-    assert list(only(run, []).tables) == ["faq", "rag"]
-    with pytest.raises(InputError, match="Did you mean rag"):
-        only(run, ["rga"])
+def as_json(found):
+    return json.loads(json.dumps(found.to_dict()))
+
+
+def test_python_says_what_the_command_says(folder):
+    run = api.open(folder / "proctor.db").latest()
+    printed = json.loads(ranked(folder, "--json"))
+    assert as_json(run.rank()) == as_json(api.rank(db=folder / "proctor.db")) == printed
+    assert "rag is best on right" in repr(run.rank())
+    best = run.rank().records()[0]
+    assert (best["metric"], best["bot"], best["rank"]) == ("right", "rag", 1.0)
+    assert best["probability_best"] > 0.99
+
+
+@pytest.mark.parametrize(
+    ("verb", "options", "sentence"),
+    [
+        ("rank", {"bots": ["rga"]}, "Did you mean rag?"),
+        ("rank", {"costs": {"rga": 1}}, "there is no bot 'rga'"),
+        ("abstain", {"bots": ["rga"]}, "Did you mean rag?"),
+        ("abstain", {"costs": {"wrng": 1}}, "there is no 'wrng'; did you mean wrong?"),
+        ("abstain", {"risk": 1}, "The risk is a share between 0 and 1"),
+    ],
+)
+def test_mistakes_in_python_are_sentences(folder, verb, options, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        getattr(api.open(folder / "proctor.db").latest(), verb)(**options)
+
+
+def test_only_the_bots_that_are_named(folder):
+    assert api.rank(bots=["rag", "bad"], db=folder / "proctor.db").to_dict()["bots"] == ["rag", "bad"]
 
 
 @pytest.mark.parametrize(
