@@ -460,16 +460,15 @@ def _same(table: ScoreTable, metric: RunMetric) -> bool:
 
 def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
     """The baseline's values of the questions that it was asked in the same words, with the same expected answer."""
-    values, asked = mean_of_repeats(table.values[metric]), [any(row) for row in table.asked.tolist()]
-    found = {}
-    for case in (case for unit in cases for case in unit):
-        place = table.places.get(case.key)
-        if place is None or not asked[place]:
-            continue
-        there = table.cases[place]
-        if (there.text, there.yardstick) == (case.text, case.yardstick):
-            found[case.key] = float(values[place])
-    return found
+    values, asked = mean_of_repeats(table.values[metric]), table.asked.any(axis=1)
+    known = [(case, table.places.get(case.key)) for unit in cases for case in unit]
+    pairs = [(case, place) for case, place in known if place is not None and asked[place]]
+    before = table.cases.at(np.array([place for _, place in pairs], np.intp))
+    return {
+        case.key: float(values[place])
+        for (case, place), there in zip(pairs, before, strict=True)
+        if (there.text, there.yardstick) == (case.text, case.yardstick)
+    }
 
 
 KEPT = "SELECT 1 FROM replies JOIN bots ON bots.id = bot_id WHERE fingerprint = ? LIMIT 1"

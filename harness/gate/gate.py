@@ -576,8 +576,8 @@ def gate_suite(
                 early = EarlyStop(
                     sequential_tests(evaluation, baseline, gated, rule, store), rule.cluster, loaded.suite.seed
                 )
-        began = now()
-        outcome = run_evaluation(early.arranged(evaluation) if early else evaluation, store, watcher)
+            began = now()  # the tests read questions of the baseline, which is open until they are done
+            outcome = run_evaluation(early.arranged(evaluation) if early else evaluation, store, watcher)
         saved = savings(store, outcome, began)
     result = early.result if early else None
     says = partial(early_verdict, result) if result and result.stopped else None

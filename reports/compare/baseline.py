@@ -22,7 +22,7 @@ from ...knowledge import existing, unreadable
 from ..files import whole_file
 from ..store.database import Store
 from ..summary import MetricColumn
-from .cases import Case, Cases
+from .cases import Case, CaseColumns, Cases
 from .changes import BotState
 from .scores import ABSENT, CODES, STATUSES, Figures, RunTables, ScoreTable, run_tables
 
@@ -104,21 +104,32 @@ def read_baseline(path: Path) -> RunTables:
             f"{path} has the format {made.head[MARK]!r} of baselines; this Proctor reads {FORMAT}. Upgrade Proctor, or"
             f" {AGAIN}."
         )
-    found = _Checksum(made.head)
-    for question in made.questions:
+    found, trouble, read = _Checksum(made.head), None, None
+    for question in made.questions:  # a file of a million is parsed once
         found.add(question)
+        if trouble is None:
+            try:
+                read = read or _Reading(path, made)
+                read.add(question)
+            except _NOT_OURS as error:
+                trouble = error
     if made.head.get("checksum") != found.hex:
         raise InputError(
             f"{path} is not as it was written: its content does not match its checksum, so it was edited by hand or "
             f"merged. {AGAIN[0].upper()}{AGAIN[1:]}; figures in it are not meant to be edited."
         )
     try:
-        return _tables(path, made)
-    except (ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, TypeError, ValueError) as error:
+        if trouble is not None:
+            raise trouble
+        return (read or _Reading(path, made)).tables()
+    except _NOT_OURS as error:
         raise InputError(
             f"{path} can't be used as a baseline: its content is not of the form that Proctor writes"
             f" ({type(error).__name__}: {error}). {AGAIN[0].upper()}{AGAIN[1:]}."
         ) from error
+
+
+_NOT_OURS: Final = (ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, TypeError, ValueError)
 
 
 def read_states(path: Path) -> dict[str, BotState]:
@@ -233,21 +244,44 @@ def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
     return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {AGAIN[0].upper()}{AGAIN[1:]}."
 
 
-def _tables(path: Path, made: _Opened) -> RunTables:
-    head, columns = made.head, {column.name: column for column in map(_column, made.head["metrics"])}
-    cases = Cases(map(_case, made.questions))
-    if len(np.unique(cases.keys)) != len(cases):
-        raise ValueError("a question is there twice")
-    tables = {
-        str(bot["name"]): _table(str(head["run"]), bot, cases, columns, _Answers(made.questions, cases, bot["name"]))
-        for bot in head["bots"]
-    }
-    for place, question in enumerate(made.questions):
-        for bot, table in tables.items():
+class _Reading:
+    """The tables of a file, filled question by question."""
+
+    def __init__(self, path: Path, made: _Opened) -> None:
+        self._path, self._made, self._columns = path, made, CaseColumns()
+        columns = {column.name: column for column in map(_column, made.head["metrics"])}
+        count = len(made.questions)
+        self._tables = {
+            str(bot["name"]): _table(str(made.head["run"]), bot, count, columns) for bot in made.head["bots"]
+        }
+
+    def add(self, question: Mapping[str, Any]) -> None:
+        """The next question."""
+        case, place = _case(question), len(self._columns.keys)
+        self._columns.add(case.key, case.source_document, case.answerable, case.conversation)
+        for bot, table in self._tables.items():
             for repeat, row in enumerate(question["rows"].get(bot) or []):
                 if row is not None:
                     _fill(table, (place, repeat), row)
-    return RunTables(str(path), str(head["run"]), str(head["suite"]), str(head["status"]), head["manifest"], tables)
+
+    def tables(self) -> RunTables:
+        """All of them, when all questions are in."""
+        head, questions = self._made.head, self._made.questions
+        cases = Cases(
+            self._columns,
+            lambda ids: [_case(questions[place]) for place in ids],
+            range(len(questions)),
+            self._path.resolve(),
+        )
+        if len(np.unique(cases.keys)) != len(cases):
+            raise ValueError("a question is there twice")
+        tables = {
+            bot: replace(table, cases=cases, answers=_Answers(questions, cases, bot))
+            for bot, table in self._tables.items()
+        }
+        return RunTables(
+            str(self._path), str(head["run"]), str(head["suite"]), str(head["status"]), head["manifest"], tables
+        )
 
 
 def _column(line: Mapping[str, Any]) -> MetricColumn:
@@ -284,18 +318,17 @@ class _Answers:
         return None if row is None or row.get("answer") is None else str(row["answer"])
 
 
-def _table(
-    run: str, bot: Mapping[str, Any], cases: Cases, columns: Mapping[str, MetricColumn], answers: _Answers
-) -> ScoreTable:
-    shape = len(cases), int(bot["repeats"])
+def _table(run: str, bot: Mapping[str, Any], count: int, columns: Mapping[str, MetricColumn]) -> ScoreTable:
+    """An empty one, which gets its questions when they are read."""
+    shape = count, int(bot["repeats"])
     return ScoreTable(
         run=run, bot=str(bot["name"]), fingerprint=str(bot["fingerprint"]), kind=str(bot["kind"]),
-        model=bot["model"], embedded=bool(bot["embedded"]), cases=cases, columns=columns,
+        model=bot["model"], embedded=bool(bot["embedded"]), cases=Cases.of(()), columns=columns,
         values={name: np.full(shape, np.nan) for name in columns},
         statuses={name: np.full(shape, ABSENT, np.int8) for name in columns},
         asked=np.zeros(shape, np.bool_), answered=np.zeros(shape, np.bool_), timed_out=np.zeros(shape, np.bool_),
         latency_ms=np.full(shape, np.nan), cost=np.full(shape, np.nan), abstained=np.full(shape, -1, np.int8),
-        answer_hashes=np.zeros(shape, np.uint64), answers=answers,
+        answer_hashes=np.zeros(shape, np.uint64),
     )  # fmt: skip
 
 
@@ -479,14 +512,16 @@ def _question(
     if case.extra:
         made["extra"] = dict(case.extra)
     rows = {
-        table.bot: [_row(table, place, repeat, metrics, answers) for repeat in range(table.repeats)] for table in tables
+        table.bot: [_row(table, case.key, (place, repeat), metrics, answers) for repeat in range(table.repeats)]
+        for table in tables
     }
     return made | {"rows": {bot: of_bot for bot, of_bot in rows.items() if any(of_bot)}}
 
 
-def _row(table: ScoreTable, place: int, repeat: int, metrics: Sequence[str], answers: bool) -> dict[str, object] | None:
+def _row(
+    table: ScoreTable, key: str, at: tuple[int, int], metrics: Sequence[str], answers: bool
+) -> dict[str, object] | None:
     """One row; None where it was not asked. What has no value gives the status in its place."""
-    at = place, repeat
     if not table.asked[at]:
         return None
     made: dict[str, object] = {}
@@ -504,7 +539,7 @@ def _row(table: ScoreTable, place: int, repeat: int, metrics: Sequence[str], ans
         for name in metrics
         if (status := int(table.statuses[name][at])) != ABSENT
     }
-    if answers and (answer := table.answers(table.cases[place].key, repeat)) is not None:
+    if answers and (answer := table.answers(key, at[1])) is not None:
         made["answer"] = answer[:LONGEST_ANSWER]
     return made
 

@@ -1,15 +1,13 @@
-"""Cases: the questions of a run as comparisons see them, a million of them in little memory."""
+"""Cases: the questions of a run as comparisons see them; of a million, columns are in memory and texts are not."""
 
 from __future__ import annotations
 
 import hashlib
-import pickle
-import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Self, overload
+from typing import Final, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,75 +48,68 @@ def number_of(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-BLOCK: Final = 512  # cases that are packed together
-OPEN: Final = 8  # blocks that stay unpacked
+AT_ONCE: Final = 64  # cases that are read together
 OWN: Final = -1  # in place of a source document: the question is its own cluster
 
 
-class _Packed:
-    """Cases in compressed blocks, and the columns by which whole runs are paired and clustered."""
+class CaseColumns:
+    """What is known of each question without reading its texts."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
-        self._blocks: list[bytes] = []
-        self._unpacked: dict[int, list[Case]] = {}
-        keys, texts, marks, sources = array("Q"), array("Q"), array("Q"), array("i")
-        names: dict[str, int] = {}
-        waiting: list[tuple[Any, ...]] = []
+    def __init__(self) -> None:
+        self.keys, self.sources, self.answerable = array("Q"), array("i"), array("b")
         self.has_conversations = False
-        for case in cases:
-            keys.append(number_of(case.key))
-            texts.append(number_of(case.text))
-            marks.append(number_of(case.yardstick))
-            sources.append(names.setdefault(case.source_document, len(names)) if case.source_document else OWN)
-            self.has_conversations |= bool(case.conversation)
-            waiting.append(_fields(case))
-            if len(waiting) == BLOCK:
-                self._pack(waiting)
-        if waiting:
-            self._pack(waiting)
-        self.keys, self.texts, self.marks = (np.array(each, np.uint64) for each in (keys, texts, marks))
-        self.sources = np.array(sources, np.intp)
+        self._names: dict[str, int] = {}
 
-    def _pack(self, waiting: list[tuple[Any, ...]]) -> None:
-        self._blocks.append(zlib.compress(pickle.dumps(waiting, pickle.HIGHEST_PROTOCOL), 1))
-        waiting.clear()
-
-    def case(self, at: int) -> Case:
-        """The case at a place."""
-        number, inside = divmod(at, BLOCK)
-        if number not in self._unpacked:
-            if len(self._unpacked) == OPEN:
-                del self._unpacked[next(iter(self._unpacked))]
-            # Packed by this very object, so nothing of others is loaded.
-            lines = pickle.loads(zlib.decompress(self._blocks[number]))  # noqa: S301
-            self._unpacked[number] = [Case(*line) for line in lines]
-        return self._unpacked[number][inside]
+    def add(self, key: str, source_document: str, answerable: bool | None, conversation: str) -> None:
+        """The next question."""
+        names = self._names
+        self.keys.append(number_of(key))
+        self.sources.append(names.setdefault(source_document, len(names)) if source_document else OWN)
+        self.answerable.append(-1 if answerable is None else bool(answerable))
+        if conversation:
+            self.has_conversations = True
 
 
-def _fields(case: Case) -> tuple[Any, ...]:
-    return (
-        case.key, case.text, case.yardstick, case.source_document, case.tags, case.answerable, case.conversation,
-        case.turn, case.extra,
-    )  # fmt: skip
+class _Source:
+    """Where cases come from: their columns, and what reads some of them."""
+
+    def __init__(
+        self, columns: CaseColumns, read: Callable[[Sequence[int]], Sequence[Case]], origin: object, ids: Sequence[int]
+    ) -> None:
+        self.keys, self.sources = np.array(columns.keys, np.uint64), np.array(columns.sources, np.int32)
+        self.answerable, self.has_conversations = np.array(columns.answerable, np.int8), columns.has_conversations
+        self.read, self.origin, self.ids = read, origin, np.array(ids, np.int64)
 
 
 class Cases(Sequence[Case]):
-    """Questions in their order; each is unpacked when it is asked for.
-
-    They take about 28 bytes each and what their compressed texts do, whatever a ``Case`` would.
+    """Questions in their order; each is read when it is asked for, so a million take some megabytes.
 
     Args:
-        cases: read once.
+        columns: of all of them.
+        read: gives the cases of some ids, in their order.
+        ids: of all of them.
+        origin: where they are from: questions of one origin with the same id are the same.
     """
 
-    def __init__(self, cases: Iterable[Case]) -> None:
-        self._packed = _Packed(cases)
-        self._at: Places = np.arange(len(self._packed.keys))
+    def __init__(
+        self, columns: CaseColumns, read: Callable[[Sequence[int]], Sequence[Case]], ids: Sequence[int], origin: object
+    ) -> None:
+        self._source = _Source(columns, read, origin, ids)
+        self._at: Places = np.arange(len(self._source.keys))
+        self._window: tuple[int, Sequence[Case]] = 0, ()
+
+    @classmethod
+    def of(cls, cases: Iterable[Case]) -> Self:
+        """Cases that are in memory anyway."""
+        listed, columns = list(cases), CaseColumns()
+        for case in listed:
+            columns.add(case.key, case.source_document, case.answerable, case.conversation)
+        return cls(columns, lambda ids: [listed[place] for place in ids], range(len(listed)), listed)
 
     def at(self, places: Places) -> Self:
         """Those at some places, in their order; nothing is copied."""
         made = type(self).__new__(type(self))
-        made._packed, made._at = self._packed, self._at[places]
+        made._source, made._at, made._window = self._source, self._at[places], (0, ())
         return made
 
     def __len__(self) -> int:
@@ -131,11 +122,22 @@ class Cases(Sequence[Case]):
     def __getitem__(self, at: slice) -> Cases: ...
     def __getitem__(self, at: int | slice) -> Case | Cases:
         """The case at a place, or those of a slice."""
-        return self.at(np.arange(len(self))[at]) if isinstance(at, slice) else self._packed.case(int(self._at[at]))
+        if isinstance(at, slice):
+            return self.at(np.arange(len(self))[at])
+        place = range(len(self))[at]
+        start, read = self._window
+        if not start <= place < start + len(read):
+            # More at once for one who goes on, not for one who looks here and there.
+            start, read = self._window = place, self._read(place, AT_ONCE if place == start + len(read) else 1)
+        return read[place - start]
+
+    def _read(self, start: int, count: int = AT_ONCE) -> Sequence[Case]:
+        return self._source.read(self._source.ids[self._at[start : start + count]].tolist())
 
     def __iter__(self) -> Iterator[Case]:
         """One after the other."""
-        return map(self._packed.case, self._at.tolist())
+        for start in range(0, len(self), AT_ONCE):
+            yield from self._read(start)
 
     def __eq__(self, other: object) -> bool:
         """Whether the cases are equal."""
@@ -146,32 +148,40 @@ class Cases(Sequence[Case]):
     @property
     def keys(self) -> NDArray[np.uint64]:
         """A number for each key."""
-        return self._packed.keys[self._at]
+        return self._source.keys[self._at]
 
     @property
-    def texts(self) -> NDArray[np.uint64]:
-        """A number for each text."""
-        return self._packed.texts[self._at]
-
-    @property
-    def marks(self) -> NDArray[np.uint64]:
-        """A number for each yardstick."""
-        return self._packed.marks[self._at]
-
-    @property
-    def sources(self) -> Places:
+    def sources(self) -> NDArray[np.int32]:
         """A number for each source document, OWN for none."""
-        return self._packed.sources[self._at]
+        return self._source.sources[self._at]
+
+    @property
+    def answerable(self) -> NDArray[np.int8]:
+        """1 or 0, and -1 where the question set does not say."""
+        return self._source.answerable[self._at]
 
     @property
     def has_conversations(self) -> bool:
         """Whether any question is a turn of a conversation."""
-        return self._packed.has_conversations
+        return self._source.has_conversations
 
     @cached_property
     def places(self) -> PlacesByKey:
         """The place of each question by its key."""
         return PlacesByKey(self)
+
+    def alike(self, others: Cases) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Of as many others, whether each has the same text, and whether it is marked by the same yardstick.
+
+        What is one question of one origin is not read.
+        """
+        known = np.zeros(len(self), np.bool_)
+        if self._source.origin == others._source.origin:
+            known = self._source.ids[self._at] == others._source.ids[others._at]
+        texts, marks, unknown = known, known.copy(), np.flatnonzero(~known)
+        for place, one, other in zip(unknown.tolist(), self.at(unknown), others.at(unknown), strict=True):
+            texts[place], marks[place] = one.text == other.text, one.yardstick == other.yardstick
+        return texts, marks
 
 
 class PlacesByKey:

@@ -247,8 +247,9 @@ def _partners(baseline: ScoreTable, candidate: ScoreTable) -> tuple[Places, Plac
     before, after = baseline.cases.at(old), candidate.cases.at(new)
     at = before.places.of_numbers(after.keys)
     there = at >= 0
-    same_text = there & (before.texts[at] == after.texts) if len(old) else there
-    same = same_text & (before.marks[at] == after.marks) if len(old) else there
+    same_text, same = there.copy(), there.copy()
+    same_text[there], same[there] = before.at(at[there]).alike(after.at(np.flatnonzero(there)))
+    same &= same_text
 
     def keys(cases: Cases, which: NDArray[np.bool_]) -> tuple[str, ...]:
         return tuple(case.key for case in cases.at(np.flatnonzero(which)))

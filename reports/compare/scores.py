@@ -22,7 +22,7 @@ from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
 from ..summary import MetricColumn, metric_columns
-from .cases import Case, Cases, PlacesByKey
+from .cases import Case, CaseColumns, Cases, PlacesByKey
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -263,11 +263,15 @@ def estimate(
 
 
 CASES: Final = """
-SELECT questions.id, key, text, expected, constraints, evidence, tags, source_document, answerable,
-    history, conversation, turn, nuggets, expected_tools, forbidden_tools, extra
+SELECT questions.id, key, source_document, answerable, conversation, CASE WHEN INSTR(extra, ?) THEN extra END
 FROM questions JOIN (
     SELECT question_id, MIN(position) AS place FROM run_rows WHERE run_id = ? GROUP BY question_id
 ) ON question_id = questions.id ORDER BY place, questions.id"""
+
+TEXTS: Final = """
+SELECT id, key, text, expected, constraints, evidence, tags, source_document, answerable,
+    history, conversation, turn, nuggets, expected_tools, forbidden_tools, extra
+FROM questions WHERE id IN (SELECT value FROM json_each(?))"""
 
 ROWS: Final = """
 SELECT question_id, run_rows.repeat, status, latency_ms, cost, abstained, answer FROM run_rows
@@ -295,7 +299,7 @@ def run_tables(
 ) -> RunTables:
     """Read a run; ``bots`` and ``metrics`` name those that are wanted, None means all.
 
-    The store stays open for its answers.
+    The store stays open for its questions and answers.
 
     Raises:
         StoreError: the database is damaged.
@@ -380,10 +384,15 @@ def _case(
     )
 
 
+def _cases(store: Store, ids: Sequence[int]) -> list[Case]:
+    found = {line[0]: line[1:] for line in store.query(TEXTS, [to_json(ids)])}
+    return [_case(*found[each]) for each in ids]
+
+
 LINES: Final = 10_000  # of a table that are read at a time
 
 
-def _blocks(store: Store, sql: str, arguments: Sequence[object]) -> Iterator[list[tuple[Any, ...]]]:
+def blocks(store: Store, sql: str, arguments: Sequence[object]) -> Iterator[list[tuple[Any, ...]]]:
     """The columns of a statement's lines, some lines at a time: all of them at once would be all of the run."""
     found = store.connection.execute(sql, arguments)
     while lines := found.fetchmany(LINES):
@@ -411,17 +420,14 @@ class _Questions:
     @classmethod
     def read(cls, store: Store, run_id: int) -> _Questions:
         """As the run has them."""
-        ids, simulated = array("q"), list[tuple[str, str]]()
-
-        def read() -> Iterator[Case]:
-            for line in store.connection.execute(CASES, [run_id]):
-                ids.append(line[0])
-                case = _case(*line[1:])
-                if SIMULATED in case.extra:
-                    simulated.append((case.key, f"{case.conversation}/1"))
-                yield case
-
-        every = Cases(read())
+        ids, simulated, columns = array("q"), list[tuple[str, str]](), CaseColumns()
+        for lines in blocks(store, CASES, [f'"{SIMULATED}":', run_id]):
+            ids.extend(lines[0])
+            for key, source, answerable, conversation, extra in zip(*lines[1:], strict=True):
+                columns.add(key, source, answerable, conversation)
+                if extra and SIMULATED in orjson.loads(extra):
+                    simulated.append((key, f"{conversation}/1"))
+        every = Cases(columns, partial(_cases, store), ids, store.path.resolve())
         _, first, alike = np.unique(every.keys, return_index=True, return_inverse=True)
         order = np.argsort(first)
         rank = np.empty(len(order), np.intp)
@@ -473,7 +479,7 @@ class _Frame:
                 for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
             },
         )  # fmt: skip
-        for ids, repeats, status, latency, cost, abstained, answers in _blocks(self.store, ROWS, [self.run_id, bot_id]):
+        for ids, repeats, status, latency, cost, abstained, answers in blocks(self.store, ROWS, [self.run_id, bot_id]):
             at = self.questions.at(ids), np.array(repeats, np.intp)
             table.asked[at] = True
             table.answered[at] = [each == "answered" for each in status]
@@ -489,7 +495,7 @@ class _Frame:
         values = {metric: self._full(np.nan, np.float64) for metric in self.columns}
         statuses = {metric: self._full(ABSENT, np.int8) for metric in self.columns}
         arguments = [self.run_id, bot_id, to_json(list(self.columns))]
-        for ids, repeats, metrics, found, how in _blocks(self.store, SCORES, arguments):
+        for ids, repeats, metrics, found, how in blocks(self.store, SCORES, arguments):
             places, repeat = self.questions.at(ids), np.array(repeats, np.intp)
             of, codes = np.array(metrics, np.int64), np.array([CODES[each] for each in how], np.int8)
             figures = np.array(found, np.float64)  # None is NaN

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics import passed
-from ..compare.scores import Figures, Flags, Mean, RunTables, ScoreTable, clustered_mean
+from ..compare.cases import number_of
+from ..compare.scores import Figures, Flags, Mean, RunTables, ScoreTable, blocks, clustered_mean
 from ..reported_run import bound
 from ..statistics.agreement import controlled_threshold
 from ..store.database import Store
@@ -25,7 +26,8 @@ TRACED: Final = """
 SELECT questions.key, run_rows.repeat, {columns} FROM run_rows
 JOIN runs ON runs.id = run_rows.run_id JOIN bots ON bots.id = run_rows.bot_id
 JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = question_id
-WHERE runs.name = ? AND bots.name = ? AND replies.status = 'answered'"""
+WHERE runs.name = ? AND bots.name = ? AND replies.status = 'answered'
+AND (trace IS NOT NULL OR EXISTS (SELECT 1 FROM contexts WHERE contexts.reply_id = replies.id))"""
 OF_TRACE: Final = "CASE WHEN json_type(trace, '$.{key}') IN ('integer', 'real') THEN json_extract(trace, '$.{key}') END"
 OF_CONTEXT: Final = "(SELECT MAX(score) FROM contexts WHERE contexts.reply_id = replies.id)"
 SETTING: Final = """
@@ -63,10 +65,11 @@ def confidences(run: RunTables) -> dict[str, Confidence]:
 
 def _confidence(store: Store, run: str, table: ScoreTable) -> Confidence | None:
     columns = [OF_TRACE.format(key=key) for key in KEYS]
-    lines = store.query(TRACED.format(columns=", ".join([*columns, OF_CONTEXT])), [run, table.bot])
     made = np.full((len(KEYS) + 1, *table.asked.shape), np.nan)
-    for key, repeat, *figures in lines:
-        made[:, table.places[key], repeat] = [np.nan if figure is None else figure for figure in figures]
+    wanted = TRACED.format(columns=", ".join([*columns, OF_CONTEXT]))
+    for keys, repeats, *figures in blocks(store, wanted, [run, table.bot]):
+        places = table.places.of_numbers(np.fromiter(map(number_of, keys), np.uint64, len(keys)))
+        made[:, places, np.array(repeats, np.intp)] = np.array(figures, np.float64)  # None is NaN
     counts = np.isfinite(made).sum(axis=(1, 2))
     if not counts.any():
         return None
@@ -333,8 +336,7 @@ def costs_of(outcomes: Codes, costs: Costs) -> Figures:
 
 def _answerable(table: ScoreTable) -> NDArray[np.int8]:
     """A line a question: 1, 0, or -1 where the question set does not say."""
-    answerable = [-1 if case.answerable is None else int(case.answerable) for case in table.cases]
-    return np.broadcast_to(np.array(answerable, np.int8)[:, None], table.asked.shape)
+    return np.broadcast_to(table.cases.answerable[:, None], table.asked.shape)
 
 
 def _passes(values: Figures, rule: Rule) -> NDArray[np.int8]:

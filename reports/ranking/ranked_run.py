@@ -122,7 +122,7 @@ def judges_of(run: RunTables, metrics: Sequence[str], cluster: str, seed: int = 
     if path.is_file() and path.suffix.lower() != ".json":
         with contextlib.closing(Store.open(path, create=False)) as store:
             others = list(_others(store, run, model))
-        found = [each for metric in judged if (each := _agreement(run, name, others, metric, cluster, seed))]
+            found = [each for metric in judged if (each := _agreement(run, name, others, metric, cluster, seed))]
     return Judges(name, MEMBERS in model, tuple(judged), tuple(found))
 
 
@@ -466,8 +466,8 @@ def abstained_run(
         InputError: no question says whether it can be answered, there is no such metric, or no threshold.
     """
     table = next(iter(run.tables.values()))
-    answerable = [case.answerable for case in table.cases]
-    if all(each is None for each in answerable):
+    answerable = table.cases.answerable
+    if (answerable < 0).all():
         raise InputError(
             f"No question of run {run.run} says whether it can be answered. Give questions 'answerable: false' where"
             " the documents don't hold the answer, and true where they do, and run again: answers are cached."
@@ -486,9 +486,9 @@ def abstained_run(
         chosen=not metric,
         costs=taken,
         risk=risk,
-        answerable=answerable.count(True),
-        unanswerable=answerable.count(False),
-        unknown=answerable.count(None),
+        answerable=int((answerable == 1).sum()),
+        unanswerable=int((answerable == 0).sum()),
+        unknown=int((answerable < 0).sum()),
         bots=dict(sorted(found.items(), key=lambda item: item[1].cost.value)),
         ranking=_ranking(found, taken, codes, seed),
         cautions={bot: _caution(run.tables[bot], found[bot], sure[bot], risk, codes) for bot in found if bot in sure},

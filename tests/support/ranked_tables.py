@@ -51,7 +51,7 @@ def table(
     hashes = np.ones(shape, np.bool_) if answered is None else two_dimensional(answered).astype(np.bool_)
     return ScoreTable(
         run="run-1", bot=bot, fingerprint=bot, kind="python", model=None, embedded=embedded,
-        cases=Cases(asked or cases(shape[0])), columns={name: known.get(name) or column(name) for name in arrays},
+        cases=Cases.of(asked or cases(shape[0])), columns={name: known.get(name) or column(name) for name in arrays},
         values=arrays, statuses={name: np.zeros(shape, np.int8) for name in arrays},
         asked=np.ones(shape, np.bool_), answered=hashes,
         timed_out=np.zeros(shape, np.bool_) if timed_out is None else two_dimensional(timed_out).astype(np.bool_),

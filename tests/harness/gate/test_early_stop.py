@@ -47,11 +47,8 @@ def baseline(path: Path, answer: Callable[[str], object], questions: list[Questi
 
 
 def read(path: Path) -> RunTables:
-    store = Store.open(path)
-    try:
-        return run_tables(store, find_run(store)[0])
-    finally:
-        store.close()
+    store = Store.open(path)  # stays open for its questions
+    return run_tables(store, find_run(store)[0])
 
 
 def stop_early(

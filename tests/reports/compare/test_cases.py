@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from proctor.reports.compare.cases import Case, Cases
+from proctor.reports.compare.cases import Case, CaseColumns, Cases
 from proctor.reports.compare.comparable import cluster_codes, cluster_of
 
 
@@ -18,7 +18,7 @@ def many(count):
 
 
 def test_they_are_the_cases_that_were_given():
-    cases = Cases(many(1_500))  # three blocks, the last one not full
+    cases = Cases.of(many(1_500))  # three blocks, the last one not full
     assert list(cases) == list(many(1_500))
     assert (cases[0], cases[-1], cases[1_023]) == tuple(list(many(1_500))[at] for at in (0, -1, 1_023))
     backwards = cases.at(np.arange(1_499, -1, -7))
@@ -28,25 +28,61 @@ def test_they_are_the_cases_that_were_given():
     assert (backwards.places.get("q1493"), "q1493" in backwards.places) == (None, False)
     with pytest.raises(KeyError):
         backwards.places["q3"]
-    assert (len(Cases(())), Cases(()).places.get("q0"), cluster_codes(Cases(()), "source").tolist()) == (0, None, [])
+    assert (len(Cases.of(())), Cases.of(()).places.get("q0"), cluster_codes(Cases.of(()), "source").tolist()) == (
+        0,
+        None,
+        [],
+    )
 
 
 @pytest.mark.parametrize("cluster", ["source", "none", "tag", "tag:tag3"])
 def test_clusters_are_those_of_one_question_after_the_other(cluster):
-    cases = Cases(many(2_000)).at(np.random.default_rng(0).permutation(2_000)[:900])
+    cases = Cases.of(many(2_000)).at(np.random.default_rng(0).permutation(2_000)[:900])
     codes: dict[tuple[bool, str], int] = {}
     wanted = [codes.setdefault(cluster_of(case, cluster), len(codes)) for case in cases]
     assert cluster_codes(cases, cluster).tolist() == wanted
 
 
-def test_a_question_takes_a_fifth_of_what_an_object_does():
+def columns(count):
+    made = CaseColumns()
+    for case in many(count):
+        made.add(case.key, case.source_document, case.answerable, case.conversation)
+    return made
+
+
+def reader(read):
+    """Reads cases by their ids, and notes which."""
+    every = list(many(1_000))
+
+    def of_ids(ids):
+        read.extend(ids)
+        return [every[each] for each in ids]
+
+    return of_ids
+
+
+def test_texts_are_read_when_they_are_asked_for_and_do_not_stay():
+    read = []
+    of_ids = reader(read)
     tracemalloc.start()
-    objects = list(many(20_000))
-    whole = tracemalloc.get_traced_memory()[0]
-    del objects
-    before = tracemalloc.get_traced_memory()[0]
-    cases = Cases(many(20_000))
-    packed = tracemalloc.get_traced_memory()[0] - before
+    cases = Cases(columns(20_000), of_ids, range(20_000), "here")
+    assert tracemalloc.get_traced_memory()[0] / 20_000 < 60  # an object with its texts takes about 700 bytes
     tracemalloc.stop()
-    assert len(cases) == 20_000
-    assert packed < whole / 5
+    assert (len(cases), cases.places["q700"], read) == (20_000, 700, [])
+    assert (cases[700].text, read) == ("What is number 700 \ud800?", [700])
+    assert (cases[701].key, cases[702].key, read[1:]) == ("q701", "q702", list(range(701, 765)))
+
+
+def test_questions_of_one_origin_are_not_read_to_be_compared():
+    read = []
+    of_ids = reader(read)
+    one, other = (Cases(columns(50), of_ids, range(50), "here") for _ in range(2))
+    texts, marks = one.alike(other)
+    assert (texts.all(), marks.all(), read) == (True, True, [])
+    turned = np.arange(50)
+    turned[[8, 15]] = 15, 8  # of another text; both are marked by the same yardstick
+    texts, marks = one.alike(other.at(turned))
+    assert (np.flatnonzero(~texts).tolist(), marks.all(), set(read)) == ([8, 15], True, {8, 15})
+    elsewhere = Cases(columns(50), of_ids, range(50), "there")
+    assert [each.all() for each in one.alike(elsewhere)] == [True, True]
+    assert set(read) == set(range(50))
