@@ -460,7 +460,7 @@ def _same(table: ScoreTable, metric: RunMetric) -> bool:
 
 def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
     """The baseline's values of the questions that it was asked in the same words, with the same expected answer."""
-    values, asked = mean_of_repeats(table.values[metric]), table.asked.any(axis=1)
+    values, asked = mean_of_repeats(table.values[metric]), np.any(table.asked, axis=1).tolist()
     known = [(case, table.places.get(case.key)) for unit in cases for case in unit]
     pairs = [(case, place) for case, place in known if place is not None and asked[place]]
     before = table.cases.at(np.array([place for _, place in pairs], np.intp))

@@ -153,6 +153,13 @@ class Pairing:
         """The values of both sides, of shape (questions, repeats); the sides may have another number of repeats."""
         return self.baseline.values[metric][self.baseline_places], self.candidate.values[metric][self.candidate_places]
 
+    def of_question(self, metric: str, place: int) -> tuple[Figures, Figures]:
+        """The values of both sides of one question, of shape (repeats,)."""
+        return (
+            self.baseline.values[metric][self.baseline_places[place]],
+            self.candidate.values[metric][self.candidate_places[place]],
+        )
+
     @property
     def cluster_count(self) -> int:
         """How many clusters the questions make."""

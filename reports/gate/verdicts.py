@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -460,11 +459,13 @@ class _Measured:
     """A metric before the p values are corrected."""
 
     column: MetricColumn
-    baseline: Figures
-    candidate: Figures
+    means: tuple[float | None, float | None]  # of the questions that have a value on both sides
     gain: Difference | None
     bounds: tuple[float, float] | None
-    lost: Figures  # of each question that has a value on the baseline's side the share that the candidate's side misses
+    missing: int  # questions with a value on the baseline's side and none on the candidate's
+    missing_in_part: int
+    missing_share: float
+    is_alike: bool  # every question has the value that it had: of the same words, nothing can have become worse
 
 
 def metric_verdicts(
@@ -482,7 +483,7 @@ def metric_verdicts(
         again: what was asked again, because its value had changed.
     """
     measured = {name: _measured(pairing, name, rule, (unasked or {}).get(name, 0)) for name in metrics}
-    alike = {name for name, each in measured.items() if pairing.same_words and _is_alike(each)}
+    alike = {name for name, each in measured.items() if pairing.same_words and each.is_alike}
     gains = {name: each.gain for name, each in measured.items() if each.gain is not None and name not in alike}
     p_values = {name: gain.p_to_correct for name, gain in gains.items() if gain.p_to_correct is not None}
     # Where no question changed, p is 1 whatever the truth is: nothing has to be paid for it (Tarone 1990).
@@ -501,11 +502,6 @@ def metric_verdicts(
         replace(each, outcome="unchanged", further=None, sentence=same) if each.metric in alike else each
         for each in made
     ]
-
-
-def _is_alike(found: _Measured) -> bool:
-    """Whether every question has the value that it had; of the same words, nothing can have become worse."""
-    return not found.lost.any() and np.array_equal(found.baseline, found.candidate, equal_nan=True)
 
 
 def unchanged(pairing: Pairing, name: str, rule: GateRule) -> MetricVerdict:
@@ -539,14 +535,17 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Mea
             sign * baseline[both], sign * candidate[both], pairing.clusters[both], low, high,
             is_binary(column, baseline, candidate), LEVEL, rule.seed, cluster_noun(pairing.cluster),
         )  # fmt: skip
-    lost = _lost(*pairing.repeated_values(name))[there]
+    lost = np.concatenate([_lost(*pairing.repeated_values(name))[there], np.ones(unasked)])
+    whole = int((lost == 1).sum())
     return _Measured(
         column,
-        baseline,
-        candidate,
+        (_mean(baseline[both]), _mean(candidate[both])),
         gain,
-        _bounds(pairing, name, there) if lost.any() else None,
-        np.concatenate([lost, np.ones(unasked)]),
+        _bounds(pairing, name, there) if lost[: len(lost) - unasked].any() else None,
+        whole,
+        int(np.count_nonzero(lost)) - whole,
+        float(lost.mean()) if len(lost) else 0.0,
+        not lost.any() and np.array_equal(baseline, candidate, equal_nan=True),
     )
 
 
@@ -561,20 +560,16 @@ def _verdict(
     name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int, these: OnThese | None
 ) -> MetricVerdict:
     margin, gain, column = rule.margin_of(name), found.gain, found.column
-    share = float(found.lost.mean()) if len(found.lost) else 0.0
     like: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
     further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and like == "undecided" else None
     like_sentence = sentence_of(like, gain, adjusted_p, tests, margin, further, column)
     decides = these if rule.scope == "these" else None
-    both = ~np.isnan(found.baseline) & ~np.isnan(found.candidate)
-    whole = int((found.lost == 1).sum())
     return MetricVerdict(
         metric=name, outcome=decides.outcome if decides else like, margin=margin, column=column,
-        baseline_mean=_mean(found.baseline[both]), candidate_mean=_mean(found.candidate[both]), gain=gain,
+        baseline_mean=found.means[0], candidate_mean=found.means[1], gain=gain,
         adjusted_p=adjusted_p,
-        further=further, missing=whole,
-        missing_in_part=int(np.count_nonzero(found.lost)) - whole, missing_share=share,
-        too_much_missing=share > rule.missing, bounds=found.bounds,
+        further=further, missing=found.missing, missing_in_part=found.missing_in_part,
+        missing_share=found.missing_share, too_much_missing=found.missing_share > rule.missing, bounds=found.bounds,
         sentence=these_sentence(decides, margin, column) if decides else like_sentence, these=these, like_these=like,
         like_sentence=like_sentence,
     )  # fmt: skip
@@ -855,12 +850,15 @@ class _Falling:
     """How far a metric fell, by question: above 0 is worse, in parts of its range; NaN where there is no value."""
 
     column: MetricColumn
-    baseline: Figures
-    candidate: Figures
     fall: Figures
-    flipped: list[bool]
-    lost: list[bool]
-    fleeting: list[bool]  # asked again, more than half of the fall was gone
+    flipped: Flags
+    lost: Flags
+    fleeting: Flags  # asked again, more than half of the fall was gone
+
+    @property
+    def worse(self) -> Flags:
+        """Which questions got worse."""
+        return self.lost | (self.fall > 0)
 
 
 def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again | None = None) -> tuple[GateFlip, ...]:
@@ -876,23 +874,22 @@ def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again
     """
     asked = again or Again()
     falling = [_falling(pairing, name, asked) for name in metrics]
-    places = (place for place in range(len(pairing.cases)) if any(_worse(each, place) for each in falling))
-    order = heapq.nsmallest(most, places, key=lambda place: (_rank(falling, place), place))
-    return tuple(_flip(pairing, falling, place, asked) for place in order)
+    if not falling:
+        return ()
+    places = np.flatnonzero(np.any([each.worse for each in falling], axis=0))
+    order = np.lexsort([places, *reversed(_ranks(falling, places))])[:most]
+    return tuple(_flip(pairing, falling, int(places[each]), asked) for each in order)
 
 
 def _falling(pairing: Pairing, name: str, again: Again) -> _Falling:
     column = pairing.columns[name]
     baseline, candidate = pairing.values(name)
     fall = baseline - candidate if column.better == "higher" else candidate - baseline
-    failed_now = ~np.isnan(candidate) & ~passes(column, candidate)
-    flipped = (passes(column, baseline) & failed_now).tolist()
-    lost = (~np.isnan(baseline) & np.isnan(candidate)).tolist()
+    flipped = passes(column, baseline) & ~np.isnan(candidate) & ~passes(column, candidate)
+    lost = ~np.isnan(baseline) & np.isnan(candidate)
     samples = samples_of(pairing, name, again)
     fleeting = np.abs(samples.differences) < np.abs(np.nan_to_num(samples.moved)) / 2
-    return _Falling(
-        column, baseline, candidate, fall / _scale(column, baseline, candidate), flipped, lost, fleeting.tolist()
-    )
+    return _Falling(column, fall / _scale(column, baseline, candidate), flipped, lost, fleeting)
 
 
 def _scale(column: MetricColumn, baseline: Figures, candidate: Figures) -> float:
@@ -903,29 +900,36 @@ def _scale(column: MetricColumn, baseline: Figures, candidate: Figures) -> float
     return float(values[~np.isnan(values)].max(initial=0.0)) or 1.0
 
 
-def _worse(found: _Falling, place: int) -> bool:
-    return found.lost[place] or bool(found.fall[place] > 0)
-
-
-def _rank(falling: Sequence[_Falling], place: int) -> tuple[bool, int, int, float]:
+def _ranks(falling: Sequence[_Falling], places: NDArray[np.intp]) -> list[NDArray[Any]]:
     """Small is worst: whether it stayed so, failed or was lost, and how far it fell; by the first metrics first."""
-    first = next((at for at, each in enumerate(falling) if each.flipped[place]), len(falling))
-    kind = 0 if first < len(falling) else 1 if any(each.lost[place] for each in falling) else 2
-    falls = [float(each.fall[place]) for each in falling if each.fall[place] > 0]
-    fleeting = any(each.fleeting[place] for each in falling)
-    return fleeting, kind, first, -max(falls, default=0.0)
+    flipped = np.array([each.flipped[places] for each in falling], np.bool_)
+    lost, fleeting = (
+        np.any([each[places] for each in flags], axis=0)
+        for flags in zip(*((each.lost, each.fleeting) for each in falling), strict=True)
+    )
+    first = np.where(flipped.any(axis=0), flipped.argmax(axis=0), len(falling))
+    kind = np.where(first < len(falling), 0, np.where(lost, 1, 2))
+    falls = np.max([np.nan_to_num(each.fall[places]).clip(min=0.0) for each in falling], axis=0)
+    return [fleeting, kind, first, -falls]
+
+
+def _worst_first(falling: Sequence[_Falling], place: int) -> list[_Falling]:
+    """The metrics in which a question got worse."""
+    worse = [each for each in falling if each.worse[place]]
+    return sorted(worse, key=lambda each: tuple(rank[0] for rank in _ranks([each], np.array([place]))))
 
 
 def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Again) -> GateFlip:
     case = pairing.cases[place]
     baseline_place, candidate_place = int(pairing.baseline_places[place]), int(pairing.candidate_places[place])
-    worst = min((each for each in falling if _worse(each, place)), key=lambda each: _rank([each], place))
+    worse = _worst_first(falling, place)
+    worst = worse[0]
     baseline_repeat = _repeat(pairing.baseline, worst.column, baseline_place, best=True)
     candidate_repeat = _repeat(pairing.candidate, worst.column, candidate_place, best=False)
     return GateFlip(
         key=case.key,
         question=case.text,
-        falls=tuple(_falls(falling, place)),
+        falls=tuple(_falls(pairing, worse, place)),
         baseline_answer=pairing.baseline.answers(case.key, baseline_repeat),
         candidate_answer=pairing.candidate.answers(case.key, candidate_repeat),
         candidate_answered=bool(pairing.candidate.answered[candidate_place, candidate_repeat]),
@@ -935,11 +939,10 @@ def _flip(pairing: Pairing, falling: Sequence[_Falling], place: int, again: Agai
     )
 
 
-def _falls(falling: Sequence[_Falling], place: int) -> Iterator[Fall]:
-    fallen = [each for each in falling if _worse(each, place)]
-    for each in sorted(fallen, key=lambda each: _rank([each], place)):
-        candidate = None if each.lost[place] else float(each.candidate[place])
-        yield Fall(each.column.name, float(each.baseline[place]), candidate, each.flipped[place])
+def _falls(pairing: Pairing, worse: Sequence[_Falling], place: int) -> Iterator[Fall]:
+    for each in worse:
+        before, now = (mean_of_repeats(values[None, :])[0] for values in pairing.of_question(each.column.name, place))
+        yield Fall(each.column.name, float(before), None if each.lost[place] else float(now), bool(each.flipped[place]))
 
 
 def _repeat(table: ScoreTable, column: MetricColumn, place: int, best: bool) -> int:
