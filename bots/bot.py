@@ -7,7 +7,8 @@ import math
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import MethodType
 from typing import Protocol, runtime_checkable
 
 from .. import InputError, ProctorError
@@ -188,11 +189,23 @@ def takes_history_by_name(function: object) -> bool:
     return any(each.name == HISTORY and each.kind is not each.POSITIONAL_ONLY for each in _parameters(function))
 
 
-def _parameters(function: object) -> list[inspect.Parameter]:
+def _parameters(function: object) -> Sequence[inspect.Parameter]:
+    if isinstance(function, MethodType) and inspect.isfunction(function.__func__):
+        return _method_parameters(function.__func__)
+    return _listed(function)
+
+
+@lru_cache(256)
+def _method_parameters(function: Callable[..., object]) -> Sequence[inspect.Parameter]:
+    """Those of a method once it is bound. Each turn asks for them, and reading a signature takes long."""
+    return _listed(MethodType(function, object()))
+
+
+def _listed(function: object) -> Sequence[inspect.Parameter]:
     try:
-        return list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]  # a TypeError else
+        return tuple(inspect.signature(function).parameters.values())  # type: ignore[arg-type]  # a TypeError else
     except (TypeError, ValueError):
-        return []
+        return ()
 
 
 class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a programming error

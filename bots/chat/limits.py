@@ -330,11 +330,14 @@ class Limiter:
     async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
         """Wait until a request may be sent, first of all where it is sent ``again``; its place is always released."""
         asked_at = self._clock()
-        with deadline_paused():
-            await self._enter(again)
-        try:
+        if self._in_flight < self._limit and not self._waiting:  # most requests wait for nothing: no clock is stopped
+            self._in_flight += 1
+        else:
             with deadline_paused():
-                while (quiet := self._open_at - self._clock()) > 0:
+                await self._wait_for_room(again)
+        try:
+            while (quiet := self._open_at - self._clock()) > 0:
+                with deadline_paused():
                     await self._sleep(quiet)
             now = self._clock()
             yield Slot(now - asked_at, now)
@@ -397,10 +400,7 @@ class Limiter:
         self._limit, self._open_at = 1, now + PROBE
         return True
 
-    async def _enter(self, again: bool) -> None:
-        if self._in_flight < self._limit and not self._waiting:
-            self._in_flight += 1
-            return
+    async def _wait_for_room(self, again: bool) -> None:
         turn = asyncio.get_running_loop().create_future()
         (self._waiting.appendleft if again else self._waiting.append)(turn)
         try:

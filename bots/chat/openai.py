@@ -333,6 +333,9 @@ class OpenAIChat:
     Times: ``attempts_ms`` is the endpoint's own, one figure an attempt. ``queue_ms`` is what our limits and
     the endpoint's 429 answers made the request wait; after any other failure the wait is the bot's latency.
 
+    Attributes:
+        settings: model, base URL, parameters and context size: all that changes answers; what looks secret is hidden.
+
     Args:
         endpoint: where to send; closed with the last of its users.
         parameters: what goes into every request beside model and messages; only what the user set.
@@ -376,16 +379,12 @@ class OpenAIChat:
             clean=endpoint.clean,
         )
         self._prices = prices
+        fixed = {"model": self.name, "base_url": endpoint.place, "context_tokens": context_tokens}
+        shown = redacted(self._parameters)
+        self.settings: Mapping[str, object] = {**fixed, **shown} if isinstance(shown, Mapping) else fixed
         self._has_tools = bool(self._parameters.keys() & {"tools", "functions"})
         self._stream = stream
         self._closed = False
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """Model, base URL, parameters and context size: all that changes answers; what looks secret is hidden."""
-        fixed = {"model": self.name, "base_url": self._endpoint.place, "context_tokens": self.context_tokens}
-        parameters = redacted(self._parameters)
-        return {**fixed, **parameters} if isinstance(parameters, Mapping) else fixed
 
     async def prepare(self, texts: Sequence[str] = ()) -> None:  # noqa: ARG002 - nothing to work ahead on
         """Import the client and make it, half a second that no question should pay for."""
@@ -454,4 +453,8 @@ class OpenAIChat:
 
 def _sendable(text: str) -> str:
     """The text with lone surrogates, which UTF-8 can't carry, replaced by U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -30,12 +30,12 @@ from .queues import (
     Stopper,
     Todo,
     Waiting,
-    asked_anew,
     close,
     conversation_key,
     exchange,
     is_complete,
     lease_key,
+    new_turn,
     next_turn,
     shared_todo,
     stretch,
@@ -203,11 +203,9 @@ class Engine:
         """
         history = [*conversation.items[0].question.history]
         session = await self._session(bot_queue, conversation)
-        failed = 0
+        failed, is_new = 0, False
         for number, item in enumerate(conversation.items, 1):
-            row, work = next_turn(bot_queue, self.run_results, self.run, self.own_only, item, history)
-            if session:
-                work = asked_anew(row, session)
+            row, work = self._turn(bot_queue, item, history, is_new, session)
             if failed:
                 if bot_queue.stopped:
                     return
@@ -218,11 +216,22 @@ class Engine:
                 return
             yield Todo(row, None) if failed else work
             answer = self._answer_of(row)
+            is_new = is_new or not (row.cached or answer is None)
             if answer is None and bot_queue.ends_after_failure:
                 failed = failed or number
             history += exchange(item.question, answer)
         if self.leases is not None:
             self.writer.done(conversation_key(bot_queue.bot_id, conversation))
+
+    def _turn(
+        self, bot_queue: BotQueue, item: Item, history: Sequence[Message], is_new: bool, session: str
+    ) -> tuple[Row, Todo | None]:
+        """A turn's row, and what it still needs; after a new answer, and in a new session, nothing is looked up."""
+        if not (is_new or session):
+            return next_turn(bot_queue, self.run_results, self.run, self.own_only, item, history)
+        work = new_turn(bot_queue, item, history)
+        work.row.session = session
+        return work.row, work
 
     async def _session(self, bot_queue: BotQueue, conversation: Conversation) -> str:
         """The id of a new session, where the bot keeps conversations itself and this one is not complete; else blank.
@@ -244,7 +253,7 @@ class Engine:
         users = self.users or SimulatedUsers()
         session = await self._session_with(bot_queue, item, users, simulation)
         history: list[Message] = []
-        turns, reason = 0, "failed"
+        turns, reason, is_new = 0, "failed", False
         while not bot_queue.stopped:
             try:
                 message = await users.next(simulation, history, item.repeat)
@@ -260,15 +269,14 @@ class Engine:
                 question=turn_of(item.question, message, turns, history, simulation),
                 position=(item.position or 0) + turns - 1,
             )
-            row, work = next_turn(bot_queue, self.run_results, self.run, self.own_only, asked, history)
-            if session:
-                work = asked_anew(row, session)
+            row, work = self._turn(bot_queue, asked, history, is_new, session)
             if work is not None and not await self._answer(bot_queue, row):
                 return
             yield work
             answer = self._answer_of(row)
             if answer is None:  # a user whose message got no answer has nothing to go on with
                 break
+            is_new = is_new or not row.cached
             history += exchange(asked.question, answer)
         else:
             return

@@ -304,8 +304,16 @@ def next_turn(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, item: Item, history: Sequence[Message]
 ) -> tuple[Row, Todo | None]:
     """The row of a turn that follows these messages, and what it still needs."""
-    asked = item._replace(history=tuple(history), question_hash=ask_key(item.question, history))
-    return next(_rows(bot_queue, run_results, run, own_only, [asked]))
+    return next(_rows(bot_queue, run_results, run, own_only, [_after(item, history)]))
+
+
+def new_turn(bot_queue: BotQueue, item: Item, history: Sequence[Message]) -> Todo:
+    """A turn that follows an answer which was given a moment ago: nobody can have been asked it before."""
+    return Todo(_row(bot_queue, _after(item, history)), None)
+
+
+def _after(item: Item, history: Sequence[Message]) -> Item:
+    return item._replace(history=tuple(history), question_hash=ask_key(item.question, history))
 
 
 def _rows(
@@ -314,16 +322,7 @@ def _rows(
     cached = _cached(bot_queue, run_results, run, chunk, own_only)
     done = run_results.scored([each.reply_id for each in cached.values()])
     for place, item in enumerate(chunk):
-        row = Row(
-            item.question,
-            bot_queue.bot_id,
-            item.repeat,
-            item.question_hash,
-            reply=item.reply,
-            latency_ms=item.latency_ms,
-            position=item.position or 0,
-            history=item.history,
-        )
+        row = _row(bot_queue, item)
         found = cached.get(place)
         if found is None:
             yield row, Todo(row, None)
@@ -333,6 +332,19 @@ def _rows(
         scored = done.get((found.reply_id, found.question_id or 0), set())
         missing = frozenset(name for name, number in run.metric_ids.items() if number not in scored)
         yield row, None if found.linked and not missing else Todo(row, missing)
+
+
+def _row(bot_queue: BotQueue, item: Item) -> Row:
+    return Row(
+        item.question,
+        bot_queue.bot_id,
+        item.repeat,
+        item.question_hash,
+        reply=item.reply,
+        latency_ms=item.latency_ms,
+        position=item.position or 0,
+        history=item.history,
+    )
 
 
 def stored_rows(
@@ -386,12 +398,6 @@ def is_complete(
             return False
         history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
     return True
-
-
-def asked_anew(row: Row, session: str) -> Todo:
-    """The work on a row that is asked in a session, whether it has an answer or not."""
-    row.cached, row.reply_id, row.reply, row.latency_ms, row.session = False, None, None, None, session
-    return Todo(row, None)
 
 
 def exchange(question: Question, answer: str | None) -> tuple[Message, ...]:

@@ -63,6 +63,7 @@ class RunResults:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._connection = store.connection
+        self._versions: dict[int, Sequence[int]] = {}  # by the id of a bot, those of the others of its name
 
     @property
     def store(self) -> Store:
@@ -265,11 +266,17 @@ class RunResults:
 
     def same_request(self, bot_id: int, request_hash: str, repeat: int) -> tuple[Reply, float | None] | None:
         """The newest answer of an earlier version of this bot to an equal request, and its latency in ms."""
+        if (others := self._versions.get(bot_id)) is None:
+            found = self._store.query(
+                "SELECT id FROM bots WHERE id != ? AND name = (SELECT name FROM bots WHERE id = ?)", [bot_id, bot_id]
+            )
+            others = self._versions[bot_id] = tuple(each for (each,) in found)
+        if not others:  # of most bots; each statement gives the interpreter to the writer for a while
+            return None
         lines = self._store.query(
-            "SELECT replies.id, latency_ms FROM replies JOIN bots ON bots.id = bot_id"
-            " WHERE request_hash = ? AND repeat = ? AND status = 'answered' AND bot_id != ?"
-            " AND bots.name = (SELECT name FROM bots WHERE id = ?) ORDER BY replies.id DESC LIMIT 1",
-            [request_hash, repeat, bot_id, bot_id],
+            "SELECT id, latency_ms FROM replies WHERE request_hash = ? AND repeat = ? AND status = 'answered'"
+            f" AND bot_id IN ({marks(others)}) ORDER BY id DESC LIMIT 1",
+            [request_hash, repeat, *others],
         )
         return (self.load_reply(lines[0][0]), lines[0][1]) if lines else None
 
