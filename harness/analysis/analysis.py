@@ -21,7 +21,8 @@ from ...reports.summary import find_run
 from ..run.engine import Watcher
 from ..run.estimate import CostEstimate, cost_estimate
 from ..run.judging import open_entailment
-from ..run.run import MOST_DOCUMENTS, Evaluation, Outcome, manifest, run_evaluation
+from ..run.manifest import MOST_DOCUMENTS, manifest
+from ..run.run import Evaluation, Outcome, run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import chosen_bots, suite_evaluation
 from ..suite.mistakes import nearest

@@ -39,7 +39,6 @@ from ...reports.export.json import as_object
 from ...reports.export.tables import RowScore, frame_rows
 from ...reports.leaderboard import leaderboard
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
-from ..gate.gate import GateOptions, gate_cached
 from ..suite import nearest
 from .results import (
     AbstainOptions,
@@ -276,6 +275,8 @@ class Run:
         Raises:
             InputError: there is no such baseline, or nothing can be compared.
         """
+        from ..gate.gate import GateOptions, gate_cached
+
         against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
         return Gate(gate_cached(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
 

@@ -19,7 +19,6 @@ from ...knowledge.questions.question_files import questions_in
 from ...knowledge.questions.row_files import rows_of
 from ...metrics.declaration import declaration_of, metric
 from ...reports.store import LATEST, Store, to_json
-from ..gate.gate import GateOptions, gate_cached
 from ..run import (
     AskOptions,
     KnowledgeOptions,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from ...metrics.declaration import Function
     from ...reports.gate.rule import Scope
     from ..analysis.analysis import AnalysisOptions
+    from ..gate.gate import GateOptions
     from ..perturb import PerturbedRun
     from ..run import CostEstimate, Evaluation, Outcome, Watcher
     from ..suite import Entry, KeyPath
@@ -385,6 +385,8 @@ def _gate(
         proctor.run("suite.yaml").baseline("baseline.json")
         assert proctor.gate("suite.yaml", "baseline.json").exit_code in (0, 3)
     """
+    from ..gate.gate import GateOptions
+
     named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
     against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
     wanted = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips, tuple(metrics), scope, confirm)
@@ -445,6 +447,8 @@ def gate_run(name: str, options: GateOptions, asking: Asking) -> Gate:
             f"{', '.join(asking.given)}: {what} is finished, so nothing is asked. Give the suite instead, which is run "
             "first."
         )
+    from ..gate.gate import gate_cached
+
     return Gate(gate_cached(name, options))
 
 

@@ -30,7 +30,7 @@ from ...reports import (
 )
 from ...reports.export.json import as_object
 from ...reports.leaderboard import count, leaderboard
-from ..run import Judging, Outcome, RunConfig, Silent, estimate_blocks, estimate_object, watching
+from ..run import Judging, Outcome, RunConfig, Silent, watching
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
     DONE,
@@ -358,6 +358,8 @@ def complain_of(outcome: Outcome) -> None:
 
 def _show_dry_run(made: Prepared, form: Form) -> None:
     """Print the cost estimate of a run and of its perturbed questions; nothing is asked, loaded or stored."""
+    from ..run import estimate_blocks, estimate_object
+
     with interruptible("Stopped."), own_stdout() as stdout:
         first, second, to_write = made.estimates()
         if form is Form.JSON:

@@ -17,8 +17,8 @@ from ...reports.store.run import Row, RunHeader
 from ...reports.store.run_results import OpenRun, RunResults, now
 from ...reports.summary import Summary, summarise
 from .asking import give
+from .manifest import manifest
 from .recorded_run import GivenMetrics, RecordedBot, recorded_key, recorded_reply
-from .run import manifest
 
 CHUNK: Final = 2000  # rows in one transaction
 

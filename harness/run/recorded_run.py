@@ -37,8 +37,9 @@ from ..suite.choices import (
 from .evidence import NEEDS, Places
 from .judging import CONCURRENCY, ModelIds, open_judging
 from .local_models import RunModels, default_embedder
+from .manifest import manifest
 from .queues import BotQueue, Item
-from .run import Evaluation, manifest, reference_bot, run_metrics
+from .run import Evaluation, reference_bot, run_metrics
 from .run_config import RunConfig, ScoreMetadata
 from .suite_run import marked_last
 

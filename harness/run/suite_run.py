@@ -46,8 +46,9 @@ from ..suite.settings import ConversationSettings, overridden
 from .evidence import LocatedQuestions, gold_evidence
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
+from .manifest import documents_read, manifest
 from .queues import BotQueue, Item, exchange
-from .run import Evaluation, Origin, documents_read, manifest, reference_bot, reply_estimates, run_metrics
+from .run import Evaluation, Origin, reference_bot, reply_estimates, run_metrics
 from .run_config import GivenBot, RunConfig
 from .simulated_users import SimulatedUsers, open_users
 

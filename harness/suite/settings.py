@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -26,9 +26,11 @@ from ...bots import BotSettings, ChatModelSettings
 from ...bots import ChatModelSettings as ServerSettings
 from ...knowledge import RETRIEVERS, ROLES, ModelChoice, Splitter
 from ...knowledge.models.finding import Device
-from ...knowledge.perturbations.perturbations import Recipe, choose_kinds, unknown_kind
 from ...reports.gate.rule import CONFIRM, MARGIN, MISSING, GateRule, Scope
 from .mistakes import nearest
+
+if TYPE_CHECKING:
+    from ...knowledge.perturbations.perturbations import Recipe
 
 Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -135,6 +137,8 @@ def _inner(mapping: Mapping[str, object], key: str) -> Mapping[str, object]:
 
 
 def _known(name: str) -> str:
+    from ...knowledge.perturbations.perturbations import unknown_kind  # their word lists take time to read
+
     if problem := unknown_kind(name):
         raise ValueError(problem.rstrip("."))
     return name
@@ -177,6 +181,8 @@ class PerturbSettings(BaseModel):
     @property
     def recipe(self) -> Recipe:
         """What is made of each question."""
+        from ...knowledge.perturbations.perturbations import Recipe, choose_kinds
+
         return Recipe(choose_kinds(self.kinds), self.intensities, self.variants, self.seed)
 
 

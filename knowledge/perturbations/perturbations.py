@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from ... import InputError
 from ..questions.conversations import by_themselves
-from ..questions.question import ASSERTIONS, PERTURBS, Question
+from ..questions.question import ASSERTIONS, IDENTITY, PERTURBS, Must, Question
 from .characters import (
     delete_letters,
     full_width,
@@ -27,11 +27,9 @@ from .characters import (
 from .edits import Chance, Perturbed, Refused
 from .words import insert_commas, negate, swap_words, use_antonym, use_synonyms
 
-Must = Literal["same", "other", "abstain"]
 Unit = Literal["character", "word", "text"]
 Perturb = Callable[[str, float, Chance], Perturbed]
 
-IDENTITY: Final = "identity"
 _ENGLISH: Final = "English; our word lists"
 _SPACES: Final = "blanks between words"
 _JUDGE: Final = "a judge that is a language model"

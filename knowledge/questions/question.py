@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired, TypedDict
+from typing import Final, Literal, NotRequired, TypedDict
 
 Constraint = str | tuple[str, ...]
 
@@ -22,7 +22,10 @@ class ExpectedTool(TypedDict):
     schema: NotRequired[object]
 
 
+Must = Literal["same", "other", "abstain"]  # what a good bot does with a perturbed question
+
 PERTURBS = "perturbs"  # the key of ``extra`` under which a question says of which other one it was made, and how
+IDENTITY: Final = "identity"  # the kind of perturbation that changes nothing, to tell what chance does
 ASSERTIONS = "assertions"  # the key of ``extra`` with the checks that a question brings along
 DRAFT = "draft"  # the key of ``extra`` of a question that is none yet: True, REJECTED or MOVED
 REJECTED = "rejected"  # a person wants none of it; it stays, so that it is not drafted again

@@ -7,13 +7,11 @@ from dataclasses import asdict
 
 import orjson
 
-from ..analysis.store import analysis_of_run
 from ..boards import board_object
 from ..outcomes import headlines
 from ..records import record_object
 from ..report import Report, insight_object, problem_object
 from ..summary import BotSummary, MetricSummary, Summary
-from .knowledge import analysis_object
 from .tables import frame_rows, row_json
 
 
@@ -60,6 +58,9 @@ def _metric_object(name: str, metric: MetricSummary) -> dict[str, object]:
 
 def run_object(report: Report) -> dict[str, object]:
     """All that is told of the run but its rows."""
+    from ..analysis.store import analysis_of_run
+    from .knowledge import analysis_object
+
     summary = as_object(report.run.summary)
     analysis = analysis_of_run(report.run.store, report.run.id) if report.timed else None
     return {

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...knowledge import PERTURBS
-from ...knowledge.perturbations.perturbations import IDENTITY, Must
+from ...knowledge.questions.question import IDENTITY, Must
 from ..compare.cases import Case
 from ..compare.comparable import mean_of_repeats
 from ..compare.scores import STATUSES, Figures, Flags, ScoreTable

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from proctor.harness.run.checkout import checked_out
+from proctor.harness.run.manifest import checked_out
 from suites import lines, write_suite
 from typed import proctor
 
