@@ -45,7 +45,7 @@ def front(room: str) -> tuple[Callable[[str], Any], list[str]]:
 
     Args:
         room: the room's package. Its ``__init__`` lists the names once, for type checkers, too: as imports
-            (``from .module import X as X``) under ``if TYPE_CHECKING``.
+            (``from .module import X``) under ``if TYPE_CHECKING``.
 
     Returns:
         Its ``__getattr__`` and its ``__all__``.
@@ -53,19 +53,18 @@ def front(room: str) -> tuple[Callable[[str], Any], list[str]]:
     source = Path(str(sys.modules[room].__file__)).read_text("utf-8")
     checked = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
     homes = {
-        alias.asname: (f".{node.module}", alias.name)
+        alias.name: f".{node.module}"
         for block in checked
         for node in block.body
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
-        if alias.asname
+        if alias.asname is None
     }
 
     def find(name: str) -> Any:  # noqa: ANN401 - whatever has the name
         if name not in homes:
             raise AttributeError(f"module {room!r} has no attribute {name!r}", name=name, obj=None)
-        module, inner = homes[name]
-        found = vars(sys.modules[room])[name] = getattr(importlib.import_module(module, room), inner)
+        found = vars(sys.modules[room])[name] = getattr(importlib.import_module(homes[name], room), name)
         return found
 
     return find, sorted(homes)

@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Final
 
 from ... import InputError
 from ...bots import RagSettings
-from ...reports.analysis.findings import AnalysedQuestion, Gaps, KnowledgeAnalysis
-from ...reports.analysis.store import store_analysis
-from ...reports.compare.scores import run_tables
-from ...reports.leaderboard import count
-from ...reports.models_in_use import named
-from ...reports.store.database import Store
-from ...reports.store.run_results import new_name, now
-from ...reports.summary import find_run
-from ..run.engine import Watcher
-from ..run.estimate import CostEstimate, cost_estimate
-from ..run.judging import open_entailment
-from ..run.manifest import MOST_DOCUMENTS, manifest
-from ..run.run import Evaluation, Outcome, run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import chosen_bots, suite_evaluation
-from ..suite.mistakes import nearest
-from ..suite.settings import AnalysisSettings, overridden_grid
+from ...reports import count, find_run, named
+from ...reports.analysis import AnalysedQuestion, Gaps, KnowledgeAnalysis, store_analysis
+from ...reports.compare import run_tables
+from ...reports.store import Store, new_name, now
+from ..run import (
+    MOST_DOCUMENTS,
+    CostEstimate,
+    Evaluation,
+    Outcome,
+    RunConfig,
+    Watcher,
+    chosen_bots,
+    cost_estimate,
+    open_entailment,
+    run_evaluation,
+    suite_evaluation,
+)
+from ..run.manifest import manifest
+from ..suite import AnalysisSettings, nearest, overridden_grid
 from .attribution import attribution, plan_ablations
 from .configuration_answers import answer_best, answers_to_ask
 from .configurations import GridMeasuring
@@ -39,8 +41,8 @@ from .gaps import find_gaps
 from .support import with_supports
 
 if TYPE_CHECKING:
-    from ...reports.analysis.findings import Ablations, DatasetQuality, DocumentChanges, Finding, Grid
-    from ..suite.suite_file import LoadedSuite
+    from ...reports.analysis import Ablations, DatasetQuality, DocumentChanges, Finding, Grid
+    from ..suite import LoadedSuite
 
 
 PARTS: Final = ("grid", "gaps", "documents", "attribution", "document_quality", "dataset_quality")

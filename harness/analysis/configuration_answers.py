@@ -14,20 +14,22 @@ from ...bots import RagSettings
 from ...knowledge import (
     QuestionList,
 )
-from ...reports.analysis.findings import Configuration, ConfigurationResult, Grid
-from ...reports.compare.comparable import mean_of_repeats
-from ...reports.compare.scores import ScoreTable, estimate, run_tables
-from ...reports.leaderboard import count
-from ...reports.store.run import ANALYSED
-from ...reports.store.run_results import OpenRun, RunResults
-from ...reports.summary import find_run
-from ..run.engine import Watcher
-from ..run.estimate import open_run
-from ..run.queues import BotQueue, todo_by_row
-from ..run.run import Evaluation, run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import build_bots, suite_evaluation
-from ..run.variant_run import NamedBot
+from ...reports import count, find_run
+from ...reports.analysis import Configuration, ConfigurationResult, Grid
+from ...reports.compare import ScoreTable, estimate, mean_of_repeats, run_tables
+from ...reports.store import ANALYSED, OpenRun, RunResults
+from ..run import (
+    BotQueue,
+    Evaluation,
+    NamedBot,
+    RunConfig,
+    Watcher,
+    build_bots,
+    open_run,
+    run_evaluation,
+    suite_evaluation,
+    todo_by_row,
+)
 from .configurations import contest_of
 from .grid_expansion import ExpandedGrid, expand_grid
 from .grid_retrieval import Notify
@@ -36,9 +38,8 @@ from .recommendation import halves, paired, why_not
 if TYPE_CHECKING:
     from ...bots import BuiltBot
     from ...knowledge import Question
-    from ...reports.store.database import Store
-    from ..suite.settings import AnalysisSettings
-    from ..suite.suite_file import LoadedSuite
+    from ...reports.store import Store
+    from ..suite import AnalysisSettings, LoadedSuite
     from .corpus import CorpusIndex
 
 

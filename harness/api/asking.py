@@ -12,12 +12,8 @@ from ... import InputError
 from ...bots import Context, ToolCall, Usage
 from ...knowledge import Question
 from ...reports import milliseconds, printable_lines
-from ...reports.store import Row, RowStatus, ask_key
-from ...reports.store.encoding import storable
-from ..run import BotQueue
-from ..run.asking import ask
-from ..run.interrupts import DaemonThreads, Interrupts
-from ..run.suite_run import TIMEOUT, build_one
+from ...reports.store import Row, RowStatus, ask_key, storable
+from ..run import TIMEOUT, BotQueue, DaemonThreads, Interrupts, ask, build_one
 from ..suite import suite_redactor
 
 if TYPE_CHECKING:

@@ -25,10 +25,11 @@ from ...bots import (
     RecordedSettings,
     as_bot,
     find_target,
+    is_runnable,
 )
-from ...bots.target_bots import is_runnable
-from ..run.run_config import GivenBot
-from ..suite.mistakes import PlacedYaml, mistakes
+from ..run import GivenBot
+from ..suite import PlacedYaml
+from ..suite.mistakes import mistakes
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Model = str | Mapping[str, object]  # openai:NAME, langchain:file.py:name, extractive, or the settings of one

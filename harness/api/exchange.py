@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...knowledge import RowSource, recorded_in
 from ...knowledge.formats.finding import Detected, ForeignRows, opened
-from ...knowledge.questions.recorded import recorded_in
-from ...knowledge.questions.row_files import RowSource
 from ..exchange import recorded_row
 
 

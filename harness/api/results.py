@@ -25,19 +25,18 @@ from ...reports import (
     html,
     make_report,
     markdown,
+    one_line,
     plain,
     whole_file,
 )
-from ...reports.markdown_text import one_line
 from ...reports.store import Store
 from ..suite import nearest
 
 if TYPE_CHECKING:
-    from ...reports.analysis.findings import KnowledgeAnalysis
-    from ...reports.compare.comparison import Asked, Compared, Correction
-    from ...reports.compare.scores import RunTables
-    from ...reports.ranking.ranked_run import AbstainedRun, RankedRun
-    from ..gate.gate import GateResult
+    from ...reports.analysis import KnowledgeAnalysis
+    from ...reports.compare import Asked, Compared, Correction, RunTables
+    from ...reports.ranking import AbstainedRun, RankedRun
+    from ..gate import GateResult
     from ..side_by_side import PairOptions
 
 MOST_SHOWN = 20  # records of a table that is only looked at
@@ -146,7 +145,7 @@ class Comparison(Shown):
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor compare --json`` prints it; nothing is rounded."""
-        from ...reports.export.comparison import compared_object
+        from ...reports.export import compared_object
 
         return compared_object(self.compared, self.baseline, self.candidate)
 
@@ -171,7 +170,7 @@ class Comparison(Shown):
         return self.records().to_pandas()
 
     def _blocks(self) -> Iterator[Block]:
-        from ...reports.export.comparison import compared_blocks
+        from ...reports.export import compared_blocks
 
         return compared_blocks(self.compared)
 
@@ -200,19 +199,19 @@ class Gate(Shown):
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor gate --json`` prints it."""
-        from ..gate.gate import result_object
+        from ..gate import result_object
 
         return result_object(self.result)
 
     def markdown(self) -> str:
         """The comment for a pull request."""
-        from ..gate.gate import result_markdown
+        from ..gate import result_markdown
 
         return result_markdown(self.result)
 
     def junit(self) -> str:
         """JUnit XML for a build server."""
-        from ...reports.export.gate import gate_junit
+        from ...reports.export import gate_junit
 
         return gate_junit(self.result.report)
 
@@ -221,7 +220,7 @@ class Gate(Shown):
         return self.exit_code == 0
 
     def _blocks(self) -> Iterator[Block]:
-        from ..gate.gate import result_blocks
+        from ..gate import result_blocks
 
         return result_blocks(self.result)
 
@@ -245,7 +244,7 @@ def compare_named(
     judge: str = "", judge_url: str = "",
 ) -> Comparison:  # fmt: skip
     """Compare what two texts name. Raises InputError where a side is not there, or nothing can be compared."""
-    from ...reports.compare.comparison import Asked
+    from ...reports.compare import Asked
     from .running import wait
 
     if correct not in ("holm", "bh"):
@@ -271,8 +270,7 @@ def compare_asked(
     With ``pairs`` a judge says first whose answers are better; ``notify`` is given what that took. Raises InputError
     as above.
     """
-    from ...reports.compare.comparison import compare_bots
-    from ...reports.compare.operands import open_operand
+    from ...reports.compare import compare_bots, open_operand
 
     with open_operand(baseline, database) as one, open_operand(candidate, database) as other:
         if pairs is not None:
@@ -306,7 +304,7 @@ class RankReport(Shown):
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor rank --json`` prints it."""
-        from ...reports.export.ranking import ranked_object
+        from ...reports.export import ranked_object
 
         return ranked_object(self.ranked)
 
@@ -330,7 +328,7 @@ class RankReport(Shown):
         )  # fmt: skip
 
     def _blocks(self) -> Iterator[Block]:
-        from ...reports.export.ranking import rank_blocks
+        from ...reports.export import rank_blocks
 
         return rank_blocks(self.ranked)
 
@@ -347,7 +345,7 @@ class AbstentionReport(Shown):
 
     def to_dict(self) -> dict[str, object]:
         """Everything, as ``proctor abstain --json`` prints it."""
-        from ...reports.export.ranking import abstained_object
+        from ...reports.export import abstained_object
 
         return abstained_object(self.abstained)
 
@@ -364,7 +362,7 @@ class AbstentionReport(Shown):
         )  # fmt: skip
 
     def _blocks(self) -> Iterator[Block]:
-        from ...reports.export.ranking import abstention_blocks
+        from ...reports.export import abstention_blocks
 
         return abstention_blocks(self.abstained)
 
@@ -396,7 +394,7 @@ def rank_named(
     costs: Mapping[str, float] = MappingProxyType({}), cluster: str = "source", seed: int = 0,
 ) -> RankReport:  # fmt: skip
     """Rank the bots of the run that a text names. Raises InputError where they can't be ranked."""
-    from ...reports.compare.operands import open_operand
+    from ...reports.compare import open_operand
     from ...reports.ranking.ranked_run import ranked_run
 
     with open_operand(run, database, None) as operand:
@@ -409,9 +407,8 @@ def abstain_named(
     cluster: str = "source", seed: int = 0,
 ) -> AbstentionReport:  # fmt: skip
     """Weigh the wrong answers of a run against its abstentions. Raises InputError where that can't be done."""
-    from ...reports.compare.operands import open_operand
-    from ...reports.ranking.abstention import OUTCOMES, Costs
-    from ...reports.ranking.ranked_run import abstained_run
+    from ...reports.compare import open_operand
+    from ...reports.ranking import OUTCOMES, Costs, abstained_run
 
     if not 0 < risk < 1:
         raise InputError(f"The risk is a share between 0 and 1, such as 0.1; not {risk:g}.")
@@ -425,7 +422,7 @@ def abstain_named(
 
 def _only(run: RunTables, bots: Sequence[str]) -> RunTables:
     """The run with those bots alone; all of them where none is named."""
-    from ...reports.compare.operands import check_bot
+    from ...reports.compare import check_bot
 
     for bot in bots:
         check_bot(run, bot)
@@ -455,7 +452,7 @@ class KnowledgeReport(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as ``proctor knowledge --json`` prints it."""
-        from ...reports.analysis.store import analysis_json
+        from ...reports.analysis import analysis_json
 
         made: dict[str, Any] = orjson.loads(analysis_json(self.analysis))
         return made
@@ -478,7 +475,7 @@ class KnowledgeReport(Shown):
         return place
 
     def _blocks(self) -> Iterator[Block]:
-        from ...reports.export.knowledge import knowledge_blocks
+        from ...reports.export import knowledge_blocks
 
         yield from knowledge_blocks(self.analysis)
         yield from (Sentence(warning, "warning") for warning in self.analysis.warnings)

@@ -33,10 +33,8 @@ from ...reports import (
     whole_file,
     whole_folder,
 )
-from ...reports.compare.operands import unknown_bot
-from ...reports.compare.scores import run_tables
-from ...reports.export.json import as_object
-from ...reports.export.tables import RowScore, frame_rows
+from ...reports.compare import run_tables, unknown_bot
+from ...reports.export import RowScore, as_object, frame_rows
 from ...reports.leaderboard import leaderboard
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
 from ..suite import nearest
@@ -58,7 +56,7 @@ from .running import soon
 if TYPE_CHECKING:
     from ...bots import ToolCall
     from ...reports import Report
-    from ...reports.compare.scores import RunTables
+    from ...reports.compare import RunTables
     from ..run import Outcome
 
 Anywhere = str | os.PathLike[str]
@@ -275,7 +273,7 @@ class Run:
         Raises:
             InputError: there is no such baseline, or nothing can be compared.
         """
-        from ..gate.gate import GateOptions, gate_cached
+        from ..gate import GateOptions, gate_cached
 
         against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
         return Gate(gate_cached(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
@@ -302,7 +300,7 @@ class Run:
 
     def write_baseline(self, path: Path, bots: Collection[str], metrics: Collection[str], answers: bool) -> RunTables:
         """``baseline``, with what was written in return."""
-        from ...reports.compare.baseline import BaselineChoice, write_baseline
+        from ...reports.compare import BaselineChoice, write_baseline
 
         with contextlib.closing(Store.open(self.db, create=False)) as store:
             run_id, _ = find_run(store, self.name)
@@ -506,14 +504,14 @@ def _rows(run: ReportedRun) -> Iterator[Row]:
 def write_report(report: Report, place: Path, kind: str, whole: bool = False) -> None:
     """Write a report to a file, or for ``.csv`` and no kind to a folder; ``whole`` leaves nothing out of the page."""
     if kind in ("", ".csv"):
-        from ...reports.export.archive import fill_csv_folder
+        from ...reports.export import fill_csv_folder
 
         with whole_folder(place) as folder:
             fill_csv_folder(report, folder)
         return
     with whole_file(place) as file:
         if kind == ".zip":
-            from ...reports.export.archive import write_archive
+            from ...reports.export import write_archive
 
             write_archive(report, file, place.absolute().parent)
         else:
@@ -529,7 +527,7 @@ def report_text(report: Report, kind: str, whole: bool = False) -> Iterable[byte
 
             return run_file(report, EVERYTHING if whole else None)
         case ".json":
-            from ...reports.export.json import run_json
+            from ...reports.export import run_json
 
             return run_json(report)
         case ".md":
@@ -537,6 +535,6 @@ def report_text(report: Report, kind: str, whole: bool = False) -> Iterable[byte
 
             return [markdown(report).encode("utf-8", "replace")]
         case _:
-            from ...reports.export.junit import run_junit
+            from ...reports.export import run_junit
 
             return [run_junit(report).encode("utf-8", "replace")]

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...bots import Endpoints
-from ...reports.store.vector_cache import VectorCache
-from ..run.interrupts import DaemonThreads
-from ..run.judging import open_judging
-from ..run.local_models import RunModels, default_embedder
-from ..suite.choices import choose_judge
-from ..suite.settings import JudgeSettings, LocalModelsSettings, overridden
+from ...reports.store import VectorCache
+from ..run import DaemonThreads, RunModels, default_embedder, open_judging
+from ..suite import JudgeSettings, LocalModelsSettings, choose_judge, overridden
 
 if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder

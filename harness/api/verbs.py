@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from pydantic import ValidationError
 
 from ... import InputError
-from ...knowledge import existing
-from ...knowledge.questions.question_files import questions_in
-from ...knowledge.questions.row_files import rows_of
+from ...knowledge import existing, questions_in, rows_of
 from ...metrics.declaration import declaration_of, metric
 from ...reports.store import LATEST, Store, to_json
 from ..run import (
@@ -30,8 +28,8 @@ from ..run import (
     run_evaluation,
     suite_evaluation,
 )
-from ..suite import LoadedSuite, Suite, load_named, named_rubrics, rubrics_added
-from ..suite.mistakes import PlacedYaml, mistakes
+from ..suite import LoadedSuite, PlacedYaml, Suite, load_named, named_rubrics, rubrics_added
+from ..suite.mistakes import mistakes
 from .asking import Answer, ask_one
 from .bots import Files, given_bot, paths
 from .results import (
@@ -49,11 +47,11 @@ from .run import Database, Run, side_of
 from .running import Job, twins
 
 if TYPE_CHECKING:
-    from ...knowledge.questions.row_files import RowSource
+    from ...knowledge import RowSource
     from ...metrics.declaration import Function
-    from ...reports.gate.rule import Scope
-    from ..analysis.analysis import AnalysisOptions
-    from ..gate.gate import GateOptions
+    from ...reports.gate import Scope
+    from ..analysis import AnalysisOptions
+    from ..gate import GateOptions
     from ..perturb import PerturbedRun
     from ..run import CostEstimate, Evaluation, Outcome, Watcher
     from ..suite import Entry, KeyPath
@@ -385,7 +383,7 @@ def _gate(
         proctor.run("suite.yaml").baseline("baseline.json")
         assert proctor.gate("suite.yaml", "baseline.json").exit_code in (0, 3)
     """
-    from ..gate.gate import GateOptions
+    from ..gate import GateOptions
 
     named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
     against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
@@ -447,7 +445,7 @@ def gate_run(name: str, options: GateOptions, asking: Asking) -> Gate:
             f"{', '.join(asking.given)}: {what} is finished, so nothing is asked. Give the suite instead, which is run "
             "first."
         )
-    from ..gate.gate import gate_cached
+    from ..gate import gate_cached
 
     return Gate(gate_cached(name, options))
 
@@ -457,7 +455,7 @@ def gate_of_suite(
     notify: Callable[[str], None], ended: Callable[[Outcome], None] = lambda _: None,
 ) -> Gate:  # fmt: skip
     """Run a suite and gate it; ``ended`` is given the run's outcome before causes are looked for."""
-    from ..gate.gate import gate_suite
+    from ..gate import gate_suite
 
     asking.check()
     loaded = load()
@@ -467,7 +465,7 @@ def gate_of_suite(
     ended(finished.outcome)
     result = finished.result
     if asking.attribute:
-        from ..gate.attribution import explained
+        from ..gate import explained
 
         causes = explained(
             result.report, loaded, asking.config, options.database, os.environ, watching, notify, asking.old_knowledge
@@ -511,7 +509,7 @@ def _knowledge(
 
         report = proctor.knowledge(only=["document_quality"], answers=False)
     """
-    from ..analysis.analysis import AnalysisOptions, named_parts
+    from ..analysis import AnalysisOptions, named_parts
 
     loaded = load_named(None if suite is None else Path(suite))
     parts = named_parts([only] if isinstance(only, str) else list(only))
@@ -531,7 +529,7 @@ def analysis_of_suite(
     loaded: LoadedSuite, options: AnalysisOptions, db: Anywhere, watching: Watching, notify: Notify
 ) -> KnowledgeReport:
     """Analyse the documents of a suite."""
-    from ..analysis.analysis import analyse_suite
+    from ..analysis import analyse_suite
 
     with contextlib.closing(Store.open(Path(db))) as store:
         made = analyse_suite(loaded, options, store, os.environ, watching, notify)

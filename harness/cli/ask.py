@@ -17,16 +17,15 @@ from rich.console import Console
 from rich.text import Text
 
 from ... import InputError
-from ...reports.leaderboard import count, milliseconds
-from ...reports.text import printable, printable_lines
+from ...reports import count, milliseconds, printable, printable_lines
 from ..api.asking import Answer, ask_one
-from ..suite.suite_file import FILE, FIRST_LINE, NAME, sample_suite, suite_schema
+from ..suite import FILE, FIRST_LINE, NAME, sample_suite, suite_schema
 from .console import own_stdout, write_json
 from .conventions import Json, interruptible
 
 if TYPE_CHECKING:
     from ...bots import ToolCall
-    from ..suite.suite_file import LoadedSuite
+    from ..suite import LoadedSuite
 
 
 SHOWN = 400  # characters of a context that are shown
@@ -185,7 +184,7 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Ask one bot one question. Prints the answer, its contexts and timing; nothing is stored."""
-    from ..suite.suite_file import load_named
+    from ..suite import load_named
 
     with interruptible("Stopped."):
         ask_once(load_named(suite), bot, question, os.environ, as_json)

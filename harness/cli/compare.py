@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ... import InputError
-from ...reports.compare.comparison import Asked, Compared, Comparison, MetricComparison, compare_bots
-from ...reports.compare.operands import Operand, check_bot, find_file, open_operand
-from ...reports.export.comparison import compared_blocks, compared_object, tournament_blocks, tournament_object
-from ...reports.files import check_file, is_database, whole_file
-from ...reports.table import markdown
-from ...reports.text import printable
+from ...reports import check_file, is_database, markdown, printable, whole_file
+from ...reports.compare import (
+    Asked,
+    Compared,
+    Comparison,
+    MetricComparison,
+    Operand,
+    check_bot,
+    compare_bots,
+    find_file,
+    open_operand,
+)
+from ...reports.export import compared_blocks, compared_object, tournament_blocks, tournament_object
 from .console import Form, own_stdout, show_as, write_bytes
 from .conventions import Database, JudgeUrl, interruptible
 
@@ -273,7 +280,7 @@ def _tournament(
     stdout: TextIO,
 ) -> None:  # fmt: skip
     """Every two bots of a run, side by side."""
-    from ...reports.compare.side_by_side import tournament
+    from ...reports.compare import tournament
     from ..side_by_side import judge_tournament
 
     with open_operand(run, database) as operand:

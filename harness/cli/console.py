@@ -14,8 +14,7 @@ from typing import Final, TextIO
 import orjson
 from rich.console import Console
 
-from ...reports.table import Block, csv
-from ...reports.terminal import WIDTH, styled
+from ...reports import WIDTH, Block, csv, styled
 
 
 @contextlib.contextmanager

@@ -17,8 +17,7 @@ from typing import Annotated, Any, BinaryIO, Final, TextIO
 import typer
 
 from ... import InputError
-from ...reports import printable
-from ...reports.files import check_file, check_folder, file_names, whole_file
+from ...reports import check_file, check_folder, file_names, printable, whole_file
 from ..run import RunConfig
 from .console import Browse, Form, shown_in_browser
 

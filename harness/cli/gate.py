@@ -14,14 +14,13 @@ import typer
 
 from ... import InputError
 from ...reports import check_file, count, printable, whole_file
-from ...reports.compare.operands import find_file, split_file
-from ...reports.export.gate import gate_annotations, gate_junit
-from ...reports.export.github import paused
-from ...reports.gate.rule import Scope
+from ...reports.compare import find_file, split_file
+from ...reports.export import gate_annotations, gate_junit, paused
+from ...reports.gate import Scope
 from ...reports.store import LATEST
 from ..api.run import Run
 from ..api.verbs import SUITES, Asking, gate_of_suite, gate_run, is_suite
-from ..gate.gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
+from ..gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
 from ..run import RunConfig
 from ..suite import NAME
 from .console import Form, own_stdout, show, show_as, write_bytes

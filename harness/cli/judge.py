@@ -27,16 +27,26 @@ from ...reports import (
     milliseconds,
     printable,
     quoted,
+    save_check,
 )
 from ...reports.calibration.calibration import calibration_object
 from ...reports.calibration.table import calibration_table
-from ...reports.corrected import save_check
 from ...reports.store import Store
 from ..calibration.calibrating import Calibrated
-from ..run import Evaluation, Interrupts, RunConfig, suite_evaluation
-from ..run.judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
-from ..suite import LoadedSuite
-from ..suite.settings import CheckSettings
+from ..run import (
+    CheckReport,
+    Evaluation,
+    Interrupts,
+    ProbeVerdict,
+    RunConfig,
+    Tally,
+    calls_of,
+    check_judge,
+    fingerprint,
+    kinds,
+    suite_evaluation,
+)
+from ..suite import CheckSettings, LoadedSuite
 from .console import Form, own_stdout, show_as
 from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, interruptible, judge_fit
 

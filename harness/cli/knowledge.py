@@ -12,8 +12,8 @@ import typer
 
 from ... import InputError
 from ...reports import BLANK, Sentence, csv, printable
-from ...reports.analysis.findings import KnowledgeAnalysis
-from ...reports.export.knowledge import knowledge_blocks
+from ...reports.analysis import KnowledgeAnalysis
+from ...reports.export import knowledge_blocks
 from ..run import RunConfig
 from .console import Form, own_stdout, write_bytes, write_json
 from .console import show as show_blocks
@@ -30,7 +30,7 @@ from .conventions import (
 )
 
 if TYPE_CHECKING:
-    from ..analysis.analysis import AnalysisOptions
+    from ..analysis import AnalysisOptions
 
 
 def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") -> None:
@@ -100,7 +100,7 @@ def knowledge(
 
     And how to split and search them. Results are stored and shown on the page of the run.
     """
-    from ..analysis.analysis import AnalysisOptions, named_parts
+    from ..analysis import AnalysisOptions, named_parts
 
     if show is not None:
         _show_stored(show, database, form, html)
@@ -129,7 +129,7 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form
 
 def _show_stored(name: str, database: Path, form: Form, html: Path | None) -> None:
     """Show a stored analysis."""
-    from ...reports.analysis.store import find_analysis
+    from ...reports.analysis import find_analysis
     from ...reports.store import LATEST, Store
 
     _check_page(html, database)
@@ -146,7 +146,7 @@ def _output(analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path 
         for warning in analysis.warnings:
             complain(warning)
     if form is Form.JSON:
-        from ...reports.analysis.store import analysis_json
+        from ...reports.analysis import analysis_json
 
         write_bytes(analysis_json(analysis) + b"\n", stdout)
     elif form is Form.CSV:
@@ -178,7 +178,7 @@ def _write_page(analysis: KnowledgeAnalysis, database: Path, path: Path) -> None
 
 def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, form: Form) -> None:
     """Print the cost estimate of an analysis; nothing is asked, loaded or stored."""
-    from ..analysis.analysis import analysis_estimate
+    from ..analysis import analysis_estimate
     from ..run import estimate_blocks, estimate_object
     from ..suite import load_named
 

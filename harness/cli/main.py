@@ -212,7 +212,7 @@ def main() -> None:
         if isinstance(error.__cause__, KeyboardInterrupt):  # Python 3.11 wraps one that meets a class in the making
             interrupted()
             sys.exit(INTERRUPTED)
-        from ...reports.store.damage import damage_behind
+        from ...reports.store import damage_behind
 
         if damaged := damage_behind(error):
             complain(damaged)

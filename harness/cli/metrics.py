@@ -34,8 +34,7 @@ from ...metrics.evaluators import (
 )
 from ...metrics.facts import TOOLS
 from ...metrics.plugins import with_installed
-from ...reports.leaderboard import ARROWS
-from ...reports.table import Table, columns
+from ...reports import ARROWS, Table, columns
 from .console import Form, show_as, write_json
 
 if TYPE_CHECKING:

@@ -19,14 +19,13 @@ from ... import InputError
 from ...knowledge import ROLES, Role
 from ...metrics.declaration import facts_of
 from ...metrics.evaluators import EVALUATORS, RATES
-from ...reports.table import Table, columns, csv
-from ...reports.text import printable
+from ...reports import Table, columns, csv, printable
 from .console import write_bytes, write_json
 from .conventions import DONE, UNABLE, Csv, Json, LocalModel, complain, interruptible, say
 
 if TYPE_CHECKING:
     from ...metrics import Catalog
-    from ..run.local_models import ListedModel, RunModels
+    from ..run import ListedModel, RunModels
 
 
 WIDTH: Final = 80
@@ -252,7 +251,7 @@ def fetch(
 
 def _fetched(made: RunModels, role: str, out: TextIO) -> bool:
     """Fetch one and say where it is. A model that was here before counts, also when nothing newer can be had."""
-    from ...reports.text import printable
+    from ...reports import printable
 
     try:
         sentence = made.fetch(role)
@@ -274,7 +273,7 @@ def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]
     if overrides:
         return _alone(overrides).listed(wanting)
     from ...knowledge import LocalModels
-    from ..run.local_models import listed_model
+    from ..run import listed_model
 
     pool = LocalModels()
     return [listed_model(pool.presence(role), metrics) for role, metrics in wanting.items()]
@@ -293,7 +292,7 @@ def _known(roles: Sequence[str]) -> list[str]:
 def _unknown(role: str) -> str:
     from ...knowledge import ROLES
     from ...metrics.evaluators import EVALUATORS
-    from ..suite.mistakes import nearest
+    from ..suite import nearest
 
     members = EVALUATORS[role].metrics if role in EVALUATORS else (role,)
     needed = [name for name, metrics in wanted_by(_catalog()).items() if set(members) & set(metrics)]
@@ -327,8 +326,8 @@ def _catalog() -> Catalog:
 
 
 def _alone(overrides: tuple[str, ...]) -> RunModels:
-    from ..run.local_models import RunModels
-    from ..suite.settings import LocalModelsSettings, overridden
+    from ..run import RunModels
+    from ..suite import LocalModelsSettings, overridden
 
     settings = overridden(LocalModelsSettings(), overrides)
     return RunModels(settings, Path(), os.environ, notify=say, only_planned=True)
@@ -336,8 +335,8 @@ def _alone(overrides: tuple[str, ...]) -> RunModels:
 
 def _of_suite(suite: Path, overrides: tuple[str, ...]) -> tuple[RunModels, list[ListedModel]]:
     """The models of a suite, and which of them its metrics and bots want."""
-    from ..run.suite_run import models_of_suite, reranking_bots
-    from ..suite.suite_file import load_named
+    from ..run import models_of_suite, reranking_bots
+    from ..suite import load_named
 
     loaded = load_named(suite)
     made, plan = models_of_suite(loaded, overrides, os.environ, say)

@@ -9,11 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ...reports.compare.comparison import FEW_CLUSTERS, cluster_noun
-from ...reports.compare.messages import interval, signed
-from ...reports.compare.power import CORRELATION, Need, Plan, Planned
-from ...reports.leaderboard import count
-from ...reports.table import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, quoted
+from ...reports import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, count, quoted
+from ...reports.compare import CORRELATION, FEW_CLUSTERS, Need, Plan, Planned, cluster_noun, interval, signed
 from .console import Form, own_stdout, show_as
 from .conventions import Database, interruptible
 
@@ -119,8 +116,7 @@ def plan(
     Estimated from the spread of an earlier run; nothing is asked.
     """
     from ... import InputError
-    from ...reports.compare.operands import check_bot, open_operand
-    from ...reports.compare.power import Wish, make_plan
+    from ...reports.compare import Wish, check_bot, make_plan, open_operand
 
     if not metric:
         raise InputError("Name the metric with --metric ID, such as: proctor plan --metric keyword_recall --delta 0.05")

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError
-from ...knowledge import storable
-from ...knowledge.questions.question import Nugget
-from ...reports.text import printable
+from ...knowledge import Nugget, storable
+from ...reports import printable
 from ..drafting import PASSAGE, nuggets_written
 from .console import write_json
 from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say
@@ -320,7 +319,7 @@ def draft(
     """
     from ..drafting import DraftOptions, draft_questions
     from ..nugget_drafts import draft_nuggets
-    from ..suite.suite_file import load_named
+    from ..suite import load_named
     from .console import own_stdout
 
     with interruptible(_STOPPED), own_stdout() as stdout:

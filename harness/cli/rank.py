@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from ... import InputError
-from ...reports.export.ranking import abstention_blocks, rank_blocks
-from ...reports.ranking.abstention import OUTCOMES
+from ...reports.export import abstention_blocks, rank_blocks
+from ...reports.ranking import OUTCOMES
 from .console import Form, show_as
 from .conventions import Database, interruptible
 

@@ -14,12 +14,10 @@ import typer
 
 from ... import InputError
 from ...reports import find_run, make_report
-from ...reports.compare.comparison import Asked, Compared
-from ...reports.compare.operands import Operand
-from ...reports.export.comparison import compared_blocks, compared_object, comparison_annotations
-from ...reports.export.github import run_annotations
+from ...reports import markdown as as_markdown
+from ...reports.compare import Asked, Compared, Operand
+from ...reports.export import compared_blocks, compared_object, comparison_annotations, run_annotations
 from ...reports.store import Store
-from ...reports.table import markdown as as_markdown
 from ..api.run import report_text, write_report
 from .compare import compared, files_of_operands, opened_operands
 from .console import Browse, json_bytes, own_stdout

@@ -12,19 +12,16 @@ import typer
 
 from ... import InputError
 from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
-from ...reports.export.robustness import robustness_blocks, robustness_object
-from ...reports.leaderboard import count
-from ...reports.records import record_object
-from ...reports.robustness.robustness import Robustness
-from ...reports.table import BLANK, Block, Column, Item, Sentence, Table, quoted
-from ...reports.text import printable
+from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, printable, quoted, record_object
+from ...reports.export import robustness_blocks, robustness_object
+from ...reports.robustness import Robustness
 from ..perturb import Perturbed
 from .console import Form, own_stdout, show_as
 from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, complain, interruptible, judge_fit
 
 if TYPE_CHECKING:
     from ...knowledge.perturbations.perturbations import Recipe
-    from ...reports.store.database import Store
+    from ...reports.store import Store
 
 
 MOST_QUOTED = 200  # characters of an example
@@ -260,14 +257,14 @@ def _check(form: Form, markdown: Path | None, database: Path) -> None:
     if form is not Form.TEXT and markdown == STDOUT:
         raise InputError(f"{form} and --markdown can't both be written to stdout.")
     if markdown is not None and markdown != STDOUT:
-        from ...reports.files import check_file
+        from ...reports import check_file
 
         check_file(markdown, "--markdown", {database.resolve(): "--db"})
 
 
 def _write_markdown(found: Robustness, path: Path, flips: int, stdout: TextIO) -> None:
-    from ...reports.export.robustness import robustness_markdown
-    from ...reports.files import whole_file
+    from ...reports import whole_file
+    from ...reports.export import robustness_markdown
 
     page = robustness_markdown(found, flips).encode()
     if path == STDOUT:
@@ -285,9 +282,9 @@ def _measure(
 ) -> Robustness:
     import contextlib
 
-    from ...reports.compare.scores import run_tables
+    from ...reports.compare import run_tables
     from ...reports.robustness.robustness import robustness as measure
-    from ...reports.store.database import Store
+    from ...reports.store import Store
 
     with contextlib.closing(Store.open(database, create=False)) as store:
         store.query("BEGIN")  # one moment for both runs, even while one goes on
@@ -305,8 +302,8 @@ def _measure(
 
 def _runs(store: Store, run: str | None, perturbed: str | None) -> tuple[int, int | None]:
     """The run of the questions and that of their perturbations, if there is one."""
-    from ...reports.robustness.perturbed import has_perturbations, latest_perturbed, perturbed_run, source_run
-    from ...reports.summary import find_run
+    from ...reports import find_run
+    from ...reports.robustness import has_perturbations, latest_perturbed, perturbed_run, source_run
 
     if perturbed is not None:
         after = find_run(store, perturbed)[0]

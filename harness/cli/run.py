@@ -21,6 +21,7 @@ from ...reports import (
     Block,
     Item,
     Sentence,
+    count,
     counted,
     find_run,
     insight_object,
@@ -28,8 +29,8 @@ from ...reports import (
     printable,
     problem_object,
 )
-from ...reports.export.json import as_object
-from ...reports.leaderboard import count, leaderboard
+from ...reports.export import as_object
+from ...reports.leaderboard import leaderboard
 from ..run import Judging, Outcome, RunConfig, Silent, watching
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
@@ -50,7 +51,7 @@ from .conventions import (
 from .exchange import read_score_metadata
 
 if TYPE_CHECKING:
-    from ...reports.robustness.robustness import Robustness
+    from ...reports.robustness import Robustness
     from ...reports.store import Store
     from ..api.verbs import Prepared
 
@@ -238,7 +239,7 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
 
 def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustness:
     """Robustness: the answers to perturbed questions compared with those to the original ones."""
-    from ...reports.compare.scores import run_tables
+    from ...reports.compare import run_tables
     from ...reports.robustness.robustness import robustness
 
     runs = [find_run(store, outcome.summary.run)[0] for outcome in (first, second)]
@@ -263,7 +264,7 @@ def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[s
     """The second run for JSON; empty if there was none."""
     if second is None:
         return {}
-    from ...reports.export.robustness import robustness_object
+    from ...reports.export import robustness_object
 
     return {
         "perturbed": outcome_object(second),
@@ -316,7 +317,7 @@ def score(
 def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | None) -> None:
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports import check_file
-    from ...reports.export.tables import write_row_lines
+    from ...reports.export import write_row_lines
     from ...reports.store import Store
 
     if rows == Path("-"):

@@ -25,8 +25,8 @@ def turns(
     form: Form = Form.TEXT,
 ) -> None:
     """Find the turn that lost each conversation. Asks each turn on the bot's own history and on the expected one."""
-    from ...reports.export.turns import turn_blocks
-    from ..analysis.turns import lost_turns, plan_turns
+    from ...reports.export import turn_blocks
+    from ..analysis import lost_turns, plan_turns
     from ..run import watching
     from ..suite import load_named
 

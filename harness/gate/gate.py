@@ -13,28 +13,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import InputError
-from ...reports.compare.changes import BotState, part_changes
-from ...reports.compare.operands import MOST_NAMED, WORDS, Operand, find_file, open_operand, split_file, unknown_bot
-from ...reports.compare.scores import RunTables, ScoreTable
-from ...reports.export.gate import STYLES, bot_object, gate_blocks, gate_markdown, opening_blocks, rule_object
+from ...reports import BLANK, Block, Heading, Primary, Sentence, Span, count, mapping_in, self_test_missed
+from ...reports.compare import (
+    MOST_NAMED,
+    WORDS,
+    BotState,
+    Operand,
+    RunTables,
+    ScoreTable,
+    find_file,
+    open_operand,
+    part_changes,
+    split_file,
+    unknown_bot,
+)
+from ...reports.export import STYLES, bot_object, gate_blocks, gate_markdown, opening_blocks, rule_object
+from ...reports.gate import ALL, MEANING, WRONG, Again, BotVerdict, GateReport, GateRule, Scope
 from ...reports.gate import report as words
-from ...reports.gate.report import GateReport
-from ...reports.gate.rule import ALL, MEANING, WRONG, GateRule, Scope
-from ...reports.gate.verdicts import Again, BotVerdict, verdicts
-from ...reports.leaderboard import count
-from ...reports.models_in_use import self_test_missed
-from ...reports.primary import Primary
-from ...reports.store.database import Store
-from ...reports.store.run import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric
-from ...reports.store.run_results import now
-from ...reports.table import BLANK, Block, Heading, Sentence, Span
-from ...reports.text import mapping_in
-from ..run.engine import Watcher
-from ..run.run import Evaluation, Outcome, run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import chosen_bots, suite_evaluation
-from ..suite.settings import CachedGate, GateSettings
-from ..suite.suite_file import LoadedSuite
+from ...reports.gate.verdicts import verdicts
+from ...reports.store import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
+from ..run import Evaluation, Outcome, RunConfig, Watcher, chosen_bots, run_evaluation, suite_evaluation
+from ..suite import CachedGate, GateSettings, LoadedSuite
 from .confirmation import Confirmation
 from .early_stop import EarlyStop, asked_in_full, early_verdict, sequential_tests
 

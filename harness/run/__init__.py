@@ -5,30 +5,28 @@ from typing import TYPE_CHECKING
 from ... import front
 
 if TYPE_CHECKING:
-    from .engine import Watcher as Watcher
-    from .estimate import CostEstimate as CostEstimate
-    from .estimate import cost_estimate as cost_estimate
-    from .estimate import estimate_blocks as estimate_blocks
-    from .estimate import estimate_object as estimate_object
-    from .interrupts import STOP as STOP
-    from .interrupts import Interrupts as Interrupts
-    from .interrupts import Stop as Stop
-    from .judging import JudgeUnfit as JudgeUnfit
-    from .judging import Judging as Judging
-    from .progress import Silent as Silent
-    from .progress import watching as watching
-    from .queues import BotQueue as BotQueue
-    from .recorded_run import recorded_evaluation as recorded_evaluation
-    from .run import Evaluation as Evaluation
-    from .run import Outcome as Outcome
-    from .run import run_evaluation as run_evaluation
-    from .run_config import AskOptions as AskOptions
-    from .run_config import GivenBot as GivenBot
-    from .run_config import KnowledgeOptions as KnowledgeOptions
-    from .run_config import RunConfig as RunConfig
-    from .run_config import RunOptions as RunOptions
-    from .run_config import ScoreMetadata as ScoreMetadata
-    from .run_config import ScoreOptions as ScoreOptions
-    from .suite_run import suite_evaluation as suite_evaluation
-
-__getattr__, __all__ = front(__name__)
+    from .asking import ask
+    from .engine import Watcher
+    from .estimate import CostEstimate, cost_estimate, estimate_blocks, estimate_object, open_run
+    from .interrupts import STOP, DaemonThreads, Interrupts, Stop
+    from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
+    from .judging import JudgeUnfit, Judging, open_entailment, open_judging
+    from .local_models import ListedModel, RunModels, default_embedder, listed_model
+    from .manifest import MOST_DOCUMENTS
+    from .progress import Silent, watching
+    from .queues import BotQueue, todo_by_row
+    from .recorded_run import recorded_evaluation
+    from .run import Evaluation, Outcome, run_evaluation
+    from .run_config import AskOptions, GivenBot, KnowledgeOptions, RunConfig, RunOptions, ScoreMetadata, ScoreOptions
+    from .suite_run import (
+        TIMEOUT,
+        build_bots,
+        build_one,
+        chosen_bots,
+        models_of_suite,
+        reranking_bots,
+        suite_evaluation,
+    )
+    from .variant_run import NamedBot
+else:
+    __getattr__, __all__ = front(__name__)

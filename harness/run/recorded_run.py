@@ -12,25 +12,33 @@ from typing import Final
 
 from ... import InputError
 from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor, with_tool_calls
-from ...knowledge import Message, Recorded, RecordedSet, existing, open_recorded
+from ...knowledge import (
+    GivenScore,
+    Message,
+    Recorded,
+    RecordedSet,
+    RowSource,
+    ScoreSummary,
+    existing,
+    open_recorded,
+    recorded_in,
+)
 from ...knowledge.formats import Metric
 from ...knowledge.formats.finding import OWN, ForeignRows, format_names, format_of
-from ...knowledge.questions.question_files import ScoreSummary
-from ...knowledge.questions.recorded import recorded_in
-from ...knowledge.questions.row_files import RowSource
-from ...knowledge.questions.rows import GivenScore
 from ...metrics import Catalog, builtin_catalog
 from ...metrics.plugins import with_installed
 from ...metrics.score import Better
 from ...reports.store import GivenRow, OpenRun, RunEvaluator, RunHeader, RunMetric, VectorCache, to_json
-from ..suite import JudgeSettings, LocalModelsSettings, overridden
-from ..suite.choices import (
+from ..suite import (
+    JudgeSettings,
+    LocalModelsSettings,
     check_constraints_of,
     check_spelling,
     choose_judge,
     choose_metrics,
     named_rubrics,
     names_of,
+    overridden,
     rubrics_added,
     with_rubrics,
 )

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 from ... import InputError
 from ...bots import Endpoints, RagSettings, redacted
-from ...knowledge import Message, Question, Questions, cache_folder, open_questions
-from ...knowledge.models.reranker import ROLE
-from ...knowledge.questions.conversations import simulation_of
+from ...knowledge import ROLE, Message, Question, Questions, cache_folder, open_questions, simulation_of
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
 from ...reports.store import (
@@ -28,8 +26,8 @@ from ...reports.store import (
     question_fingerprint,
     to_json,
 )
-from ..suite import suite_redactor
-from ..suite.choices import (
+from ..suite import (
+    ConversationSettings,
     EntryError,
     MetricChoice,
     check_constraints_of,
@@ -38,11 +36,12 @@ from ..suite.choices import (
     choose_metrics,
     choose_user,
     names_of,
+    overridden,
+    suite_redactor,
     unknown_names,
     with_files,
     with_own_prompts,
 )
-from ..suite.settings import ConversationSettings, overridden
 from .evidence import LocatedQuestions, gold_evidence
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers

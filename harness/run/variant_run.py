@@ -11,8 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ...bots import ReducibleTargetBot, hears_history, keeps_memory, reply_of
-from ...reports.store import OpenRun, to_json
-from ...reports.store.run import ANALYSED, RowStatus, ask_key
+from ...reports.store import ANALYSED, OpenRun, RowStatus, ask_key, to_json
 from .queues import BotQueue, Item
 from .run import Evaluation, Outcome, run_evaluation
 from .run_config import RunConfig

@@ -5,18 +5,36 @@ from typing import TYPE_CHECKING
 from ... import front
 
 if TYPE_CHECKING:
-    from .choices import Entry as Entry
-    from .choices import named_rubrics as named_rubrics
-    from .choices import rubrics_added as rubrics_added
-    from .mistakes import KeyPath as KeyPath
-    from .mistakes import nearest as nearest
-    from .settings import JudgeSettings as JudgeSettings
-    from .settings import LocalModelsSettings as LocalModelsSettings
-    from .settings import Suite as Suite
-    from .settings import overridden as overridden
-    from .suite_file import NAME as NAME
-    from .suite_file import LoadedSuite as LoadedSuite
-    from .suite_file import load_named as load_named
-    from .suite_file import suite_redactor as suite_redactor
-
-__getattr__, __all__ = front(__name__)
+    from .choices import (
+        Entry,
+        EntryError,
+        MetricChoice,
+        check_constraints_of,
+        check_spelling,
+        choose_judge,
+        choose_metrics,
+        choose_user,
+        named_rubrics,
+        names_of,
+        rubrics_added,
+        unknown_names,
+        with_files,
+        with_own_prompts,
+        with_rubrics,
+    )
+    from .mistakes import KeyPath, PlacedYaml, nearest
+    from .settings import (
+        AnalysisSettings,
+        CachedGate,
+        CheckSettings,
+        ConversationSettings,
+        GateSettings,
+        JudgeSettings,
+        LocalModelsSettings,
+        Suite,
+        overridden,
+        overridden_grid,
+    )
+    from .suite_file import FILE, FIRST_LINE, NAME, LoadedSuite, load_named, sample_suite, suite_redactor, suite_schema
+else:
+    __getattr__, __all__ = front(__name__)

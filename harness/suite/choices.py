@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots import ChatModelSettings, parse_model
-from ...bots.chat.models import KINDS
-from ...knowledge import ASSERTIONS, existing, unreadable
-from ...knowledge.questions.rows import decoded_whole
+from ...bots import KINDS, ChatModelSettings, parse_model
+from ...knowledge import ASSERTIONS, decoded_whole, existing, unreadable
 from ...metrics.evaluators import missing_from, named, names, options_of, rubrics
 from ...metrics.plan import with_content
-from ...reports.primary import check_primary
-from ...reports.problems import listed
-from ...reports.store.run import RunEvaluator
+from ...reports import check_primary, listed
+from ...reports.store import RunEvaluator
 from .mistakes import given
 from .settings import EMBEDDED, NO_JUDGE, JudgeSettings, misnamed_prompt
 

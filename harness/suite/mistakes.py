@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from ...knowledge.yaml_loading import YamlTooMuch, composed
+from ...knowledge import YamlTooMuch, composed
 
 KeyPath = tuple[str | int, ...]
 

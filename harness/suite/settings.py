@@ -24,9 +24,8 @@ from pydantic import (
 from ... import InputError
 from ...bots import BotSettings, ChatModelSettings
 from ...bots import ChatModelSettings as ServerSettings
-from ...knowledge import RETRIEVERS, ROLES, ModelChoice, Splitter
-from ...knowledge.models.finding import Device
-from ...reports.gate.rule import CONFIRM, MARGIN, MISSING, GateRule, Scope
+from ...knowledge import RETRIEVERS, ROLES, Device, ModelChoice, Splitter
+from ...reports.gate import CONFIRM, MARGIN, MISSING, GateRule, Scope
 from .mistakes import nearest
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from pydantic import ValidationError
 from ... import InputError
 from ...bots import ChatModelSettings, installed_bot, installed_kind, literal_secrets, redactor
 from ...bots.settings import KINDS
-from ...knowledge import existing, unreadable
-from ...knowledge.questions.rows import decoded_whole
+from ...knowledge import decoded_whole, existing, unreadable
 from .mistakes import (
     KeyPath,
     Mistake,

@@ -1,1 +1,22 @@
 """Analysis."""
+
+from typing import TYPE_CHECKING
+
+from ... import front
+
+if TYPE_CHECKING:
+    from .findings import (
+        Ablations,
+        AnalysedQuestion,
+        Configuration,
+        ConfigurationResult,
+        DatasetQuality,
+        DocumentChanges,
+        Finding,
+        Gaps,
+        Grid,
+        KnowledgeAnalysis,
+    )
+    from .store import analysis_json, find_analysis, store_analysis
+else:
+    __getattr__, __all__ = front(__name__)
