@@ -598,7 +598,7 @@ class _SentPrompts:
         contexts = [Context(each.text, each.document) for each in passages]
         rendered = render_contexts(contexts, self._titles)
         request = chat_request(Template(prompts["prompt"], ""), asked, contexts, rendered)
-        return request_hash(model, settings.get("model") or {}, request) == line[-1]
+        return bool(request_hash(model, settings.get("model") or {}, request) == line[-1])
 
 
 def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them, indexed: int = 0) -> bytes:
