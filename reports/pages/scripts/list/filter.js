@@ -133,8 +133,12 @@ function hasOtherAnswer(rows, place) {
 
 /** Places of the cases that pass all tests, in the given order. */
 function filteredPlaces(order, tests) {
-  const asked = Object.values(tests);
-  return asked.length ? order.filter((place) => asked.every((test) => test(place))) : order;
+  const [test, ...others] = Object.values(tests);
+  if (!test) return order;
+  const found = new Uint32Array(order.length);
+  let count = 0;
+  for (const place of order) if (test(place) && others.every((other) => other(place))) found[count++] = place;
+  return found.slice(0, count);
 }
 
 /** Why values are missing, as far as the state looks at them: [reason, number of cases], the most frequent first. */

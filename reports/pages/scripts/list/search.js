@@ -3,6 +3,7 @@
 const MARKS = /[\p{Mn}\p{Me}\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const OTHER_SPACE = /\s{2,}|[^\S ]/g;
+const BETWEEN_WORDS = /[ \n]/;
 const SLICE_MS = 8; // of work between two looks at what the reader does
 
 /** A text as it is searched: without accents, marks that nobody sees, and capitals. */
@@ -26,22 +27,25 @@ function searchedWords(query) {
   return [...new Set(found)];
 }
 
+/** Which cases have which words: an index over all distinct words, as searching every text would take too long. */
 class QuestionSearch {
-  #texts;
+  #ids = new Map(); // by word its number
+  #places = []; // by number the places of the cases that have the word, rising
+  #order = []; // [word, places], the most frequent first
+  #former = { part: "", words: [] };
+  #texts = new Map(); // of cases that were searched for a phrase
   #next = 0;
-  #before = { words: [], hits: null };
 
   constructor(rows) {
     this.rows = rows;
-    this.#texts = new Array(rows.count);
     this.ready = null;
   }
 
   get isReady() {
-    return this.#next >= this.rows.count;
+    return this.#next > this.rows.count;
   }
 
-  /** Folds all texts, a slice at a time, so that typing and scrolling go on meanwhile. */
+  /** Reads all texts, a slice at a time, so that typing and scrolling go on meanwhile. */
   prepare() {
     this.ready ??= this.#prepared();
     return this.ready;
@@ -50,31 +54,67 @@ class QuestionSearch {
   async #prepared() {
     while (!this.isReady) {
       const until = performance.now() + SLICE_MS;
-      while (!this.isReady && performance.now() < until) this.#fold(this.#next++);
-      await new Promise((resolve) => setTimeout(resolve));
+      while (this.#next < this.rows.count && performance.now() < until) this.#take(this.#next++);
+      if (this.#next === this.rows.count) this.#arrange();
+      await (globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve)));
     }
   }
 
-  #fold(place) {
+  #take(place) {
+    for (const word of this.#folded(place).split(BETWEEN_WORDS)) {
+      let id = this.#ids.get(word);
+      if (id === undefined) {
+        id = this.#places.push([]) - 1;
+        this.#ids.set(word, id);
+      }
+      const places = this.#places[id];
+      if (places.at(-1) !== place) places.push(place);
+    }
+  }
+
+  #arrange() {
+    this.#order = [...this.#ids].map(([word, id]) => [word, this.#places[id]]).sort(([, one], [, other]) => other.length - one.length);
+    this.#ids = this.#places = null;
+    this.#former.words = this.#order;
+    this.#next += 1;
+  }
+
+  #folded(place) {
     const { cases } = this.rows;
     const parts = [cases.key[place], cases.text[place], ...cases.expected[place]];
     for (const column of this.rows.everyColumn) parts.push(this.rows.answer(column, place) ?? "");
-    this.#texts[place] = parts.map(spacedAlike).join("\n"); // no phrase goes on from one text to the next
+    return parts.map(spacedAlike).join("\n"); // no phrase goes on from one text to the next
   }
 
-  /** Whether a case has every word; null where there are none. Going on with a word looks only where it began. */
+  /** Tells of a case whether it has every word; null where there are none. */
   test(words) {
     if (!words.length) return null;
-    const { words: former, hits: among } = this.#before;
-    const narrows = among && former.every((old) => words.some((word) => word.includes(old)));
+    const [hits, ...others] = [...new Set(words.flatMap((word) => word.split(BETWEEN_WORDS)))].map((part) => this.#casesWith(part));
+    for (const other of others) for (let place = 0; place < hits.length; place += 1) hits[place] &= other[place];
+    const phrases = words.filter((word) => BETWEEN_WORDS.test(word));
+    return (place) => hits[place] === 1 && phrases.every((phrase) => this.#text(place).includes(phrase));
+  }
+
+  /** By case 1 where one of its words contains the part. */
+  #casesWith(part) {
     const hits = new Uint8Array(this.rows.count);
-    for (let place = 0; place < hits.length; place += 1) {
-      if (narrows && !among[place]) continue;
-      const text = this.#texts[place];
-      hits[place] = words.every((word) => text.includes(word)) ? 1 : 0;
+    let left = hits.length;
+    const former = part.includes(this.#former.part) ? this.#former.words : this.#order; // while a word is being typed
+    this.#former = { part, words: former.filter(([word]) => word.includes(part)) };
+    for (const [, places] of this.#former.words) {
+      if (!left) break;
+      for (const place of places) {
+        if (hits[place]) continue;
+        hits[place] = 1;
+        left -= 1;
+      }
     }
-    this.#before = { words, hits };
-    return (place) => hits[place] === 1;
+    return hits;
+  }
+
+  #text(place) {
+    if (!this.#texts.has(place)) this.#texts.set(place, this.#folded(place));
+    return this.#texts.get(place);
   }
 }
 
