@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +18,25 @@ from ... import InputError
 from ...knowledge import open_rows
 from ...knowledge.questions.rows import Reading
 from ...metrics.judge.pairs import Better, PairVerdict
-from ...reports.calibration.labels import LONGEST_CELL
+from ...reports.calibration.labels import LONGEST_CELL, LONGEST_RATER
 from ...reports.compare.comparable import pair
 from ...reports.compare.operands import match_bots, open_operand
-from ...reports.compare.side_by_side import PEOPLE, AnswerPair, StoredVerdict, answer_pairs, save_verdicts
+from ...reports.compare.side_by_side import (
+    PEOPLE,
+    AnswerPair,
+    StoredVerdict,
+    answer_pairs,
+    pairs_of_run,
+    people_say,
+    remove_vote,
+    save_verdicts,
+    stored_verdicts,
+)
 from ...reports.files import check_file, csv_line, whole_file
 from ...reports.leaderboard import count
+from ...reports.statistics.agreement import share
 from ...reports.store.database import Store
+from ...reports.summary import find_run
 
 COLUMNS: Final = ("pair", "question_id", "question", "expected", "evidence", "answer_1", "answer_2", "vote", "write")
 WRITE: Final = "1, 2 or tie"
@@ -91,44 +105,168 @@ def _straight(one: AnswerPair, seed: int) -> bool:
 
 
 def is_votes(path: Path) -> bool:
-    """Whether a file is a sheet of pairs; one that can't be read is not."""
+    """Whether a file has votes on pairs: a filled-in sheet, or those of a page; one that can't be read has none."""
     try:
         _, row = next(iter(open_rows(path, "a file of votes", ("votes", "rows")).rows(Reading())))
     except (InputError, StopIteration, OSError):
         return False
-    return {"pair", "vote"} <= row.keys()
+    return {"pair", "vote"} <= row.keys() or {"first", "second", "vote"} <= row.keys()
 
 
-def save_votes(database: Path, sheet: Path) -> str:
-    """Store the votes of a filled-in sheet; returns a summary.
+Found = tuple[bytes, str, StoredVerdict]
+
+
+def save_votes(database: Path, path: Path) -> str:
+    """Store the votes of a filled-in sheet, or of a file that a page exported; returns a summary.
 
     Raises:
         InputError: a line is not one of ours, or its vote can't be read, all of them; then nothing is stored.
     """
-    found: list[tuple[bytes, str, StoredVerdict]] = []
+    found: list[Found] = []
     mistakes: list[str] = []
     blank = 0
-    for line, row in open_rows(sheet, "a file of votes", ("votes", "rows")).rows(Reading()):
-        vote = str(row.get("vote") if row.get("vote") is not None else "").strip().removeprefix("'").casefold()
-        content = str(row.get("pair") or "").strip()
-        if not vote:
-            blank += 1
-        elif vote not in VOTES:
-            mistakes.append(f"{sheet}:{line}: vote {vote[:40]!r}; {WRITE} is wanted.")
-        elif not _IS_PAIR.fullmatch(content):
-            mistakes.append(f"{sheet}:{line}: {content[:60]!r} is no pair that 'proctor label --pairs' wrote.")
-        else:
-            verdict = StoredVerdict(PEOPLE, PEOPLE, "", PairVerdict(VOTES[vote]))
-            found.append((bytes.fromhex(content.removeprefix(PREFIX)), str(row.get("question_id") or ""), verdict))
-    if mistakes:
-        more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
-        raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
-    if not found:
-        raise InputError(f"{sheet} has no vote: write {WRITE} into the column vote.")
-    store = Store.open(database, create=False)
-    try:
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        for line, row in open_rows(path, "a file of votes", ("votes", "rows")).rows(Reading()):
+            if not _written(row):
+                blank += 1
+                continue
+            try:
+                found.append(_of_sheet(row) if "pair" in row else _of_page(store, row))
+            except InputError as error:
+                mistakes.append(f"{path}:{line}: {error}")
+        if mistakes:
+            more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
+            raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
+        if not found:
+            raise InputError(f"{path} has no vote: write {WRITE} into the column vote.")
         save_verdicts(store, found)
-    finally:
-        store.close()
     left = f"; {blank:,} lines are blank" if blank else ""
     return f"{count(len(found), 'vote')} stored{left}. 'proctor compare A B' shows them beside the judge's verdicts."
+
+
+def _written(row: Mapping[str, object]) -> str:
+    """The vote of a line, as it was written; blank for none."""
+    return str(row.get("vote") if row.get("vote") is not None else "").strip().removeprefix("'").casefold()
+
+
+def _verdict(row: Mapping[str, object], rater: str = "") -> StoredVerdict:
+    written = _written(row)
+    if written not in VOTES:
+        raise InputError(f"vote {written[:40]!r}; {WRITE} is wanted.")
+    return StoredVerdict(PEOPLE, PEOPLE, rater, PairVerdict(VOTES[written]))
+
+
+def _of_sheet(row: Mapping[str, object]) -> Found:
+    verdict, content = _verdict(row), str(row.get("pair") or "").strip()
+    if not _IS_PAIR.fullmatch(content):
+        raise InputError(f"{content[:60]!r} is no pair that 'proctor label --pairs' wrote.")
+    return bytes.fromhex(content.removeprefix(PREFIX)), str(row.get("question_id") or ""), verdict
+
+
+def _of_page(store: Store, row: Mapping[str, object]) -> Found:
+    vote = given_vote({name: row[name] for name in FIELDS if name in row})
+    run_id, _ = find_run(store, str(row.get("run") or ""))
+    pair = _voted_on(store, run_id, vote)
+    return pair.content, pair.key, _verdict({"vote": vote.vote}, vote.rater)
+
+
+FIELDS: Final = ("first", "second", "question_id", "repeat", "vote", "rater")
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One person's vote on the answers of two bots of a run; a blank ``vote`` takes an earlier one back."""
+
+    first: str
+    second: str
+    question_id: str
+    repeat: int
+    vote: str
+    rater: str
+
+
+def given_vote(fields: Mapping[str, object]) -> Vote:
+    """A vote as a page sends or exports it.
+
+    Raises:
+        InputError: a field is missing, unknown or of another kind.
+    """
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown:
+        raise InputError(f"A vote has no field {unknown[0]!r}; it has {', '.join(FIELDS)}.")
+    for name in ("first", "second", "question_id", "rater"):
+        if not isinstance(fields.get(name), str) or not fields[name]:
+            raise InputError(f"The vote has no {name}, a text.")
+    rater, vote, repeat = str(fields["rater"]), _written(fields), fields.get("repeat", 0)
+    if len(rater) > LONGEST_RATER:
+        raise InputError(f"The rater's name has more than {LONGEST_RATER} characters.")
+    if vote and vote not in VOTES:
+        raise InputError(f"vote {vote[:40]!r}; {WRITE} is wanted.")
+    if not str(repeat).isdecimal():
+        raise InputError(f"repeat {str(repeat)[:40]!r}; a whole number from 0 on is wanted.")
+    first, second, question = (str(fields[name]) for name in ("first", "second", "question_id"))
+    return Vote(first, second, question, int(str(repeat)), vote, rater)
+
+
+def _voted_on(store: Store, run_id: int, vote: Vote) -> AnswerPair:
+    pairs = pairs_of_run(store, run_id, (vote.first, vote.second), [vote.question_id])
+    found = next((pair for pair in pairs if pair.repeat == vote.repeat), None)
+    if found is None:
+        raise InputError(
+            f"No question {vote.question_id!r} of this run has answers of both {vote.first} and {vote.second}."
+        )
+    return found
+
+
+def store_vote(database: Path, run_id: int, vote: Vote) -> None:
+    """Store a vote, or take it back.
+
+    Raises:
+        InputError: the run has no such question or bot.
+    """
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        pair = _voted_on(store, run_id, vote)
+        remove_vote(store, pair, vote.rater)  # also one on the same answers in the other order
+        if vote.vote:
+            save_verdicts(store, [(pair.content, pair.key, _verdict({"vote": vote.vote}, vote.rater))])
+
+
+VOTED: Final = f"SELECT DISTINCT question FROM pair_verdicts WHERE judge = '{PEOPLE}'"
+WRITTEN: Final[Mapping[Better, str]] = {"baseline": "1", "candidate": "2", "tie": "tie"}
+
+
+def votes_state(store: Store, run_id: int, bots: tuple[str, str], rater: str) -> dict[str, object]:
+    """What a page shows beside the votes on two bots, as JSON: those of one rater, those of all, and the judge's.
+
+    ``labels`` is by question and repeat (``key~0``) what the rater voted, ``raters`` how many pairs each person voted
+    on, ``better`` on how many pairs most people prefer either bot, and ``judge`` how often the judge that spoke last
+    says the same; None where no judge compared these answers.
+    """
+    keys = [str(key) for (key,) in store.query(VOTED)]
+    found = {
+        pair: said
+        for pair, said in stored_verdicts([store], pairs_of_run(store, run_id, bots, keys)).items()
+        if any(one.judge == PEOPLE for one in said)
+    }
+    own, raters, better = {}, Counter[str](), Counter[str]()
+    judged = [one for said in found.values() for one in said if one.judge != PEOPLE]
+    last = max(judged, key=lambda one: one.id) if judged else None
+    same = []
+    for one, said in found.items():
+        votes = {each.version: each.verdict for each in said if each.judge == PEOPLE}
+        raters.update([*votes])
+        if rater in votes:
+            own[f"{one.key}~{one.repeat}"] = WRITTEN[votes[rater].better]
+        people = people_say(said)
+        judge = next((each.verdict for each in reversed(said) if last and each.by == last.by), None)
+        if people is not None:
+            better[WRITTEN[people.better]] += 1
+            same += [people.better == judge.better] if judge else []
+    agreed = share(sum(same), len(same)) if last and same else None
+    return {
+        "labels": own,
+        "raters": raters,
+        "better": better,
+        "judge": last and agreed and {"name": last.judge_name, "agreed": sum(same), "both": len(same),
+                                      "share": agreed.value, "low": agreed.low, "high": agreed.high},
+    }  # fmt: skip

@@ -45,6 +45,7 @@ from ...reports.store.database import Store, StoreError, connect, connect_to_rea
 from ...reports.store.leases import ask_to_stop
 from ...reports.summary import Summary, find_run, summarise
 from ..calibration.labelling import given_label, labelled, store_label
+from ..calibration.voting import given_vote, store_vote, votes_state
 
 LOCK_TIMEOUT: Final = 5.0  # seconds to wait for a program that has locked the database
 
@@ -453,6 +454,7 @@ class Viewer:
                 (r"/runs/(?P<run>[^/]+)/state", self._run_state),
                 (r"/runs/(?P<run>[^/]+)/data/(?P<block>[\w-]+)", self._run_data),
                 (r"/runs/(?P<run>[^/]+)/labels", self._labels),
+                (r"/runs/(?P<run>[^/]+)/votes", self._votes),
                 (r"/compare", self._compare),
                 (r"/compare/state", self._compare_state),
                 (r"/compare/data/(?P<block>[\w-]+)", self._compare_data),
@@ -460,6 +462,7 @@ class Viewer:
         ]
         self._writes: list[tuple[re.Pattern[str], Write]] = [
             (re.compile(r"/runs/(?P<run>[^/]+)/labels"), self._store_label),
+            (re.compile(r"/runs/(?P<run>[^/]+)/votes"), self._store_vote),
             (re.compile(r"/runs/(?P<run>[^/]+)/stop"), self._stop),
         ]
 
@@ -544,6 +547,18 @@ class Viewer:
         with snapshot(self._database) as after:
             return _json(labelled(after, run_id, summary, given.metric).state(given.rater))
 
+    def _votes(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
+        run_id, _name = _found(store, parts["run"])
+        bots = request.query.get("first", ""), request.query.get("second", "")
+        return _json(votes_state(store, run_id, bots, request.query.get("rater", "")))
+
+    def _store_vote(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
+        run_id, _name = _found(store, run)
+        vote = given_vote(fields)
+        store_vote(self._database, run_id, vote)
+        with snapshot(self._database) as after:
+            return _json(votes_state(after, run_id, (vote.first, vote.second), vote.rater))
+
     def _stop(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
         run_id, name = _found(store, run)
         if fields:
@@ -577,7 +592,7 @@ class Viewer:
         address, tag = run_address(name), tag_of(store, [run_id])
         settings = {
             "blocks": f"{address}/data/", "state": f"{address}/state", "labels": f"{address}/labels",
-            "stop": f"{address}/stop", "token": self._token, "tag": tag, "home": "/",
+            "votes": f"{address}/votes", "stop": f"{address}/stop", "token": self._token, "tag": tag, "home": "/",
         }  # fmt: skip
         return self._answers.get((address, tag), lambda: html(_live(run_page(make_report(store, run_id), settings))))
 
@@ -610,7 +625,8 @@ class Viewer:
             self._pairs.get((baseline, candidate, tag), lambda: column_keys(pairs))
             return html(_live(pair_page(pairs, settings)))
 
-        return self._answers.get(("compare", baseline, candidate, tag), made)
+        votes = store.query("SELECT MAX(id) FROM pair_verdicts")[0][0]
+        return self._answers.get(("compare", baseline, candidate, tag, votes), made)
 
     def _compare_state(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
         return _json(state_of(store, compared_runs(store, *_operands(request))))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import orjson
@@ -113,41 +114,48 @@ def answer_pairs(baseline: Operand, candidate: Operand, pairing: Pairing) -> lis
             old, new = (side.get((case.key, repeat)) for side in sides)
             if old is None or new is None or (old[-1] is None and new[-1] is None):
                 continue
-            _, expected, evidence, constraints, _ = new
-            made.append(
-                AnswerPair(
-                    case.key,
-                    repeat,
-                    case.text,
-                    tuple(orjson.loads(expected)),
-                    evidence_quotes(orjson.loads(evidence)),
-                    tuple(tuple(one) if isinstance(one, list) else one for one in orjson.loads(constraints)),
-                    old[-1],
-                    new[-1],
-                )
-            )
+            made.append(AnswerPair(case.key, repeat, case.text, *_shown_beside(new), old[-1], new[-1]))
     return made
 
 
-Texts = tuple[str, str, str, str, str | None]
+def pairs_of_run(store: Store, run_id: int, bots: tuple[str, str], keys: Sequence[str]) -> list[AnswerPair]:
+    """The answers of two bots of one run to some questions, repeat by repeat; only where both answered."""
+    sides: list[dict[tuple[str, int], Sequence[str]]] = [{}, {}]
+    for start in range(0, len(keys), MOST_FOUND):
+        some = keys[start : start + MOST_FOUND]
+        sql = f"{ROWS} AND answer IS NOT NULL AND status = 'answered' AND questions.key IN ({marks(some)})"
+        for side, bot in zip(sides, bots, strict=True):
+            side |= {(line[0], int(line[1])): line for line in store.query(sql, [run_id, bot, *some])}
+    first, second = sides
+    return [
+        AnswerPair(key, repeat, new[2], *_shown_beside(new), first[key, repeat][6], new[6])
+        for (key, repeat), new in second.items() if (key, repeat) in first
+    ]  # fmt: skip
 
 
-def _answers(operand: Operand, bot: str) -> dict[tuple[str, int], Texts]:
+Shown = tuple[tuple[str, ...], tuple[str, ...], tuple[str | tuple[str, ...], ...]]
+
+
+def _shown_beside(line: Sequence[str | None]) -> Shown:
+    """Expected answers, quotes of the evidence, and constraints of a line of ``ROWS``."""
+    expected, evidence, constraints = (orjson.loads(each or "[]") for each in line[3:6])
+    groups = tuple(tuple(one) if isinstance(one, list) else one for one in constraints)
+    return tuple(expected), evidence_quotes(evidence), groups
+
+
+def _answers(operand: Operand, bot: str) -> dict[tuple[str, int], Sequence[Any]]:
     if operand.source is None:
         raise InputError(
             f"{operand.run.origin} has figures and no answers; side by side takes two bots of a database, such as"
             " 'latest:rag' or 'proctor.db'."
         )
     store, run_id = operand.source
-    return {
-        (str(line[0]), int(line[1])): (line[2], line[3], line[4], line[5], line[6])
-        for line in store.query(ROWS, [run_id, bot])
-    }
+    return {(str(line[0]), int(line[1])): line for line in store.query(ROWS, [run_id, bot])}
 
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """A verdict as the store has it; ``version`` is of the prompt, blank for people."""
+    """A verdict as the store has it; ``version`` is of the prompt, of a person's vote the rater's name or blank."""
 
     judge: str
     judge_name: str
@@ -186,6 +194,26 @@ def save_verdicts(store: Store, found: Sequence[tuple[bytes, str, StoredVerdict]
             " reason, agreement, made_at)",
             lines,
         )
+
+
+def remove_vote(store: Store, pair: AnswerPair, rater: str) -> None:
+    """Remove a person's vote on a pair, in either order."""
+    with transaction(store.path, store.connection):
+        store.connection.execute(
+            "DELETE FROM pair_verdicts WHERE content IN (?, ?) AND judge = ? AND version = ?",
+            [pair.content, pair.turned_content, PEOPLE, rater],
+        )
+
+
+def people_say(found: Sequence[StoredVerdict]) -> PairVerdict | None:
+    """The verdict of most people, the last vote of each; a tie where as many prefer either; None without a vote."""
+    votes = {one.version: one.verdict for one in found if one.judge == PEOPLE}
+    if not votes:
+        return None
+    counts = Counter(vote.better for vote in votes.values())
+    best, tied = counts.most_common(1)[0], sorted(counts.values())[-2:]
+    better = "tie" if len(tied) == 2 and tied[0] == tied[1] else best[0]
+    return next((vote for vote in reversed(votes.values()) if vote.better == better), PairVerdict("tie"))
 
 
 def stored_verdicts(stores: Collection[Store], pairs: Sequence[AnswerPair]) -> dict[AnswerPair, list[StoredVerdict]]:
@@ -364,10 +392,10 @@ def _has_verdicts(store: Store) -> bool:
 def _judged_row(
     pair: AnswerPair, found: Sequence[StoredVerdict], by: tuple[str, str], constraints_decide: bool
 ) -> JudgedPair:
-    people = next((one.verdict for one in reversed(found) if one.judge == PEOPLE), None)
+    people = people_say(found)
     if known := pair.settled(constraints_decide):
         return JudgedPair(pair, *known, people)
-    said = next((one.verdict for one in reversed(found) if one.by == by), None)
+    said = people if by[0] == PEOPLE else next((one.verdict for one in reversed(found) if one.by == by), None)
     return JudgedPair(pair, said, "judge" if said else "", people)
 
 

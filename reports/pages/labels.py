@@ -15,7 +15,7 @@ from .templating import render
 MOST_ROWS: Final = 200  # that a file offers; a server offers more
 MOST_SERVED: Final = 2_000
 SEED: Final = 0  # as of ``proctor label``
-SCRIPTS: Final = ("label/sheet", "label/card", "label/desk")
+SCRIPTS: Final = ("label/sheet", "label/card", "label/pairs", "label/desk")
 STYLES: Final = ("label",)
 
 ANSWERED: Final = """

@@ -347,7 +347,7 @@ CREATE TABLE pair_verdicts (
     content BLOB NOT NULL, -- hash over question, expected answers, evidence, and both answers in their order
     judge TEXT NOT NULL, -- model id of the judge, or `people`
     judge_name TEXT NOT NULL, -- what reports call it
-    version TEXT NOT NULL, -- hash over the judge's prompt; blank for people
+    version TEXT NOT NULL, -- hash over the judge's prompt; for people the name of who voted, or blank where nobody is named
     question TEXT NOT NULL, -- questions.key
     better TEXT NOT NULL CHECK (better IN ('first', 'second', 'tie')), -- `first`, `second`, `tie`; a verdict that turned with the order is a tie
     orders TEXT NOT NULL, -- JSON list: the verdict with the first answer shown first, and with the second shown first; empty for people

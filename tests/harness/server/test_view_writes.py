@@ -140,3 +140,25 @@ def test_a_program_that_is_not_at_work_is_not_stopped(viewer: Viewer, write: Req
     answer = viewer.answer(stop)
     assert (answer.status, b"nothing to stop" in answer.body) == (409, True)
     assert viewer.answer(replace(stop, token="")).status == 403
+
+
+def test_votes_are_checked_stored_by_rater_and_taken_back(viewer: Viewer, write: Request, book: PageBook) -> None:
+    question, first, second = lines(
+        book.path,
+        "SELECT questions.key, MIN(bots.name), MAX(bots.name) FROM run_rows"
+        " JOIN questions ON questions.id = question_id"
+        " JOIN bots ON bots.id = run_rows.bot_id GROUP BY 1 HAVING COUNT(DISTINCT bots.name) > 1 LIMIT 1",
+    )[0]
+    given = {"first": first, "second": second, "question_id": question, "repeat": 0, "vote": "2", "rater": "ann"}
+    vote = replace(write, path=f"/runs/{book.head}/votes", body=json.dumps(given).encode())
+    for change, says in (
+        ({"vote": "left"}, "vote 'left'; 1, 2 or tie is wanted"), ({"question_id": "none"}, "No question 'none'"),
+        ({"rater": ""}, "The vote has no rater"), ({"repeat": "x"}, "a whole number"), ({"more": 1}, "no field 'more'"),
+    ):  # fmt: skip
+        answer = viewer.answer(changed(vote, **change))
+        assert (answer.status, says in answer.body.decode()) == (400, True), answer.body
+    assert viewer.answer(replace(vote, token="")).status == 403
+    assert json.loads(viewer.answer(vote).body)["labels"] == {f"{question}~0": "2"}
+    both = json.loads(viewer.answer(changed(vote, rater="bob", first=second, second=first, vote="1")).body)
+    assert (both["raters"], both["better"]) == ({"ann": 1, "bob": 1}, {"1": 1})
+    assert json.loads(viewer.answer(changed(vote, vote="")).body)["raters"] == {"bob": 1}

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from accessibility import faint_texts, faults, small_targets
 from browser import Shown
+from judged_runs import KEY, run_into
 from page_runs import PageBook, page_book, report_of
+from pair_judge import pair_server
+from proctor.harness.run.recorded_run import recorded_evaluation
+from proctor.harness.run.run_config import RunConfig
 from proctor.reports.pages.run_page import run_file
 from selenium.webdriver.common.action_chains import ActionChains
 from served import viewed
@@ -89,14 +93,8 @@ def test_labels_of_a_file_are_exported_and_read_back(shown: Shown, book: PageBoo
     shown.wait(CARD)
     assert faults(shown) == []
     press(shown, "121")
-    shown.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    shown.click(".label-side button")
+    exported(shown, tmp_path)
     file = tmp_path / f"labels-{book.head}.jsonl"
-    shown.wait("return true")
-    for _ in range(200):
-        if file.exists():
-            break
-        shown.driver.execute_async_script("setTimeout(arguments[0], 20)")
     given = [json.loads(line) for line in file.read_text().splitlines()]
     assert [(each["rater"], each["verdict"], each["drawn"]) for each in given] == [
         ("bob", verdict, "seed 0") for verdict in ("yes", "no", "yes")
@@ -106,6 +104,86 @@ def test_labels_of_a_file_are_exported_and_read_back(shown: Shown, book: PageBoo
     assert "3 labels" in done.stdout
     assert lines(book.path, "SELECT DISTINCT rater FROM calibration_labels") == [("bob",)]
     assert all(each["is_random"] for each in _bots(tmp_path, book.head))
+
+
+CHOOSE = """
+const field = document.querySelector(arguments[0]);
+field.value = arguments[1];
+field.dispatchEvent(new Event('change'))"""
+VOTES = "SELECT version, better FROM pair_verdicts WHERE judge = 'people' ORDER BY id"
+
+
+def test_two_answers_are_compared_blind_by_the_keyboard_with_the_judge_beside(shown: Shown, tmp_path: Path) -> None:
+    database = pair_runs(tmp_path)
+    with viewed(database) as server:
+        run = lines(database, "SELECT name FROM runs")[0][0]
+        shown.open(f"{server.address}runs/{run}#label")
+        shown.run(CHOOSE, "#label-metric", "*pairs")
+        shown.run(NAMED, "ann")
+        shown.wait(CARD)
+        assert faults(shown) == faint_texts(shown) == small_targets(shown) == []
+        seen = shown.text(".label-card")
+        assert "First answer" in seen
+        assert all(name not in seen for name in ("faq", "rag"))
+        for _ in range(3):  # for the answer that the judge calls right, wherever it stands
+            first = shown.run("return document.querySelectorAll('.label-answers .label-part')[0].innerText")
+            press(shown, "1" if "RIGHT" in first else "2")
+        shown.wait("return document.querySelector('.label-side').innerText.includes('says the same on 100 %')")
+        press(shown, "t")
+        shown.wait("return document.querySelector('.label-calibration').innerText.includes('equally good\t1')")
+        assert shown.text(".label-side strong") == "4 votes"
+    stored = lines(database, VOTES)
+    assert [rater for rater, _ in stored] == ["ann"] * 4
+    assert stored[-1] == ("ann", "tie")
+
+
+def test_votes_of_a_file_are_exported_and_read_back(shown: Shown, tmp_path: Path) -> None:
+    database = pair_runs(tmp_path)
+    assert proctor("report", "--html", "page.html", folder=tmp_path).returncode == 0
+    shown.open((tmp_path / "page.html").as_uri() + "#label")
+    shown.run(CHOOSE, "#label-metric", "*pairs")
+    shown.run(NAMED, "bob")
+    shown.wait(CARD)
+    press(shown, "12=")
+    exported(shown, tmp_path)
+    (file,) = tmp_path.glob("votes-*.jsonl")
+    given = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {(each["first"], each["second"], each["rater"]) for each in given} == {("faq", "rag", "bob")}
+    done = proctor("calibrate", "--labels", file, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 votes stored" in done.stdout
+    better = {"1": "first", "2": "second", "tie": "tie"}
+    assert lines(database, VOTES) == [("bob", better[each["vote"]]) for each in given]
+    file.write_text(json.dumps({**given[0], "question_id": "other"}))
+    again = proctor("calibrate", "--labels", file, folder=tmp_path)
+    assert "jsonl:1: No question 'other' of this run has answers of both faq and rag" in " ".join(again.stderr.split())
+
+
+def exported(shown: Shown, folder: Path) -> None:
+    """Click Export, and wait for the file."""
+    shown.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    shown.click(".label-side button")
+    for _ in range(200):
+        if list(folder.glob("*s-*.jsonl")):
+            break
+        shown.driver.execute_async_script("setTimeout(arguments[0], 20)")
+
+
+def pair_runs(folder: Path) -> Path:
+    """Two bots, one with right answers and the other with wrong ones, and a judge that said so of each."""
+    with (folder / "recorded.jsonl").open("w") as file:
+        for number in range(6):
+            for bot, answer in (("faq", "WRONG"), ("rag", "RIGHT")):
+                line = {"id": f"q{number}", "question": f"What about {number}?", "expected_answer": "RIGHT",
+                        "answer": f"{answer} {number}", "bot": bot}  # fmt: skip
+                file.write(json.dumps(line) + "\n")
+    options = RunConfig(metrics=["exact_match"])
+    run_into(recorded_evaluation(folder / "recorded.jsonl", options, {}), folder / "proctor.db")
+    with pair_server() as server:
+        judge = ("--judge", "openai:test-model", "--judge-url", server.url)
+        done = proctor("compare", "faq", "rag", "--side-by-side", *judge, folder=folder, env={"OPENAI_API_KEY": KEY})
+        assert done.returncode == 0, done.stderr
+    return folder / "proctor.db"
 
 
 def _bots(folder: Path, run: str) -> list[dict[str, object]]:

@@ -23,24 +23,37 @@ async function labelTexts(index, { column, place }) {
     text: entry?.text ?? index.cases.text[place],
     expected: entry?.expected ?? index.cases.expected[place] ?? [],
     history: entry?.history ?? [],
+    evidence: entry?.evidence ?? [],
     answer: found?.answer ?? index.rows[column].answer[place],
     length: found?.answer_length,
     passages: found ? passages ?? [] : null,
   };
 }
 
+function labelPart(title, ...content) {
+  return make("section", { class: "label-part" }, make("h3", {}, title), content);
+}
+
+/** What was asked, after the messages before it. */
+function labelQuestion({ history, text }) {
+  return [history.length ? labelPart("Messages before", messageList(history)) : null, labelPart("Question", longText(text, { lines: 12 }))];
+}
+
+function labelExpected({ expected }) {
+  return labelPart(expected.length > 1 ? "Expected: any of" : "Expected",
+    expected.length ? expected.map((text) => longText(text, {})) : make("p", { class: "quiet" }, "No expected answer is given."));
+}
+
 /** The card; `say` is called with a verdict, `move` with a step. */
 function labelCard(row, texts, scale, given, { say, move, bot }) {
-  const part = (title, ...content) => make("section", { class: "label-part" }, make("h3", {}, title), content);
-  const expected = texts.expected.length ? texts.expected.map((text) => longText(text, {})) : make("p", { class: "quiet" }, "No expected answer is given.");
+  const verdicts = [["yes", scale.words[0], "1"], ["no", scale.words[1], "2"], ["unsure", "Unsure", "3"]];
   return make("article", { class: "label-card", tabindex: "-1", "aria-label": `Answer ${row.number}` },
     bot ? make("p", { class: "small" }, "Bot: ", isolated(bot)) : null,
-    texts.history.length ? part("Messages before", messageList(texts.history)) : null,
-    part("Question", longText(texts.text, { lines: 12 })),
-    make("div", { class: "label-answers" }, part(texts.expected.length > 1 ? "Expected: any of" : "Expected", expected),
-      part("Answer", texts.answer?.trim() ? longText(texts.answer, { length: texts.length }) : make("p", { class: "quiet" }, "The answer is blank."))),
+    labelQuestion(texts),
+    make("div", { class: "label-answers" }, labelExpected(texts),
+      labelPart("Answer", texts.answer?.trim() ? longText(texts.answer, { length: texts.length }) : make("p", { class: "quiet" }, "The answer is blank."))),
     labelContexts(texts.passages),
-    scale.isDecided ? labelButtons(scale, given, say, move) : labelNumber(scale, given, say, move),
+    scale.isDecided ? labelButtons(verdicts, given, say, move) : labelNumber(scale, given, say, move),
   );
 }
 
@@ -52,8 +65,8 @@ function labelContexts(passages) {
   return make("details", {}, make("summary", {}, counted(passages.length, "context")), make("ol", { class: "label-contexts" }, passages.map(line)));
 }
 
-function labelButtons({ words }, given, say, move) {
-  const verdicts = [["yes", words[0], "1"], ["no", words[1], "2"], ["unsure", "Unsure", "3"]];
+/** A button for each verdict, as [verdict, word, key]. */
+function labelButtons(verdicts, given, say, move) {
   const buttons = verdicts.map(([verdict, word, key]) => make("button",
     { type: "button", "data-verdict": verdict, "aria-pressed": String(given === verdict), "aria-keyshortcuts": key, on: { click: () => say(verdict) } },
     make("kbd", { "aria-hidden": "true" }, key), ` ${word}`));

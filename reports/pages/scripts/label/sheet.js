@@ -1,6 +1,4 @@
-/* Sheet: the labels of one person on one metric: kept by the server that gave the page, or by the browser for a file. */
-
-const LABELS_KEPT = "proctor-labels";
+/* Sheet: what one person said of rows or pairs: stored by the server that gave the page, or by the browser for a file. */
 
 /** On a server: each label is stored in the database as it is given. */
 class ServedSheet {
@@ -9,21 +7,33 @@ class ServedSheet {
     this.waiting = new Map(); // labels that are not stored yet
   }
 
+  /** Where labels are read and stored. */
+  get address() {
+    return settings.labels;
+  }
+
+  get query() {
+    return { metric: this.metric, rater: this.rater };
+  }
+
+  /** A label as it is sent. */
+  sent(row, verdict) {
+    return { row: row.name, metric: this.metric, rater: this.rater, verdict, drawn: `seed ${row.seed}` };
+  }
+
   async read() {
-    const query = new URLSearchParams({ metric: this.metric, rater: this.rater });
-    const reply = await fetch(`${settings.labels}?${query}`, { signal: AbortSignal.timeout(LONGEST_WAIT) });
+    const reply = await fetch(`${this.address}?${new URLSearchParams(this.query)}`, { signal: AbortSignal.timeout(LONGEST_WAIT) });
     if (!reply.ok) throw new Error(`The server answered ${reply.status}.`);
     this.#take(await reply.json());
   }
 
   /** Stores a label; one without a verdict takes it back. */
   async put(row, verdict) {
-    const sent = { row: row.name, metric: this.metric, rater: this.rater, verdict, drawn: `seed ${row.seed}` };
     try {
-      const reply = await fetch(settings.labels, {
+      const reply = await fetch(this.address, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-Proctor-Token": settings.token },
-        body: JSON.stringify(sent),
+        body: JSON.stringify(this.sent(row, verdict)),
         signal: AbortSignal.timeout(LONGEST_WAIT),
       });
       const said = reply.headers.get("Content-Type") === "application/json" ? await reply.json() : { error: await reply.text() };
@@ -63,17 +73,33 @@ class FiledSheet {
     this.all = [];
   }
 
+  /** What the exported file is called, and under which name the browser stores it. */
+  get noun() {
+    return "label";
+  }
+
+  /** What an entry of this sheet says: [name of the row, verdict]; null for those of other sheets. */
+  entry({ row, metric, rater, verdict }) {
+    return metric === this.metric && rater === this.rater ? [row, verdict] : null;
+  }
+
+  /** A label as it is exported. */
+  record(row, verdict) {
+    const { name, key: question_id, bot, repeat, seed } = row;
+    return { row: name, metric: this.metric, question_id, bot, repeat, verdict, rater: this.rater, drawn: `seed ${seed}`, labelled_at: new Date().toISOString() };
+  }
+
   async read() {
     try {
-      this.all = JSON.parse(remembered(`${LABELS_KEPT} ${this.run}`) ?? "[]");
+      this.all = JSON.parse(remembered(this.#place) ?? "[]");
     } catch {
       this.all = [];
     }
-    this.labels = new Map(this.#own().map(({ row, verdict }) => [row, verdict]));
+    this.labels = new Map(this.all.map((each) => this.entry(each)).filter(Boolean));
   }
 
-  #own() {
-    return this.all.filter(({ metric, rater }) => metric === this.metric && rater === this.rater);
+  get #place() {
+    return `proctor-${this.noun}s ${this.run}`;
   }
 
   note(row, verdict) {
@@ -82,20 +108,16 @@ class FiledSheet {
   }
 
   async put(row, verdict) {
-    this.all = this.all.filter((each) => each.row !== row.name || each.metric !== this.metric || each.rater !== this.rater);
-    if (verdict) {
-      const { name, key: question_id, bot, repeat } = row;
-      const labelled_at = new Date().toISOString();
-      this.all.push({ row: name, metric: this.metric, question_id, bot, repeat, verdict, rater: this.rater, drawn: `seed ${row.seed}`, labelled_at });
-    }
-    remember(`${LABELS_KEPT} ${this.run}`, JSON.stringify(this.all));
+    this.all = this.all.filter((each) => this.entry(each)?.[0] !== row.name);
+    if (verdict) this.all.push(this.record(row, verdict));
+    remember(this.#place, JSON.stringify(this.all));
   }
 
-  /** The labels of all metrics and raters as JSON lines, for proctor calibrate --labels. */
+  /** All that is stored, of all raters, as JSON lines for proctor calibrate --labels. */
   download() {
     const text = this.all.map((each) => `${JSON.stringify(each)}\n`).join("");
     const address = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
-    make("a", { href: address, download: `labels-${this.run}.jsonl` }).click();
+    make("a", { href: address, download: `${this.noun}s-${this.run}.jsonl` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   }
 }
