@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         installed_bot,
         installed_kind,
     )
-    from .target_bots import BuiltBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot, is_runnable
+    from .target_bots import BuiltBot, NamedBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot, is_runnable
     from .tool_calls import with_tool_calls
 else:
     __getattr__, __all__ = front(__name__)

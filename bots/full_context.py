@@ -1,17 +1,15 @@
 """The full-context bot: the whole knowledge in one prompt."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from ..knowledge import Document, Message
-from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply, knowledge_digest
+from .bot import BotMisconfigured, Context, Identity, Reply, knowledge_digest
 from .building import BotResources
 from .chat.model import ChatModel
-from .history import history_identity, history_prompts, put
-from .prompting import SharedParts, Template, answer_from, render_context, render_contexts
+from .prompting import PromptedBot, Template, answer_from, render_context, render_contexts
 from .settings import FullContextSettings, HistorySettings
 
 # Characters, counted as UTF-8 bytes, so that scripts with short words are not underestimated. About four to
@@ -29,14 +27,8 @@ class _Packed:
     trace: Mapping[str, object]
 
 
-class FullContextBot:
-    """Shows the model every document, in order, with each question.
-
-    Attributes:
-        name: the bot's name in reports.
-        warnings: what the user should know, after ``prepare`` also of what was cut.
-        documents: all that the model is shown.
-    """
+class FullContextBot(PromptedBot):
+    """Shows the model every document, in order, with each question."""
 
     def __init__(
         self,
@@ -49,51 +41,20 @@ class FullContextBot:
         history: HistorySettings | None = None,
     ) -> None:
         """``knowledge_digest`` is a hash of all documents, for the identity; ``history`` says what is made of turns."""
-        self.name = name
-        self.warnings = template.warnings
-        self.documents = tuple(documents)
-        self._digest = knowledge_digest
-        self._model = model
-        self._template = template
+        super().__init__(name, documents, knowledge_digest, model, template, history or HistorySettings(), _nothing)
         self._overflow = overflow
-        self._history = history or HistorySettings()
         # Shared by all bots with fewer of the documents: of hundreds, each with a prompt as long as all that is known,
         # only the prompts of the last few are in memory.
         self._packs = lru_cache(_PROMPTS_KEPT)(FullContextBot._pack)
         self._is_prepared = False
-        self._without: frozenset[str] = frozenset()
-        self._digests = KnowledgeDigests(self.documents)
-        self._ids = frozenset(document.id for document in self.documents)
-        self._shared = SharedParts(_nothing, model.close)
-        self._shared.add(self)
 
     @property
     def identity(self) -> Identity:
         """The knowledge, the prompt and the model; without some documents that of a bot that never had them."""
-        gone = self._without & self._ids
-        return Identity(
-            kind="full_context",
-            settings={
-                "overflow": self._overflow,
-                **history_identity(self._history),
-                "model": dict(self._model.settings),
-            },
-            model=self._model.name,
-            embedded=self._model.embedded,
-            parts={"knowledge": self._digests.without(gone) if gone else self._digest},
-            prompts={"prompt": self._template.text, **history_prompts(self._history, self._model)},
-            models={"chat": self._model.name},
-        )
+        return self._identity("full_context", {"overflow": self._overflow}, {}, {})
 
-    def without(self, documents: frozenset[str], name: str | None = None) -> "FullContextBot":
-        """The same bot as if some documents were not there; see ``ReducibleBot.without``."""
-        reduced = copy(self)
-        reduced.name = name or self.name
-        reduced.documents = tuple(each for each in self.documents if each.id not in documents)
-        reduced.warnings = self._template.warnings
-        reduced._without = self._without | documents
-        reduced._is_prepared = False
-        return reduced
+    def _forget(self) -> None:
+        self._is_prepared = False
 
     async def prepare(self) -> None:
         """Put the documents together and hand them to the model to work ahead.
@@ -111,7 +72,7 @@ class FullContextBot:
         if not self._is_prepared:
             await self.prepare()
         packed = self._packs(self)
-        asked = await put(question, history, self._history.history, self._history.history_tokens, self._model)
+        asked = await self._put(question, history)
         return await answer_from(self._model, self._template, asked, packed.contexts, packed.rendered, packed.trace)
 
     async def close(self) -> None:
@@ -121,7 +82,7 @@ class FullContextBot:
         await self._shared.leave(self)
 
     def _pack(self) -> _Packed:
-        titles = {document.id: document.title for document in self.documents}
+        titles = self._titles
         contexts = tuple(Context(each.text, each.id, 0, len(each.text)) for each in self.documents)
         rendered = render_contexts(contexts, titles)
         limit = self._model.context_tokens

@@ -1,24 +1,26 @@
-"""Prompts: templates loaded from Markdown, filled in one literal pass, and asked of a chat model."""
+"""Prompts: templates from Markdown, filled in one literal pass, and what bots have in common that ask a model so."""
 
 import difflib
 import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 from weakref import WeakSet
 
 from .. import InputError
-from ..knowledge import existing, unreadable
-from .bot import Context, Reply
+from ..knowledge import Document, Message, existing, unreadable
+from .bot import Context, Identity, KnowledgeDigests, Reply
 from .chat.limits import SingleFlight
 from .chat.model import ChatModel, ChatRequest
-from .history import Asked
+from .history import Asked, history_identity, history_prompts, put
+from .settings import HistorySettings
 from .tool_calls import SEARCH, with_tool_calls
 
 PLACEHOLDERS = ("context", "question")
@@ -234,3 +236,73 @@ class SharedParts(Generic[T]):
             self._opened = None
             self._opening.cancel()
             await self._closes()
+
+
+class PromptedBot:
+    """A bot that asks a chat model with passages of documents, and can be copied without some of them.
+
+    Attributes:
+        name: the bot's name in reports.
+        warnings: what the user should know; ``prepare`` may add to them.
+        documents: what it answers from.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        documents: Sequence[Document],
+        knowledge_digest: str,
+        model: ChatModel,
+        template: Template,
+        history: HistorySettings,
+        opens: Callable[[], Coroutine[Any, Any, Any]],
+    ) -> None:
+        """Take the parts; nothing is loaded. ``opens`` opens what it shares with its copies, beside the model."""
+        self.name = name
+        self.warnings = template.warnings
+        self.documents = tuple(documents)
+        self._digest = knowledge_digest
+        self._model = model
+        self._template = template
+        self._history = history
+        self._titles = {document.id: document.title for document in documents}
+        self._without: frozenset[str] = frozenset()
+        self._digests = KnowledgeDigests(self.documents)
+        self._shared = SharedParts(opens, model.close)
+        self._shared.add(self)
+
+    def without(self, documents: frozenset[str], name: str | None = None) -> Self:
+        """The same bot as if some documents were not there; see ``ReducibleBot.without``."""
+        reduced = copy(self)
+        reduced.name = name or self.name
+        reduced.documents = tuple(each for each in self.documents if each.id not in documents)
+        reduced.warnings = self._template.warnings
+        reduced._without = self._without | documents
+        reduced._forget()
+        return reduced
+
+    def _forget(self) -> None:
+        """Be as before ``prepare``."""
+        raise NotImplementedError
+
+    @property
+    def _gone(self) -> Set[str]:
+        return self._without & self._titles.keys()
+
+    def _identity(
+        self, kind: str, settings: Mapping[str, object], models: Mapping[str, str], parts: Mapping[str, str]
+    ) -> Identity:
+        """What every such bot is made of, and what this one is beside that."""
+        return Identity(
+            kind=kind,
+            settings={**settings, **history_identity(self._history), "model": dict(self._model.settings)},
+            model=self._model.name,
+            embedded=self._model.embedded,
+            parts={"knowledge": self._digests.without(self._gone) if self._gone else self._digest, **parts},
+            prompts={"prompt": self._template.text, **history_prompts(self._history, self._model)},
+            models={"chat": self._model.name, **models},
+        )
+
+    async def _put(self, question: str, history: Sequence[Message]) -> Asked:
+        """The question as it is searched with and shown, after what came before it."""
+        return await put(question, history, self._history.history, self._history.history_tokens, self._model)

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Collection, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -14,13 +13,12 @@ from ..knowledge.models.reranker import FoundReranker
 from ..knowledge.retrieval.index import BulkEmbedder
 from ..knowledge.retrieval.search import candidates, reordered
 from ..metrics.declaration import exception_line
-from .bot import BotMisconfigured, Context, Identity, KnowledgeDigests, Reply, knowledge_digest
+from .bot import BotMisconfigured, Context, Identity, Reply, knowledge_digest
 from .building import BotResources, index_folder
 from .chat.model import ChatModel
 from .faq import FreshEmbedder
-from .history import history_identity, history_prompts, put
 from .langchain import open_retriever
-from .prompting import SharedParts, Template, answer_from, render_contexts
+from .prompting import PromptedBot, Template, answer_from, render_contexts
 from .python import Target, find_target
 from .settings import RagSettings
 from .tool_calls import search_call
@@ -90,14 +88,8 @@ class Retrieval:
 _WORKED_AHEAD = 1000
 
 
-class RagBot:
-    """Retrieves by embeddings, by words, by both or as the user's code does, and asks the model with what was found.
-
-    Attributes:
-        name: the bot's name in reports.
-        warnings: what the user should know, after ``prepare`` also of the index.
-        documents: what is retrieved from.
-    """
+class RagBot(PromptedBot):
+    """Retrieves by embeddings, by words, by both or as the user's code does, and asks the model with what was found."""
 
     def __init__(
         self,
@@ -126,24 +118,14 @@ class RagBot:
             reranker: what puts the passages in order; None leaves them as the retriever has them.
             retriever: the user's own, where the settings name one.
         """
-        self.name = name
-        self.warnings = template.warnings
-        self.documents = tuple(documents)
-        self._digest = knowledge_digest
-        self._model = model
-        self._template = template
+        super().__init__(name, documents, knowledge_digest, model, template, settings, self._open)
         self._embedder = embedder
         self._settings = settings
         self._folder = folder
         self._reranker = reranker
         self._target = retriever
-        self._titles = {document.id: document.title for document in documents}
         self._splitting = Splitting(settings.splitter, settings.chunk_size, settings.chunk_overlap)
         self._retrieval: Retrieval | None = None
-        self._without: frozenset[str] = frozenset()
-        self._digests = KnowledgeDigests(self.documents)
-        self._shared = SharedParts(self._open, model.close)
-        self._shared.add(self)
 
     @property
     def identity(self) -> Identity:
@@ -154,35 +136,20 @@ class RagBot:
         retrieval = self._settings.model_dump(include={"chunk_size", "chunk_overlap", "top_k", "min_score"})
         # Left out where they are what they were before there was a choice, so that answers of that time still count.
         retrieval |= self._settings.model_dump(include={"splitter", "retriever", "reranker"}, exclude_defaults=True)
-        models = {"chat": self._model.name}
+        models = {}
         if self._settings.search_by in ("dense", "hybrid"):
             models["embedder"] = self._embedder.model_id
         if self._reranker:
             models["reranker"] = self._reranker.model_id
-        return Identity(
-            kind="rag",
-            settings={**retrieval, **history_identity(self._settings), "model": dict(self._model.settings)},
-            model=self._model.name,
-            embedded=self._model.embedded,
-            parts=self._parts(),
-            prompts={"prompt": self._template.text, **history_prompts(self._settings, self._model)},
-            models=models,
-        )
+        parts = {"retriever": self._target.digest} if self._target else {}
+        # Where words count, how rare they are stays that of all documents; and a retriever of the user's own may have
+        # nothing to put in the place of the passages that are taken out.
+        if self._gone and self._settings.search_by != "dense":
+            parts["retrieved from"] = self._digest
+        return self._identity("rag", retrieval, models, parts)
 
-    def without(self, documents: frozenset[str], name: str | None = None) -> "RagBot":
-        """The same bot as if some documents were not there; see ``ReducibleBot.without``.
-
-        A bot over the smaller knowledge would answer the same where retrieval is dense. Where words count, how rare
-        they are stays that of all documents; and a retriever of the user's own may have nothing to put in the place of
-        the passages that are taken out.
-        """
-        reduced = copy(self)
-        reduced.name = name or self.name
-        reduced.documents = tuple(each for each in self.documents if each.id not in documents)
-        reduced.warnings = self._template.warnings
-        reduced._without = self._without | documents
-        reduced._retrieval = None
-        return reduced
+    def _forget(self) -> None:
+        self._retrieval = None
 
     async def prepare(self) -> None:
         """Open the index, embedding what is new in the knowledge, load the reranker, and let the model work ahead.
@@ -204,7 +171,7 @@ class RagBot:
         if self._retrieval is None:
             raise RuntimeError(f"bot {self.name} is not prepared")
         settings = self._settings
-        asked = await put(question, history, settings.history, settings.history_tokens, self._model)
+        asked = await self._put(question, history)
         found, took = await self._retrieval.retrieve(asked.question, settings.top_k, self._without)
         contexts = found if settings.min_score is None else _scored(found, settings.min_score)
         rendered = render_contexts(contexts, self._titles)
@@ -215,15 +182,6 @@ class RagBot:
         """Drop the passages, and close the model when no other bot uses it."""
         self._retrieval = None
         await self._shared.leave(self)
-
-    def _parts(self) -> dict[str, str]:
-        gone = self._without & self._titles.keys()
-        parts = {"knowledge": self._digests.without(gone) if gone else self._digest}
-        if self._target:
-            parts["retriever"] = self._target.digest
-        if gone and self._settings.search_by != "dense":
-            parts["retrieved from"] = self._digest
-        return parts
 
     async def _open(self) -> Retrieval:
         """What this bot and those that come from it share; all documents are in it."""

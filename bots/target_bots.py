@@ -331,7 +331,52 @@ class LangChainTargetBot(TargetBot):
         )
 
 
-class ReducibleTargetBot:
+class NamedBot:
+    """A bot under another name; it is the same in all else. ``closes`` are closed with it."""
+
+    def __init__(self, bot: BuiltBot, name: str, closes: Sequence[BuiltBot] = ()) -> None:
+        self.name = name
+        self._bot = bot
+        self._closes = tuple(closes)
+
+    @property
+    def identity(self) -> Identity:
+        """What the bot is made of."""
+        return self._bot.identity
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the bot."""
+        return self._bot.warnings
+
+    async def prepare(self) -> None:
+        """Prepare the bot."""
+        await self._bot.prepare()
+
+    @property
+    def keeps_memory(self) -> bool:
+        """As of the bot."""
+        return keeps_memory(self._bot)
+
+    @property
+    def hears_history(self) -> bool:
+        """As of the bot."""
+        return hears_history(self._bot)
+
+    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
+        """Ask the bot."""
+        return await reply_of(self._bot, question, history, session)
+
+    async def close(self) -> None:
+        """Close the bot, and then what it was made from."""
+        try:
+            await self._bot.close()
+        finally:
+            for bot in self._closes:
+                await bot.close()
+
+
+class ReducibleTargetBot(NamedBot):
     """A bot of the user's whose code has a parameter ``without``: ids of the documents of the suite to leave out.
 
     Each reduced bot calls or makes that code again; the code itself should cache what is expensive.
@@ -345,46 +390,14 @@ class ReducibleTargetBot:
         self, bot: TargetBot, documents: tuple[Document, ...], gone: frozenset[str] = frozenset(), name: str = ""
     ) -> None:
         """``bot`` as the suite has it; ``documents`` are all documents of the suite."""
-        self.name = name or bot.name
+        name = name or bot.name
+        super().__init__(bot.leaving_out(gone & {each.id for each in documents}, name), name)
         self.documents = tuple(each for each in documents if each.id not in gone)
         self._whole, self._all, self._gone = bot, documents, gone
-        self._bot = bot.leaving_out(gone & {each.id for each in documents}, self.name)
-
-    @property
-    def identity(self) -> Identity:
-        """That of the code, with what it leaves out."""
-        return self._bot.identity
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Those of the user's bot, once it is there."""
-        return self._bot.warnings
 
     def without(self, documents: frozenset[str], name: str | None = None) -> ReducibleTargetBot:
         """The same bot as if some documents were not there; see ``ReducibleBot.without``."""
         return ReducibleTargetBot(self._whole, self._all, self._gone | documents, name or self.name)
-
-    async def prepare(self) -> None:
-        """Import the user's code; see ``TargetBot.prepare``."""
-        await self._bot.prepare()
-
-    @property
-    def keeps_memory(self) -> bool:
-        """As of the user's bot."""
-        return self._bot.keeps_memory
-
-    @property
-    def hears_history(self) -> bool:
-        """As of the user's bot."""
-        return self._bot.hears_history
-
-    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
-        """Ask the user's bot."""
-        return await self._bot.reply(question, history, session)
-
-    async def close(self) -> None:
-        """Close the user's bot."""
-        await self._bot.close()
 
 
 def build_python(name: str, settings: PythonSettings, resources: BotResources) -> TargetBot:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ...bots import RagSettings, ReducibleBot, ReducibleTargetBot, TargetBot
+from ...bots import NamedBot, RagSettings, ReducibleBot, ReducibleTargetBot, TargetBot
 from ...knowledge import Knowledge
 from ...metrics import builtin_catalog
 from ...metrics.text import token_set
@@ -25,7 +25,7 @@ from ...reports.store.run import ask_key
 from ...reports.summary import find_run
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, missing_answers
-from ..run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
+from ..run.variant_run import Variant, run_variants, variant_evaluation
 from ..suite.choices import choose_judge
 from .corpus import read_answers
 

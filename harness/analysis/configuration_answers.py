@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from ...bots import RagSettings
+from ...bots import NamedBot, RagSettings
 from ...knowledge import (
     QuestionList,
 )
@@ -21,7 +21,6 @@ from ...reports.store import ANALYSED, OpenRun, RunResults
 from ..run import (
     BotQueue,
     Evaluation,
-    NamedBot,
     RunConfig,
     Watcher,
     build_bots,

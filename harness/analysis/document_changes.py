@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...bots import BotResources, FullContextSettings, RagSettings, build_bot
+from ...bots import BotResources, FullContextSettings, NamedBot, RagSettings, build_bot
 from ...knowledge import Document, EvidenceFinder, Knowledge, SharedVectors, read_knowledge
 from ...reports.analysis.findings import BotChange, Change, DocumentChanges, Edit
 from ...reports.compare.comparable import pair
@@ -25,7 +25,7 @@ from ..run.local_models import open_rerankers
 from ..run.run import run_evaluation
 from ..run.run_config import RunConfig
 from ..run.suite_run import build_bots, chosen_bots, missing_answers, suite_evaluation
-from ..run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
+from ..run.variant_run import Variant, run_variants, variant_evaluation
 from .corpus import Answer, Answers, gold_by_evidence, listed, read_answers
 from .recommendation import paired
 

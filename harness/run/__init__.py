@@ -27,6 +27,5 @@ if TYPE_CHECKING:
         reranking_bots,
         suite_evaluation,
     )
-    from .variant_run import NamedBot
 else:
     __getattr__, __all__ = front(__name__)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ...bots import ReducibleTargetBot, hears_history, keeps_memory, reply_of
+from ...bots import ReducibleTargetBot
 from ...reports.store import ANALYSED, OpenRun, RowStatus, ask_key, to_json
 from .queues import BotQueue, Item
 from .run import Evaluation, Outcome, run_evaluation
@@ -18,7 +18,7 @@ from .run_config import RunConfig
 from .suite_run import suite_evaluation
 
 if TYPE_CHECKING:
-    from ...bots import BuiltBot, Identity, Reply
+    from ...bots import BuiltBot
     from ...knowledge import Message
     from ...reports.store import Row, Store
     from ..suite import LoadedSuite
@@ -49,51 +49,6 @@ class Variant:
             return item
         key = ask_key(item.question, before)
         return item._replace(history=tuple(before), follows=False, question_hash=key)
-
-
-class NamedBot:
-    """A bot under another name; it is the same in all else. ``closes`` are closed with it."""
-
-    def __init__(self, bot: BuiltBot, name: str, closes: Sequence[BuiltBot] = ()) -> None:
-        self.name = name
-        self._bot = bot
-        self._closes = tuple(closes)
-
-    @property
-    def identity(self) -> Identity:
-        """What the bot is made of."""
-        return self._bot.identity
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Those of the bot."""
-        return self._bot.warnings
-
-    async def prepare(self) -> None:
-        """Prepare the bot."""
-        await self._bot.prepare()
-
-    @property
-    def keeps_memory(self) -> bool:
-        """As of the bot."""
-        return keeps_memory(self._bot)
-
-    @property
-    def hears_history(self) -> bool:
-        """As of the bot."""
-        return hears_history(self._bot)
-
-    async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
-        """Ask the bot."""
-        return await reply_of(self._bot, question, history, session)
-
-    async def close(self) -> None:
-        """Close the bot, and then what it was made from."""
-        try:
-            await self._bot.close()
-        finally:
-            for bot in self._closes:
-                await bot.close()
 
 
 def variant_evaluation(

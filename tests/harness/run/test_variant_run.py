@@ -9,11 +9,12 @@ import pytest
 from attributed_suites import AttributedSuite
 from openai_server import Call, OpenAIServer
 from proctor import InputError
+from proctor.bots import NamedBot
 from proctor.harness.analysis.attribution import knowing_bots
 from proctor.harness.analysis.corpus import CorpusIndex, read_answers
 from proctor.harness.run.progress import Silent
 from proctor.harness.run.run_config import RunConfig
-from proctor.harness.run.variant_run import NamedBot, Variant, run_variants, variant_evaluation
+from proctor.harness.run.variant_run import Variant, run_variants, variant_evaluation
 from proctor.reports.store.run import LATEST
 from proctor.reports.summary import find_run
 
