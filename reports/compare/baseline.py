@@ -36,11 +36,14 @@ def six_digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def at_six_digits(table: ScoreTable) -> ScoreTable:
-    """The table with values, latency and cost rounded; what is rounded already comes back equal."""
+def at_six_digits(table: ScoreTable, metrics: Collection[str] | None = None) -> ScoreTable:
+    """The table with values of some metrics (None for all), latency and cost rounded; what is rounded comes back."""
     return replace(
         table,
-        values={name: _rounded(values) for name, values in table.values.items()},
+        values={
+            name: values if metrics is not None and name not in metrics else _rounded(values)
+            for name, values in table.values.items()
+        },
         latency_ms=_rounded(table.latency_ms),
         cost=_rounded(table.cost),
     )
@@ -50,7 +53,7 @@ def _rounded(figures: Figures) -> Figures:
     # By way of text as in the file: a factor of ten would leave other last bits.
     different, places = np.unique(figures, return_inverse=True)
     rounded = np.array([six_digits(value) for value in different.tolist()], np.float64)
-    return rounded[places].reshape(figures.shape)
+    return figures if np.array_equal(rounded, different, equal_nan=True) else rounded[places].reshape(figures.shape)
 
 
 FORMAT: Final = 1

@@ -12,7 +12,7 @@ from typing import Final, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-Places = NDArray[np.intp]
+Places = NDArray[np.intp] | NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Cases(Sequence[Case]):
         self, columns: CaseColumns, read: Callable[[Sequence[int]], Sequence[Case]], ids: Sequence[int], origin: object
     ) -> None:
         self._source = _Source(columns, read, origin, ids)
-        self._at: Places = np.arange(len(self._source.keys))
+        self._at: Places = np.arange(len(self._source.keys), dtype=np.int32)
         self._window: tuple[int, Sequence[Case]] = 0, ()
 
     @classmethod
@@ -133,6 +133,10 @@ class Cases(Sequence[Case]):
 
     def _read(self, start: int, count: int = AT_ONCE) -> Sequence[Case]:
         return self._source.read(self._source.ids[self._at[start : start + count]].tolist())
+
+    def id_at(self, place: int) -> int:
+        """The id of the case at a place."""
+        return int(self._source.ids[self._at[place]])
 
     def __iter__(self) -> Iterator[Case]:
         """One after the other."""
@@ -192,7 +196,7 @@ class PlacesByKey:
     """
 
     def __init__(self, cases: Cases) -> None:
-        self._order = np.argsort(cases.keys, kind="stable")
+        self._order = np.argsort(cases.keys, kind="stable").astype(np.int32)
         self._sorted = cases.keys[self._order]
 
     def of_numbers(self, keys: NDArray[np.uint64]) -> Places:

@@ -22,7 +22,7 @@ from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
 from ..summary import MetricColumn, metric_columns
-from .cases import Case, CaseColumns, Cases, PlacesByKey
+from .cases import Case, CaseColumns, Cases, Places, PlacesByKey
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -277,6 +277,10 @@ ROWS: Final = """
 SELECT question_id, run_rows.repeat, status, latency_ms, cost, abstained, answer FROM run_rows
 JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"""
 
+SOME_COST: Final = """
+SELECT 1 FROM run_rows JOIN replies ON replies.id = reply_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND cost IS NOT NULL LIMIT 1"""
+
 SCORES: Final = """
 SELECT run_rows.question_id, run_rows.repeat, scores.metric_id, value, scores.status FROM run_rows
 JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
@@ -405,17 +409,15 @@ class _Questions:
 
     Attributes:
         cases: each key once, in the order of the run.
-        ids: of the lines of the table, in the order of their places.
-        starts: where the lines of each place begin in ``ids``, and their number at the end.
-        first_turns: of each place; that of the conversation's first turn where a user is simulated, else itself.
+        of_key: the lines of the table of each place, where a key has several.
+        first_turns: by place that of the conversation's first turn, where a user is simulated.
     """
 
     cases: Cases
-    ids: NDArray[np.int64]
-    starts: NDArray[np.intp]
-    first_turns: NDArray[np.intp]
+    of_key: Mapping[int, Sequence[int]]
+    first_turns: Mapping[int, int]
     _sorted: NDArray[np.int64]
-    _places: NDArray[np.intp]
+    _places: Places
 
     @classmethod
     def read(cls, store: Store, run_id: int) -> _Questions:
@@ -427,29 +429,33 @@ class _Questions:
                 columns.add(key, source, answerable, conversation)
                 if extra and SIMULATED in orjson.loads(extra):
                     simulated.append((key, f"{conversation}/1"))
-        every = Cases(columns, partial(_cases, store), ids, store.path.resolve())
-        _, first, alike = np.unique(every.keys, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), np.intp)
-        rank[order] = np.arange(len(order))
-        places, numbers = rank[alike.reshape(-1)], np.array(ids, np.int64)
-        cases = every.at(first[order])
-        first_turns = np.arange(len(cases))
-        for key, beginning in simulated:
-            if (began := cases.places.get(beginning)) is not None:
-                first_turns[cases.places[key]] = began
-        by_place, by_id = np.argsort(places, kind="stable"), np.argsort(numbers)
-        starts = np.searchsorted(places[by_place], np.arange(len(cases) + 1))
-        return cls(cases, numbers[by_place], starts, first_turns, numbers[by_id], places[by_id])
+        cases = Cases(columns, partial(_cases, store), ids, store.path.resolve())
+        numbers, places = np.array(ids, np.int64), np.arange(len(ids), dtype=np.int32)
+        of_key: dict[int, list[int]] = {}
+        _, first, alike = np.unique(cases.keys, return_index=True, return_inverse=True)
+        if len(first) < len(cases):
+            order = np.argsort(first)
+            places[:] = np.argsort(order)[alike.reshape(-1)]
+            cases = cases.at(first[order])
+            for place, number in zip(places.tolist(), ids, strict=True):
+                of_key.setdefault(place, []).append(number)
+        began = {key: cases.places.get(beginning) for key, beginning in simulated}
+        first_turns = {cases.places[key]: place for key, place in began.items() if place is not None}
+        by_id = np.argsort(numbers)
+        return cls(cases, of_key, first_turns, numbers[by_id], places[by_id])
 
-    def at(self, ids: Sequence[int]) -> NDArray[np.intp]:
+    def at(self, ids: Sequence[int]) -> Places:
         """The places of questions by their ids."""
         return self._places[np.searchsorted(self._sorted, np.array(ids, np.int64))]
 
-    def of(self, key: str) -> list[int]:
+    def began(self, places: Places) -> Places:
+        """The places of the first turns of what stands at some places."""
+        return np.array([self.first_turns.get(each, each) for each in places.tolist()], np.int32)
+
+    def of(self, key: str) -> Sequence[int]:
         """The ids of a question by its key."""
         place = self.cases.places.get(key)
-        return [] if place is None else self.ids[self.starts[place] : self.starts[place + 1]].tolist()
+        return [] if place is None else self.of_key.get(place) or [self.cases.id_at(place)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,7 +477,7 @@ class _Frame:
             cases=self.questions.cases, columns={column.name: column for column in self.columns.values()},
             values=values, statuses=statuses, asked=self._full(False, np.bool_), answered=self._full(False, np.bool_),
             timed_out=self._full(False, np.bool_), latency_ms=self._full(np.nan, np.float64),
-            cost=self._full(np.nan, np.float64), abstained=self._full(-1, np.int8),
+            cost=self._costs(bot_id), abstained=self._full(-1, np.int8),
             answer_hashes=self._full(0, np.uint64),
             answers=partial(_answer, self.store, self.run_id, bot_id, self.questions),
             of_run={
@@ -485,7 +491,8 @@ class _Frame:
             table.answered[at] = [each == "answered" for each in status]
             table.timed_out[at] = [each == "timed_out" for each in status]
             table.latency_ms[at] = np.array(latency, np.float64)  # None is NaN
-            table.cost[at] = np.array(cost, np.float64)
+            if table.cost.flags.writeable:
+                table.cost[at] = np.array(cost, np.float64)
             table.abstained[at] = [-1 if each is None else each for each in abstained]
             table.answer_hashes[at] = np.fromiter(map(answer_hash, answers), np.uint64)  # the texts stay on disk
         return table
@@ -502,8 +509,8 @@ class _Frame:
             for metric in np.unique(of).tolist():
                 among, column = of == metric, self.columns[metric]
                 at = places[among]
-                if column.level == "conversation":  # no two simulations end with the same turn
-                    at = self.questions.first_turns[at]
+                if column.level == "conversation" and self.questions.first_turns:
+                    at = self.questions.began(at)  # no two simulations end with the same turn
                 some, code = figures[among], codes[among]
                 if column.aggregate == "rate":
                     some = np.where(code == CODES["parse_failure"], 0.0, some)
@@ -513,6 +520,15 @@ class _Frame:
         return {names[each]: made for each, made in values.items()}, {
             names[each]: made for each, made in statuses.items()
         }
+
+    def _costs(self, bot_id: int) -> Figures:
+        """NaN everywhere; in no memory of its own where no row has a cost."""
+        some = self.store.query(SOME_COST, [self.run_id, bot_id])
+        return (
+            self._full(np.nan, np.float64)
+            if some
+            else np.broadcast_to(np.nan, (len(self.questions.cases), self.repeats))
+        )
 
     def _full(self, blank: object, kind: type[Any]) -> Any:  # noqa: ANN401 - an array of that kind
         return np.full((len(self.questions.cases), self.repeats), blank, kind)

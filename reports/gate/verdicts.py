@@ -1049,8 +1049,9 @@ def verdicts(
     before, failed = (int((table.asked & ~table.answered).sum()) for table in (baseline, candidate))
     failures = Failures(before, failed, int(candidate.asked.sum()))
     baseline, candidate = (with_failures_wrong(table, rule.primary) for table in (baseline, candidate))
-    pairing = pair(at_six_digits(baseline), at_six_digits(candidate), rule.cluster, manifests)
     gated = rule.gated(baseline, candidate)
+    wanted = {*gated, rule.primary}
+    pairing = pair(at_six_digits(baseline, wanted), at_six_digits(candidate, wanted), rule.cluster, manifests)
     unasked = () if finished else pairing.dropped.baseline_only
     if unasked:  # what was not asked can't be the same
         pairing = replace(pairing, same_answers=False)

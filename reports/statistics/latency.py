@@ -216,8 +216,9 @@ def latency_difference(
     known = ~np.isnan(baseline_ms).all(axis=1) & ~np.isnan(candidate_ms).all(axis=1)
     if not known.any():
         return None
-    baseline_ms, candidate_ms = baseline_ms[known], candidate_ms[known]
-    baseline_observed, candidate_observed = baseline_observed[known], candidate_observed[known]
+    if not known.all():
+        baseline_ms, candidate_ms = baseline_ms[known], candidate_ms[known]
+        baseline_observed, candidate_observed = baseline_observed[known], candidate_observed[known]
     _, codes = np.unique(clusters[known], return_inverse=True)
     number = int(codes.max()) + 1
     rows = _Rows.of(baseline_ms, baseline_observed, codes), _Rows.of(candidate_ms, candidate_observed, codes)
@@ -287,10 +288,12 @@ def _slow_places(baseline: _Rows, candidate: _Rows, ratio: float, share: float) 
 
 def _above(baseline: _Rows, candidate: _Rows, share: float, ratio: float) -> Figures:
     """By side and cluster the share of answers above the common quantile, the candidate's times divided."""
-    times = np.concatenate([baseline.times, candidate.times / ratio])
+    divided = candidate.times / ratio
+    times = np.concatenate([baseline.times, divided])
     if len(baseline.times) == len(candidate.times):  # much faster than to sort a million rows for every ratio
         place = max(math.ceil(share * len(times) - 1e-9) - 1, 0)
-        limit = np.partition(times, place)[place]
+        times.partition(place)
+        limit = times[place]
     else:
         weights = np.repeat(
             [0.5 / len(baseline.times), 0.5 / len(candidate.times)], [len(baseline.times), len(candidate.times)]
@@ -298,7 +301,8 @@ def _above(baseline: _Rows, candidate: _Rows, share: float, ratio: float) -> Fig
         order = np.argsort(times, kind="stable")
         limit = times[order[min(int(np.searchsorted(np.cumsum(weights[order]), share - 1e-9)), len(times) - 1)]]
     number = 1 + int(baseline.clusters.max())  # every cluster has a time on both sides
-    operands = ((baseline, baseline.times), (candidate, candidate.times / ratio))
+    del times
+    operands = ((baseline, baseline.times), (candidate, divided))
     return np.array([
         np.bincount(operand.clusters, weights=(at > limit) / len(at), minlength=number) for operand, at in operands
     ])  # fmt: skip
