@@ -34,6 +34,7 @@ from .run.run_config import ScoreMetadata
 
 if TYPE_CHECKING:
     from ..reports.export.mlflow import Logged
+    from ..reports.store.parquet import Parts
 
 MOST_DOCUMENTS: Final = 50_000  # files in one folder
 MY_BOT: Final = '''"""Your bot: put your own code here. Each question of the suite is handed to this function."""
@@ -368,6 +369,20 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
                 made.write(counted.of(rows), folder, notes)
     lost = (*(source.warnings if source else ()), *notes.sentences(out))
     return Exported(out, made.name, made.title, counted.rows, lost)
+
+
+def export_parts(subject: str, into: Path, database: Path, bots: Sequence[str] = ()) -> Parts:
+    """Write a run as Parquet parts, all tables of it, which commands read as they do a database.
+
+    Raises:
+        InputError: there is no such run, only some bots are wanted, or it can't be written.
+    """
+    from ..reports.store.parquet import write_parts
+
+    if bots:
+        raise InputError("--bot: parts hold a whole run. For answers of one bot give a file: OUT.parquet.")
+    with contextlib.closing(Store.open(database, create=False)) as store:
+        return write_parts(store, find_run(store, subject)[0], into)
 
 
 def log_to_mlflow(subject: str, uri: str, database: Path, bots: Sequence[str] = ()) -> Logged:

@@ -109,6 +109,19 @@ def is_database(path: Path) -> bool:
         return False
 
 
+MANIFEST: Final = "manifest.json"  # in a folder of Parquet parts, what they are
+PARTS: Final = "proctor-parts"
+
+
+def is_parts(path: Path) -> bool:
+    """Whether it is a folder of Parquet parts, see ``write_parts``."""
+    try:
+        with (path / MANIFEST).open("rb") as file:
+            return f'"{PARTS}"'.encode() in file.read(100)
+    except (OSError, ValueError):
+        return False
+
+
 def check_folder(path: Path, option: str) -> None:
     """See that a folder can be made or written to there, before any work is done.
 

@@ -188,11 +188,11 @@ def _least_grounded(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insig
 
 
 HIDDEN = """
-SELECT bots.name, json_extract(entry.value, '$.allowed'), SUM(json_extract(entry.value, '$.hits'))
+SELECT bots.name, json_extract(entry.value, '$.allowed'), SUM(CAST(json_extract(entry.value, '$.hits') AS INTEGER))
 FROM run_rows JOIN bots ON bots.id = run_rows.bot_id
 JOIN score_details ON score_details.reply_id = run_rows.reply_id
     AND score_details.question_id = run_rows.question_id AND metric_id = :metric
-JOIN json_each(score_details.details, '$.allowed') AS entry
+CROSS JOIN json_each(score_details.details, '$.allowed') AS entry
 WHERE run_id = :run AND bots.name IN (SELECT value FROM json_each(:bots)) GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2"""
 
 
@@ -224,7 +224,7 @@ SELECT bots.name, COUNT(*), SUM(figure) FROM (
     FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
     WHERE run_id = :run AND status = 'answered' AND {figure} >= 0
         AND run_rows.bot_id IN (SELECT value FROM json_each(:bots))
-) JOIN bots ON bots.id = bot_id WHERE shared = :number GROUP BY bot_id"""
+) JOIN bots ON bots.id = bot_id WHERE shared = :number GROUP BY bot_id, bots.name"""
 
 
 def _speed(run: ReportedRun) -> Iterator[Insight]:

@@ -25,7 +25,7 @@ JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = :metric
 JOIN score_details ON score_details.reply_id = run_rows.reply_id
     AND score_details.question_id = run_rows.question_id AND score_details.metric_id = run_metrics.metric_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.outcome') IS NOT NULL
-GROUP BY 1"""
+GROUP BY 1 ORDER BY 1"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ def _bot(
     facts = run_facts(store, run_id, bot_id)
     failures = store.query(
         "SELECT status, COUNT(*) FROM run_rows JOIN replies ON replies.id = reply_id"
-        " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status",
+        " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status ORDER BY status",
         [run_id, bot_id],
     )
     metrics = _metrics(store, run_id, bot_id, columns)
@@ -255,10 +255,10 @@ def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
 # A question belongs to the cluster of its source document; without one it is its own, with all its repeats.
 # Clusters that have as many values and the same sum are one line.
 CLUSTERS = """
-SELECT metric_id, n, s, COUNT(*), MIN(binary), TOTAL(passed), COUNT(passed)
+SELECT metric_id, n, s, COUNT(*), MIN(is_binary), TOTAL(passed), COUNT(passed)
 FROM (
     SELECT scores.metric_id AS metric_id, COUNT(*) AS n, TOTAL(value) AS s,
-        MIN(IFNULL(value, 0) IN (0, 1)) AS binary,
+        MIN(IFNULL(value, 0) IN (0, 1)) AS is_binary,
         SUM(CASE better WHEN 'higher' THEN value >= threshold WHEN 'lower' THEN value <= threshold END) AS passed
     FROM run_rows
     JOIN questions ON questions.id = run_rows.question_id
@@ -268,8 +268,7 @@ FROM (
         AND scores.metric_id = run_metrics.metric_id
     WHERE run_rows.run_id = ? AND run_rows.bot_id = ?
         AND (value IS NOT NULL OR aggregate = 'rate' AND scores.status = 'parse_failure')
-    GROUP BY scores.metric_id,
-        CASE source_document WHEN '' THEN run_rows.question_id ELSE source_document END
+    GROUP BY scores.metric_id, source_document, IIF(source_document = '', run_rows.question_id, NULL)
 )
 GROUP BY metric_id, n, s ORDER BY metric_id, n, s"""
 
@@ -281,7 +280,7 @@ JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = run_metrics.metric_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS NULL
-GROUP BY 1, 2, 3"""
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 
 
 OF_RUN = "SELECT metric_id, rows, value, status, IFNULL(reason, '') FROM run_scores WHERE run_id = ? AND bot_id = ?"

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ... import InputError
 from ...knowledge import existing, questions_in, rows_of
 from ...metrics.declaration import declaration_of, metric
+from ...reports.files import is_parts
 from ...reports.store import LATEST, Store, to_json
 from ..run import (
     AskOptions,
@@ -434,7 +435,7 @@ class Asking:
 def is_suite(subject: str) -> bool:
     """Whether a text names a suite file, its folder, or the sample; otherwise it names a run."""
     path = Path(subject)
-    return path.suffix.lower() in SUITES or path.is_dir() or subject == "sample"
+    return path.suffix.lower() in SUITES or (path.is_dir() and not is_parts(path)) or subject == "sample"
 
 
 def gate_run(name: str, options: GateOptions, asking: Asking) -> Gate:
@@ -580,7 +581,7 @@ ask, aask = twins(_ask)
 
 
 def open(path: Anywhere = DATABASE) -> Database:
-    """Open a database of runs; nothing is asked.
+    """Open a database of runs, or a folder of Parquet parts; nothing is asked.
 
     Raises:
         StoreError: there is no such file, or it is none of ours.

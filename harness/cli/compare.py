@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ... import InputError
-from ...reports import check_file, is_database, markdown, printable, whole_file
+from ...reports import check_file, is_database, is_parts, markdown, printable, whole_file
 from ...reports.compare import (
     Asked,
     Compared,
@@ -115,7 +115,8 @@ def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, st
 def _plan(comparison: Comparison, metric: MetricComparison) -> str:
     """What to type for the pair of bots; of two runs, for the bot alone, as the pairs of one run are others."""
     baseline, candidate = comparison.baseline, comparison.candidate
-    run = f"{candidate.origin}:{candidate.run}" if is_database(Path(candidate.origin)) else candidate.origin
+    origin = Path(candidate.origin)
+    run = f"{origin}:{candidate.run}" if is_database(origin) or is_parts(origin) else candidate.origin
     if (baseline.origin, baseline.run) == (candidate.origin, candidate.run):
         operand = f"{shlex.quote(run)} --bot {shlex.quote(candidate.bot)}"
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -20,6 +21,7 @@ from .conventions import BetterOption, Database, Json, RangeOption, VersionOptio
 
 if TYPE_CHECKING:
     from ...reports.export.mlflow import Logged
+    from ...reports.store.parquet import Parts
     from ..exchange import Exported, Imported
 
 _STOPPED: Final = "Stopped. The same command imports the rest."
@@ -163,7 +165,13 @@ def export(
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="The format, or mlflow.")],
     out: Annotated[Path | None, typer.Argument(metavar="OUT", help="The file to write; for beir a folder.")] = None,
     into: Annotated[
-        str, typer.Option("--into", metavar="URI", help="With --to mlflow: a tracking server, or a folder.")
+        str,
+        typer.Option(
+            "--into",
+            metavar="URI",
+            help="With --to mlflow: a tracking server, or a folder. With --to parquet: a "
+            "folder of parts, over which report, compare and gate work.",
+        ),
     ] = "",
     bot: Annotated[
         list[str] | None, typer.Option("--bot", metavar="NAME", help="Only answers of this bot. Repeatable.")
@@ -172,7 +180,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Export a run or a question set for other tools, or log a run into MLflow."""
-    from ..exchange import export_rows, log_to_mlflow
+    from ..exchange import export_parts, export_rows, log_to_mlflow
 
     if to == "mlflow":
         with interruptible("Stopped. What was logged of the run was deleted."):
@@ -183,8 +191,18 @@ def export(
             for line in _logged_lines(logged):
                 typer.echo(printable(line))
         return
+    if to == "parquet" and into and out is None:
+        with interruptible("Stopped. Nothing was written."):
+            parts = export_parts(subject, Path(into), database, tuple(bot or ()))
+        if as_json:
+            write_json({**asdict(parts), "path": str(parts.path)}, sys.stdout)
+        else:
+            for line in _parts_lines(parts):
+                typer.echo(printable(line))
+        return
     if into or out is None:
-        raise InputError("OUT, the file to write, is missing." if not into else "--into goes with --to mlflow alone.")
+        wrong = "--into goes with --to mlflow, and with --to parquet in place of OUT."
+        raise InputError("OUT, the file to write, is missing." if not into else wrong)
     with interruptible("Stopped. Nothing was written."):
         made = export_rows(subject, to, out, database, tuple(bot or ()))
     if as_json:
@@ -206,6 +224,14 @@ def _logged_lines(logged: Logged) -> Iterator[str]:
     yield f"Logged into {logged.uri}: experiment {logged.experiment}, run {logged.run_id}."
     figures = f"{count(len(logged.bots), 'bot')} with {count(logged.metrics, 'figure')}"
     yield f"{figures}; {count(logged.rows, 'row')} in rows.json; page in report.html."
+
+
+def _parts_lines(parts: Parts) -> Iterator[str]:
+    rows, scores = parts.tables["run_rows"], parts.tables["scores"]
+    size = f"{count(parts.files, 'file')} of {parts.bytes / 1e6:,.1f} MB"
+    yield f"Wrote {parts.path}: run {parts.run}, {count(rows, 'row')} and {count(scores, 'score')} in {size}."
+    yield "Everything was carried over: each table of the database is there, under its name."
+    yield f"  proctor report {shlex.quote(str(parts.path))}"
 
 
 def _exported_lines(made: Exported) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError
-from ...reports import find_run, make_report
+from ...reports import find_run, is_parts, make_report
 from ...reports import markdown as as_markdown
 from ...reports.compare import Asked, Compared, Operand
 from ...reports.export import compared_blocks, compared_object, comparison_annotations, run_annotations
@@ -212,8 +212,8 @@ def _pair_page(
 def report(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest. With a second run: "
-                       "the baseline, named as for 'proctor compare'."),
+        typer.Argument(metavar="RUN", help="The run's name or its beginning, or a folder of Parquet parts; by default "
+                       "the latest run. With a second run: the baseline, named as for 'proctor compare'."),
     ] = None,
     head: Annotated[
         str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
@@ -250,6 +250,8 @@ def report(
         if run is not None and head is not None:
             sentences = report_pair(database, (run, head), wanted, stdout, os.environ)
         else:
+            if run is not None and is_parts(Path(run)):
+                database, run = Path(run), None
             sentences = report_run(database, run, wanted, stdout, os.environ)
         for sentence in sentences:
             typer.echo(sentence, err=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ... import InputError
-from ..files import DATABASE, is_database
+from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import LATEST, LATEST_FIRST
 from .changes import BotState, bot_states
@@ -75,7 +75,8 @@ def open_operand(text: str, database: Path, bots: Collection[str] | None = None)
     """Open what a user named; its database stays open until the ``with`` ends, as answers are read late.
 
     An operand is ``BOT`` (of the latest run of the database), ``RUN[:BOT]`` (a name, its beginning, ``latest`` or
-    ``previous``), ``FILE.db[:RUN][:BOT]`` (left out, the latest run), or ``FILE.json[:BOT]`` (a baseline file).
+    ``previous``), ``FILE.db[:RUN][:BOT]`` (left out, the latest run), a folder of Parquet parts in place of the
+    file, or ``FILE.json[:BOT]`` (a baseline file).
 
     Args:
         text: as the user typed it. The longest beginning that is a file is the file.
@@ -139,15 +140,17 @@ def _file_or_name(text: str, database: Path) -> tuple[Path | None, str]:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether it is a file that can be meant: any with an ending, else one that looks like ours inside."""
+    """Whether it is a file that can be meant, any with an ending, else one that looks like ours inside; or parts."""
     try:
+        if path.is_dir():
+            return is_parts(path)
         return path.is_file() and (path.suffix != "" or _beginning(path).startswith((DATABASE, b"{")))
     except (OSError, ValueError):  # a name that is too long, or has a null character
         return False
 
 
 def _is_json(path: Path) -> bool:
-    return path.suffix.lower() == ".json" or _beginning(path).startswith(b"{")
+    return path.is_file() and (path.suffix.lower() == ".json" or _beginning(path).startswith(b"{"))
 
 
 def _beginning(path: Path) -> bytes:

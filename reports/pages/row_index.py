@@ -452,7 +452,7 @@ class FileContents:
 
 def _long(*names: str) -> str:
     """Bytes of some columns as they are shown at most; SQLite's LENGTH of a text stops at a null byte."""
-    return " + ".join(f"MIN(IFNULL(LENGTH(CAST({name} AS BLOB)), 0), {LONGEST})" for name in names)
+    return " + ".join(f"MIN({LONGEST}, IFNULL(LENGTH(CAST({name} AS BLOB)), 0))" for name in names)
 
 
 OF_RUN = "run_rows.run_id = ? AND run_rows.bot_id IN ({bots})"

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from ...metrics import passed
 from ..compare.cases import number_of
 from ..compare.scores import Figures, Flags, Mean, RunTables, ScoreTable, blocks, clustered_mean
+from ..files import is_database, is_parts
 from ..reported_run import bound
 from ..statistics.agreement import controlled_threshold
 from ..store.database import Store
@@ -28,10 +30,13 @@ JOIN runs ON runs.id = run_rows.run_id JOIN bots ON bots.id = run_rows.bot_id
 JOIN replies ON replies.id = reply_id JOIN questions ON questions.id = question_id
 WHERE runs.name = ? AND bots.name = ? AND replies.status = 'answered'
 AND (trace IS NOT NULL OR EXISTS (SELECT 1 FROM contexts WHERE contexts.reply_id = replies.id))"""
-OF_TRACE: Final = "CASE WHEN json_type(trace, '$.{key}') IN ('integer', 'real') THEN json_extract(trace, '$.{key}') END"
+OF_TRACE: Final = (
+    "CASE WHEN json_type(trace, '$.{key}') IN ('integer', 'real')"
+    " THEN CAST(json_extract(trace, '$.{key}') AS DOUBLE) END"
+)
 OF_CONTEXT: Final = "(SELECT MAX(score) FROM contexts WHERE contexts.reply_id = replies.id)"
 SETTING: Final = """
-SELECT json_extract(settings, '$.min_similarity') FROM bots JOIN run_bots ON bots.id = bot_id
+SELECT settings FROM bots JOIN run_bots ON bots.id = bot_id
 JOIN runs ON runs.id = run_id WHERE runs.name = ? AND bots.name = ?"""
 
 
@@ -56,7 +61,7 @@ class Confidence:
 def confidences(run: RunTables) -> dict[str, Confidence]:
     """The confidence of each bot that tells one; none of a baseline file, which has no traces."""
     path = Path(run.origin)
-    if not path.is_file() or path.suffix.lower() == ".json":
+    if not (is_database(path) or is_parts(path)):
         return {}
     with contextlib.closing(Store.open(path, create=False)) as store:
         found = {bot: _confidence(store, run.run, table) for bot, table in run.tables.items()}
@@ -74,7 +79,8 @@ def _confidence(store: Store, run: str, table: ScoreTable) -> Confidence | None:
     if not counts.any():
         return None
     place = int(np.argmax(counts == counts.max()))  # the most frequent; of equals the simplest
-    ((floor,),) = store.query(SETTING, [run, table.bot])
+    ((settings,),) = store.query(SETTING, [run, table.bot])
+    floor = orjson.loads(settings).get("min_similarity")
     name = (*KEYS, RETRIEVER)[place]
     if floor == "auto":  # worked out by the bot, and noted with each answer
         noted = store.query(TRACED.format(columns=OF_TRACE.format(key="min_similarity")), [run, table.bot])

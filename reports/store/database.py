@@ -142,7 +142,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, create: bool = True) -> Store:
-        """Open the file, making it or bringing its tables up to date where needed.
+        """Open the file, making it or bringing its tables up to date where needed; or a folder of Parquet parts.
 
         One that is not to be created may be read-only, and so may its folder; then it can only be read.
 
@@ -154,6 +154,14 @@ class Store:
                 raise StoreError(f"There is no database {path}. Run 'proctor run' first, or give --db FILE.")
             if not path.parent.is_dir():
                 raise StoreError(f"{path}: the folder {path.parent} does not exist. Give --db a file in one that does.")
+        if path.is_dir():
+            from ..files import is_parts
+            from .parquet import open_parts
+
+            if create or not is_parts(path):
+                what = "Parquet parts, which can only be read" if is_parts(path) else "other files"
+                raise StoreError(f"{path} is a folder of {what}. Give --db a file.")
+            return open_parts(path)
         _note_opened(path)
         if create and path.exists() and not os.access(path, os.W_OK):
             raise StoreError(f"{path} is read-only. Give --db a file that you may write to.")

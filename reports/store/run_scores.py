@@ -28,7 +28,7 @@ SELECT judge, call, COUNT(*), TOTAL(is_unreadable), TOTAL(spent), TOTAL(is_witho
         AND row_judge_calls.reply_id = run_rows.reply_id AND row_judge_calls.question_id = run_rows.question_id
     JOIN judge_calls ON judge_calls.id = call_id
     WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND judge_calls.error IS NULL
-    GROUP BY judge_calls.id)
+    GROUP BY judge_calls.id, judge, call)
 GROUP BY judge, call ORDER BY judge, call"""
 
 CONFUSION = """

@@ -84,6 +84,11 @@ def _table(name: str) -> str:
     return next(each for each in _blocks() if f"CREATE TABLE {name} (" in each).partition(";\n")[0]
 
 
+def views() -> list[str]:
+    """The statements that make the views."""
+    return [each[each.index("CREATE") :].rstrip(";") for each in _blocks() if "CREATE VIEW" in each]
+
+
 @cache
 def _blocks() -> tuple[str, ...]:
     """The introduction, then each table or view with its indexes; blank lines stand between them."""

@@ -611,11 +611,12 @@ JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
 JOIN metrics ON metrics.id = run_metrics.metric_id
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = run_metrics.metric_id
-GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id
+GROUP BY run_rows.run_id, run_rows.bot_id, run_metrics.metric_id, runs.name, bots.name, metrics.name, metrics.aggregate,
+    metrics.better, run_metrics.threshold
 UNION ALL
 SELECT runs.name, bots.name, metrics.name, run_scores.value,
-    run_scores.rows * (run_scores.status = 'ok'), run_scores.rows * (run_scores.status = 'not_applicable'),
-    run_scores.rows * (run_scores.status IN ('error', 'bot_error', 'parse_failure')),
+    IIF(run_scores.status = 'ok', run_scores.rows, 0), IIF(run_scores.status = 'not_applicable', run_scores.rows, 0),
+    IIF(run_scores.status IN ('error', 'bot_error', 'parse_failure'), run_scores.rows, 0),
     metrics.better, run_metrics.threshold
 FROM run_scores
 JOIN runs ON runs.id = run_scores.run_id
