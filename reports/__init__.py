@@ -7,7 +7,7 @@ from .. import front
 if TYPE_CHECKING:
     from .conversations import talks
     from .corrected import save_check
-    from .files import check_file, check_folder, file_names, is_database, whole_file, whole_folder
+    from .files import check_file, check_folder, file_names, is_database, is_parts, whole_file, whole_folder
     from .leaderboard import ARROWS, count, milliseconds
     from .markdown_text import one_line
     from .models_in_use import families, named, self_test_missed
