@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .chat.models import KINDS, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices
     from .faq import FaqEntry, FreshEmbedder, read_faq
+    from .history import condense_prompt
     from .langchain import LangChainBot
     from .prompting import earlier_answers
     from .python import find_target
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         BotSettings,
         FaqSettings,
         FullContextSettings,
+        HistorySettings,
         HttpSettings,
         LangChainSettings,
         PythonSettings,

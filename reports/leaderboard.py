@@ -299,6 +299,8 @@ def _legend(summary: Summary) -> Iterator[Block]:
         yield Sentence("no LLM: answers come from an embedded model that only picks sentences or entries", "dim")
     if summary.judge is not None:
         yield Sentence(_with_name(summary.judge.sentence, summary.judge.name), "dim")
+    if costs := summary.costs.sentence:
+        yield Sentence(costs, "dim")
     for model in summary.local_models:
         yield Sentence(_with_name(model.sentence, model.model_id), "dim")
     for bot in summary.bots:

@@ -20,8 +20,10 @@ from .corrected import StoredCalibration, calibrations_for
 from .models_in_use import JudgeInUse, ModelInUse, judge_in_use, models_in_use
 from .outcomes import Outcomes, outcomes_of
 from .primary import CORRECT, Primary, named_primary, primary_metric
+from .records import record_object
 from .statistics.intervals import mean_interval
 from .store.database import Store, StoreError
+from .store.judge_calls import USER_CALL
 from .store.run import LATEST, LATEST_FIRST
 from .store.run_scores import run_facts
 
@@ -121,6 +123,47 @@ class BotSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """What the results of a run cost, whichever run paid, in the currency of the prices; None where no price is known.
+
+    Attributes:
+        bots: all answers.
+        judge: the calls that scores rest on.
+        simulated_user: the calls of the model that plays users.
+        judge_calls: how many these are.
+        simulated_user_calls: how many these are.
+    """
+
+    bots: float | None
+    judge: float | None
+    simulated_user: float | None
+    judge_calls: int
+    simulated_user_calls: int
+
+    @property
+    def total(self) -> float | None:
+        """As far as prices are known."""
+        known = [each for each in (self.bots, self.judge, self.simulated_user) if each is not None]
+        return sum(known) if known else None
+
+    @property
+    def sentence(self) -> str:
+        """What stands below a leaderboard, which has the cost of each bot; blank where nobody else's is known."""
+        if self.judge is None and self.simulated_user is None:
+            return ""
+        parts = [("bots", self.bots, 1), ("judge", self.judge, self.judge_calls)]
+        parts.append(("simulated user", self.simulated_user, self.simulated_user_calls))
+        named = [f"{who} {'not known' if cost is None else f'{cost:.4f}'}" for who, cost, calls in parts if calls]
+        least = "at least " if any(cost is None for _, cost, calls in parts if calls) else ""
+        return f"cost of the run: {', '.join(named)}; {least}{self.total:.4f} in all"
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For machines."""
+        return record_object(self, total=self.total)
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """A run, added up.
 
@@ -133,6 +176,7 @@ class Summary:
     questions: int
     metrics: Sequence[MetricColumn]
     bots: Sequence[BotSummary]
+    costs: Costs
     judge: JudgeInUse | None = None
     primary: Primary | None = None
     local_models: tuple[ModelInUse, ...] = ()
@@ -177,8 +221,21 @@ def summarise(store: Store, run_id: int) -> Summary:
     named = {int(bot[0]): str(bot[1]) for bot in bots}
     talked = conversations_of(store, run_id, columns, primary.name if primary else None, named)
     return Summary(
-        str(name), str(suite), str(status), int(questions), metrics, summaries, judge, primary, models, talked
-    )
+        str(name), str(suite), str(status), int(questions), metrics, summaries, _costs(store, run_id, summaries), judge,
+        primary, models, talked,
+    )  # fmt: skip
+
+
+CALLS = f"""
+SELECT call = '{USER_CALL}', COUNT(*), SUM(cost) FROM (SELECT DISTINCT call_id FROM row_judge_calls WHERE run_id = ?)
+JOIN judge_calls ON judge_calls.id = call_id GROUP BY 1"""
+
+
+def _costs(store: Store, run_id: int, bots: Sequence[BotSummary]) -> Costs:
+    known = [bot.cost for bot in bots if bot.cost is not None]
+    found = {bool(of_user): (calls, cost) for of_user, calls, cost in store.query(CALLS, [run_id])}
+    (judge_calls, judge), (user_calls, user) = (found.get(of_user, (0, None)) for of_user in (False, True))
+    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls)
 
 
 def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:

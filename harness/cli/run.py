@@ -31,7 +31,7 @@ from ...reports import (
 )
 from ...reports.export import as_object
 from ...reports.leaderboard import leaderboard
-from ..run import Judging, Outcome, RunConfig, Silent, watching
+from ..run import Outcome, RunConfig, Silent, watching
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
     DONE,
@@ -53,6 +53,7 @@ from .exchange import read_score_metadata
 if TYPE_CHECKING:
     from ...reports.robustness import Robustness
     from ...reports.store import Store
+    from ...reports.store.judge_cache import JudgeCache
     from ..api.verbs import Prepared
 
 
@@ -157,6 +158,9 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
         "cached": outcome.cached,
         "seconds": round(outcome.seconds, 3),
         "judge": (outcome.summary.judge.as_object if outcome.summary.judge else {}) | judge_object(outcome),
+        "simulated_user": None
+        if outcome.users.model is None
+        else {"name": outcome.users.model.name, **_calls_object(outcome.users.cache)},
         "warnings": list(dict.fromkeys(outcome.warnings)),
         "problems": [problem_object(problem) for problem in outcome.findings.problems],
         "insights": [insight_object(insight) for insight in outcome.findings.insights],
@@ -168,7 +172,7 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
     show_as(form, dict, lambda: _outcome_blocks(outcome), stdout)
     if form is Form.CSV:
         return
-    lines = [*_what_is_wrong(outcome), *_what_happened(outcome), *_what_was_judged(outcome.judge)]
+    lines = [*_what_is_wrong(outcome), *_what_happened(outcome), *_what_models_were_asked(outcome)]
     if rows:
         lines.append(f"Wrote every score to {rows}, one line each.")
     lines += ["", "Next:"]
@@ -213,23 +217,33 @@ def _what_happened(outcome: Outcome) -> Iterator[str]:
     yield f"Asked {count(outcome.asked, 'question')}{cached}, in {outcome.seconds:.1f} s. Results are in {database}."
 
 
-def _what_was_judged(judge: Judging) -> Iterator[str]:
-    calls = judge.judge_cache
-    if not calls.paid and not calls.cached:
-        return
-    cached = f", {calls.cached:,} cached or shared" if calls.cached else ""
-    cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
-    failed = f", {calls.failed:,} of them failed" if calls.failed else ""
-    yield f"The judge {printable(judge.name)} got {count(calls.paid, 'request')}{failed}{cached}{cost}."
+def _what_models_were_asked(outcome: Outcome) -> Iterator[str]:
+    judge, users = outcome.judge, outcome.users
+    for who, calls in (
+        (f"judge {judge.name}", judge.judge_cache),
+        (f"simulated user {users.described['name']}", users.cache),
+    ):
+        if not calls.paid and not calls.cached:
+            continue
+        cached = f", {calls.cached:,} cached or shared" if calls.cached else ""
+        cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
+        failed = f", {calls.failed:,} of them failed" if calls.failed else ""
+        yield f"The {printable(who)} got {count(calls.paid, 'request')}{failed}{cached}{cost}."
 
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
     """The judge of this run and its calls, for JSON."""
-    judge, calls = outcome.judge, outcome.judge.judge_cache
+    judge = outcome.judge
     return {
         "name": judge.name,
         "embedded": not judge.is_language_model,
         "problem": outcome.judge_problem or outcome.lost_scores or None,
+        **_calls_object(judge.judge_cache),
+    }
+
+
+def _calls_object(calls: JudgeCache) -> dict[str, object]:
+    return {
         "calls": calls.paid,
         "calls_cached": calls.cached,
         "calls_failed": calls.failed,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ... import InputError, __version__
 from ...reports.store.encoding import question_columns
-from ...reports.store.judge_calls import CachedCall, CallRecord
+from ...reports.store.judge_calls import USER_CALL, CachedCall, CallRecord
 from ...reports.store.parts import (
     Merging,
     RowKey,
@@ -213,8 +213,9 @@ class Driver:
         self._engine.watcher.advanced(bot_queue, row)
 
     def _paid(self, record: CallRecord) -> None:
-        """Count a judge's call, and know it from now on."""
-        calls = self._evaluation.judging.judge_cache
+        """Count a call of the judge or of the model that plays users, and know it from now on."""
+        judge = self._evaluation.judging.judge_cache
+        calls = self._evaluation.users.cache if record.request.call == USER_CALL else judge
         calls.paid += 1
         calls.failed += bool(record.stored.error)
         cost = record.completion.usage.cost if record.completion else None
@@ -222,7 +223,7 @@ class Driver:
         self._calls[record.key] = record.stored
         while len(self._calls) > RECENT and self._calls[oldest := next(iter(self._calls))].id is not None:
             del self._calls[oldest]  # the database has it
-        self._engine.watcher.judged(calls.paid, calls.cost)
+        self._engine.watcher.judged(judge.paid, judge.cost)
 
     def _call(self, key: bytes) -> CachedCall | None:
         judging, users = self._evaluation.judging, self._evaluation.users

@@ -14,6 +14,7 @@ from ...bots import hears_history, keeps_memory, new_session
 from ...knowledge import Message
 from ...knowledge.questions.conversations import Simulation
 from ...metrics.declaration import exception_line
+from ...reports.store.judge_cache import CallNotes
 from ...reports.store.leases import Leases
 from ...reports.store.run import Row
 from ...reports.store.run_results import OpenRun, RunResults
@@ -254,14 +255,18 @@ class Engine:
         session = await self._session_with(bot_queue, item, users, simulation)
         history: list[Message] = []
         turns, reason, is_new = 0, "failed", False
+        row: Row | None = None
         while not bot_queue.stopped:
+            notes = CallNotes()
             try:
-                message = await users.next(simulation, history, item.repeat)
+                message = await users.next(simulation, history, item.repeat, notes)
             except InputError as error:
                 bot_queue.problem = bot_queue.problem or self.redact(str(error))
                 return
             if message.ended:
                 reason = message.ended
+                if row is not None:
+                    self.writer.judge_notes(row, notes.calls)
                 break
             turns += 1
             bot_queue.total += turns > 1
@@ -272,6 +277,7 @@ class Engine:
             row, work = self._turn(bot_queue, asked, history, is_new, session)
             if work is not None and not await self._answer(bot_queue, row):
                 return
+            self.writer.judge_notes(row, notes.calls)
             yield work
             answer = self._answer_of(row)
             if answer is None:  # a user whose message got no answer has nothing to go on with

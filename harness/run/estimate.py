@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ... import InputError
 from ...knowledge.models.encoder import Embedded
+from ...knowledge.questions.conversations import SIMULATED, Simulation, simulation_of
 from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
 from ...metrics.judge.calls import (
@@ -36,13 +38,14 @@ from ...reports.corrected import stored_check
 from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
 from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
-from .queues import BotQueue, Todo, todo_by_row
+from .queues import BotQueue, Says, Todo, todo_by_row
 from .queues import Item as Asked
 from .run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, tokens
 from .scoring import RowFacts
+from .simulated_users import SimulateUser, UserMessage
 
 if TYPE_CHECKING:
-    from ...knowledge import Question
+    from ...knowledge import Message, Question
     from ...metrics.plan import Plan
     from .local_models import ListedModel
     from .run import Evaluation
@@ -223,10 +226,12 @@ class CostEstimate:
         to_ask, to_score: rows without an answer, and rows without a score for which the judge is asked.
         judge: its name; blank when no metric asks one.
         bots: by bot, what its own language model will take.
+        users: what the model that plays simulated users will take, by its name.
         calls: by the name of a call, what the judge will take.
         check: what its self-test will take, where the suite wants one that is not cached.
         shares: what each metric or evaluator adds.
         assumed: whether answers and contexts had to be assumed.
+        is_simulated: whether simulated users had to be taken to go on to their last turn.
         planned: requests of a row and of a question with one accepted answer.
         per_conversation: requests of a conversation.
         unpriced: models of the judge whose prices are not known, where those of others are.
@@ -243,17 +248,19 @@ class CostEstimate:
     to_ask: int = 0
     to_score: int = 0
     bots: dict[str, Amount] = field(default_factory=dict)
+    users: dict[str, Amount] = field(default_factory=dict)
     calls: dict[str, Amount] = field(default_factory=dict)
     check: Amount = field(default_factory=Amount)
     shares: list[Share] = field(default_factory=list)
     assumed: bool = False
+    is_simulated: bool = False
     unpriced: tuple[str, ...] = ()
     models: tuple[ListedModel, ...] = ()
 
     @property
     def total(self) -> Amount:
-        """Bots and judge together, with its self-test."""
-        return sum((*self.bots.values(), *self.calls.values(), self.check), Amount())
+        """Bots, simulated users and judge together, with its self-test."""
+        return sum((*self.bots.values(), *self.users.values(), *self.calls.values(), self.check), Amount())
 
     @property
     def judging(self) -> Amount:
@@ -311,7 +318,7 @@ class _Estimator:
             suite=evaluation.header.suite,
             questions=max((bot_queue.total for bot_queue in bot_queues), default=0)
             // max(1, evaluation.header.repeats),
-            rows=sum(bot_queue.total for bot_queue in bot_queues),
+            rows=sum(_turns(item.question) for bot_queue in bot_queues for item in bot_queue.items()),
             judge=evaluation.judging.name if judged else "",
             is_embedded=not evaluation.judging.is_language_model,
             planned=(requests.per_row, requests.per_question),
@@ -321,8 +328,11 @@ class _Estimator:
 
     def work(self) -> CostEstimate:
         own_only = self._evaluation.header.fresh or self._evaluation.header.alone
-        for bot_queue in self._bot_queues:
-            self._analysis(bot_queue, own_only)
+        with asyncio.Runner() as runner:
+            self._says = self._user(runner)
+            for bot_queue in self._bot_queues:
+                self._analysis(bot_queue, own_only)
+            runner.run(self._evaluation.users.close())
         if self._evaluation.judging.is_language_model and (self._judged or self._of_conversations.metrics):
             self.made.check = self._check()
             self.made.calls = self._dry_run(SAMPLE, self._evaluation.plan)
@@ -335,7 +345,7 @@ class _Estimator:
         """Sort the rows of a bot queue by what they still need, and add up what its bot will take."""
         groups: dict[frozenset[str], _Group] = {}
         changed: set[tuple[str, int]] = set()
-        for item in todo_by_row(bot_queue, self._run_results, self._run, own_only):
+        for item in todo_by_row(bot_queue, self._run_results, self._run, own_only, self._says):
             if item is None:
                 continue
             changed.add((talk_of(item.row.question), item.row.repeat))
@@ -359,12 +369,38 @@ class _Estimator:
     def _ask(self, bot_queue: BotQueue, item: Todo) -> None:
         self.made.to_ask += 1
         self.made.assumed = True
-        reply = self._evaluation.reply_estimate(bot_queue.name, item.row.question)
+        self.made.is_simulated |= SIMULATED in item.row.question.extra
+        reply = self._evaluation.reply_estimate(bot_queue.name, item.row.question, item.row.history)
         # No two bots answer alike, so what is asked of one answer is not taken to be asked of the other.
         item.row.reply = replace(reply, answer=f"{bot_queue.name} {item.row.repeat}: {reply.answer}")
         if reply.usage.tokens_in is not None:
-            taken = Amount(1, reply.usage.tokens_in, reply.usage.tokens_out or 0, reply.usage.cost)
+            requests = reply.trace.get("requests", 1)
+            taken = Amount(float(str(requests)), reply.usage.tokens_in, reply.usage.tokens_out or 0, reply.usage.cost)
             self.made.bots[bot_queue.name] = self.made.bots.get(bot_queue.name, Amount()) + taken
+
+    def _user(self, runner: asyncio.Runner) -> Says:
+        """What simulated users say as far as it is known: by rules, or from what their model said before."""
+        users = self._evaluation.users
+        users.ask_nobody(self._store.path if self._store.path.exists() else None, fresh=self._evaluation.header.fresh)
+
+        def says(simulation: Simulation, history: Sequence[Message], repeat: int) -> UserMessage | None:
+            try:
+                return runner.run(users.next(simulation, history, repeat))
+            except InputError:
+                self._ask_user(simulation, history)
+                return None
+
+        return says
+
+    def _ask_user(self, simulation: Simulation, history: Sequence[Message]) -> None:
+        model = self._evaluation.users.model
+        if model is None:
+            return
+        request = render(SimulateUser(simulation, tuple(history), 0))
+        sent, received = tokens(len(request.system) + len(request.prompt)), tokens(OBJECT + len(simulation.goal))
+        prices = self._evaluation.users.prices
+        taken = Amount(1, sent, received, prices.cost(sent, received) if prices else None)
+        self.made.users[model.name] = self.made.users.get(model.name, Amount()) + taken
 
     def _dry_run(self, most: int, plan: Plan) -> dict[str, Amount]:
         """By call, what the judge would take for all rows; equal requests count once."""
@@ -429,12 +465,15 @@ class _Estimator:
         self, plan: Plan, sample: Sequence[tuple[str, list[Asked]]], noted: list[DryRun]
     ) -> None:
         for bot, items in sample if plan.metrics else ():
-            replies = [item.reply or self._evaluation.reply_estimate(bot, item.question) for item in items]
+            items = [each for item in items for each in [item] * _turns(item.question)]
+            replies = [item.reply or self._evaluation.reply_estimate(bot, item.question, ()) for item in items]
             turns = tuple(
                 Turn(number, item.question.text, f"{bot} {item.repeat}: {reply.answer}", item.question.expected)
                 for number, (item, reply) in enumerate(zip(items, replies, strict=True), 1)
             )
             extra = {key: value for item in items for key, value in item.question.extra.items()}
+            if (simulation := simulation_of(items[0].question)) is not None:
+                extra["goal"] = simulation.goal
             topics = extra.get("topics")
             named = (str(topics),) if topics else ()
             talk = Conversation(turns, role=str(extra.get("role", "")), topics=named)
@@ -473,6 +512,12 @@ def talk_of(question: Question) -> str:
     return question.conversation or (question.id if question.history else "")
 
 
+def _turns(question: Question) -> int:
+    """How many rows a question makes, at most."""
+    simulation = simulation_of(question)
+    return simulation.max_turns if simulation else 1
+
+
 def _sum(calls: Mapping[str, Amount]) -> Amount:
     return sum(calls.values(), Amount())
 
@@ -500,6 +545,7 @@ def estimate_object(made: CostEstimate) -> dict[str, object]:
         "judge_requests_per_question": per_question,
         **({"judge_requests_per_conversation": made.per_conversation} if made.per_conversation else {}),
         "bots": {name: _amount_object(amount) for name, amount in made.bots.items()},
+        "simulated_users": {name: _amount_object(amount) for name, amount in made.users.items()},
         "calls": {name: _amount_object(amount) for name, amount in made.calls.items()},
         "judge_check": _amount_object(made.check),
         "metrics": {
@@ -564,7 +610,7 @@ def _model(model: ListedModel) -> str:
 
 
 def _amounts(made: CostEstimate) -> Iterator[Row]:
-    for title, amounts in (("bots", made.bots), ("judge", made.calls)):
+    for title, amounts in (("bots", made.bots), ("simulated users", made.users), ("judge", made.calls)):
         if amounts:
             yield RowGroup(title, "")
         yield from (_figures(("  ", quoted(name, 60)), amount) for name, amount in amounts.items())
@@ -601,6 +647,8 @@ def _assumptions(made: CostEstimate) -> Iterator[str]:
             "Missing answers are taken as long as the expected ones, and contexts as long as the bots' settings "
             f"say ({CHUNKS} of {CHUNK_SIZE} characters for your own bots). The cost of your own bots is not known."
         )
+    if made.is_simulated:
+        yield "Simulated users are taken to go on to their last turn (max_turns) where nobody knows what they will say."
     if made.unpriced and made.total.cost is not None:
         yield f"The cost leaves out {', '.join(made.unpriced)}: no price_in and price_out given."
     if made.total.requests and made.total.cost is None:

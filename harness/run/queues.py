@@ -21,10 +21,12 @@ from ...reports.store.leases import Lease, LeaseKey, Leases
 from ...reports.store.run import Row, ask_key
 from ...reports.store.run_results import CachedScore, OpenRun, RunResults
 from .isolation import apart
+from .simulated_users import UserMessage, turn_of
 
 CHUNK = 256  # questions looked up at once; the work list itself is streamed
 LEAST_LEASED = 16  # questions leased at once: each lease is a transaction, and other programs leave them alone
 LEASED_FOR = 1.0  # seconds that the work of one lease may take: of a fast bot more is leased at once
+ANSWER = "It is as it says in the documents, and so it will stay for now. " * 4  # where none is known or expected
 PAUSE = 0.2  # seconds between two looks at what other programs are at work on
 
 
@@ -166,24 +168,64 @@ def todo(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: b
         yield from _looked_up(bot_queue, run_results, run, own_only, chunk)
 
 
-def todo_by_row(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterator[Todo | None]:
-    """The same where nobody is asked: turns after one that has no answer yet are taken to follow expected answers."""
+Says = Callable[[Simulation, Sequence[Message], int], UserMessage | None]  # what a user says next; None if not known
+
+
+def todo_by_row(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, says: Says = lambda *_: None
+) -> Iterator[Todo | None]:
+    """The same where nobody is asked: turns after one that has no answer yet are taken to follow expected answers.
+
+    A simulated user of whom nobody knows what it says next is taken to go on to its last turn; ``says`` may know it.
+    """
     for work in todo(bot_queue, run_results, run, own_only):
         if not isinstance(work, Conversation):
             yield work
-            continue
-        if work.simulation is not None:  # nobody knows what it will ask: at most so many turns
-            first = work.items[0]
-            for _ in range(work.simulation.max_turns):
-                yield next_turn(bot_queue, run_results, run, own_only, first, first.history)[1]
-            continue
-        history, is_known = [*work.items[0].question.history], True
-        for item in work.items:
-            row, left = next_turn(bot_queue, run_results, run, own_only, item, history if is_known else item.history)
+        elif work.simulation is not None:
+            yield from _simulated_turns(bot_queue, run_results, run, own_only, work.items[0], work.simulation, says)
+        else:
+            yield from _written_turns(bot_queue, run_results, run, own_only, work)
+
+
+def _written_turns(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
+) -> Iterator[Todo | None]:
+    history, cached, remembers = [*conversation.items[0].question.history], list[Todo | None](), False
+    items = iter(conversation.items)
+    for item in items:
+        row, left = next_turn(bot_queue, run_results, run, own_only, item, history)
+        if row.reply_id is None:
+            # A bot with a memory of its own, as it is seen to have had one, is asked from the first turn on.
+            before = conversation.items[: len(cached)] if remembers else ()
+            yield from (new_turn(bot_queue, each, each.history) for each in before)
+            yield from () if remembers else cached
             yield left
-            is_known = is_known and row.reply_id is not None
-            if is_known and row.reply_id is not None:
-                history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
+            yield from (new_turn(bot_queue, each, each.history) for each in items)
+            return
+        cached.append(left)
+        reply = run_results.load_reply(row.reply_id)
+        remembers = remembers or "session" in reply.trace
+        history += exchange(item.question, reply.answer)
+    yield from cached
+
+
+def _simulated_turns(
+    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, item: Item, simulation: Simulation,
+    says: Says,
+) -> Iterator[Todo | None]:  # fmt: skip
+    history, is_known = list[Message](), True
+    for number in range(1, simulation.max_turns + 1):
+        message = says(simulation, history, item.repeat)
+        if message is None or not is_known:
+            message = UserMessage(simulation.goal)
+        elif message.ended:
+            return
+        asked = item._replace(question=turn_of(item.question, message, number, history, simulation))
+        row, left = next_turn(bot_queue, run_results, run, own_only, asked, history)
+        yield left
+        is_known = is_known and row.reply_id is not None
+        answer = None if row.reply_id is None else run_results.load_reply(row.reply_id).answer
+        history += exchange(asked.question, answer or f"{ANSWER}{number}")  # of equal ones a user would soon tire
 
 
 def shared_todo(

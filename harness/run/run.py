@@ -20,9 +20,11 @@ from ...bots import (
     Context,
     FaqSettings,
     FullContextSettings,
+    HistorySettings,
     RagSettings,
     Reply,
     Usage,
+    condense_prompt,
 )
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
@@ -46,7 +48,7 @@ from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
-from .queues import BotQueue, Stopper, cached_scores, close, without_history
+from .queues import ANSWER, BotQueue, Stopper, cached_scores, close, without_history
 from .scoring import RowFacts, Scorer
 from .simulated_users import SimulatedUsers
 
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...bots import BotSettings
-    from ...knowledge import BatchingEmbedder, Knowledge, Question, Questions
+    from ...knowledge import BatchingEmbedder, Knowledge, Message, Question, Questions
     from ...metrics.plan import Plan
     from ...reports import MetricSummary
     from ..suite import LoadedSuite
@@ -66,12 +68,11 @@ if TYPE_CHECKING:
 
 
 CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens
-ANSWER: Final = "It is as it says in the documents, and so it will stay for now. " * 4  # where none is expected
 CHUNKS: Final = 4  # contexts of a bot of one's own, of which nothing is known
 CHUNK_SIZE: Final = 600
 FILLER: Final = "This is how it stands in the documents that the bot has read. "
 
-ReplyEstimate = Callable[[str, "Question"], Reply]
+ReplyEstimate = Callable[[str, "Question", "Sequence[Message]"], Reply]
 
 
 def tokens(characters: float) -> int:
@@ -82,11 +83,11 @@ def tokens(characters: float) -> int:
 def reply_estimates(
     bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge]
 ) -> ReplyEstimate:
-    """A function of a bot's name and a question that estimates the reply.
+    """A function of a bot's name, a question and the messages before it that estimates the reply.
 
     The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
-    bot's settings have it. Usage is what the bot's own language model would take; None where it has none, or where
-    nothing is known of it.
+    bot's settings have it. Usage is what the bot's own language model would take, in as many ``requests`` as the trace
+    says; None where it has none, or where nothing is known of it.
     """
 
     @cache
@@ -106,14 +107,21 @@ def reply_estimates(
     def context_length(bot: str) -> int:
         return sum(len(context.text) for context in contexts(bot) or ())
 
-    def reply_estimate(bot: str, question: Question) -> Reply:
+    def reply_estimate(bot: str, question: Question, history: Sequence[Message]) -> Reply:
         answer = next((expected for expected in question.expected if expected.strip()), ANSWER)
-        model = _model(bots[bot], models)
-        usage = Usage()
-        if model is not None:
-            taken, given = tokens(len(question.text) + context_length(bot)), tokens(len(answer))
-            usage = Usage(taken, given, model.prices.cost(taken, given) if model.prices else None)
-        return Reply(answer, contexts(bot), usage)
+        settings = bots[bot]
+        model = _model(settings, models)
+        if model is None or not isinstance(settings, HistorySettings):
+            return Reply(answer, contexts(bot))
+        taken, given, requests = tokens(len(question.text) + context_length(bot)), tokens(len(answer)), 1
+        if history and settings.history != "none":
+            before = min(tokens(sum(len(each["content"]) for each in history)), settings.history_tokens)
+            taken += before
+            if settings.history == "condense":  # by a request of its own, which gives the question
+                asked = tokens(len(question.text))
+                taken, given, requests = taken + tokens(len(condense_prompt())) + asked, given + asked, 2
+        cost = model.prices.cost(taken, given) if model.prices else None
+        return Reply(answer, contexts(bot), Usage(taken, given, cost), trace={"requests": requests})
 
     return reply_estimate
 
@@ -198,7 +206,7 @@ class Evaluation:
     places: Places | None = None
     judging: Judging = field(default_factory=Judging)
     models: RunModels = field(default_factory=RunModels)
-    reply_estimate: ReplyEstimate = field(default=lambda _, __: Reply(None))
+    reply_estimate: ReplyEstimate = field(default=lambda *_: Reply(None))
     stopper: Stopper | None = None
     queues_at_once: int | None = None
     against: str = ""
@@ -224,6 +232,7 @@ class Outcome:
     complete: bool = field(default=False)
     findings: Findings = field(default_factory=Findings)
     judge: Judging = field(default_factory=Judging)
+    users: SimulatedUsers = field(default_factory=SimulatedUsers)
 
     @property
     def unable(self) -> list[str]:
@@ -360,6 +369,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.problem for bot_queue in bot_queues),
         findings=findings,
         judge=evaluation.judging,
+        users=evaluation.users,
     )
 
 

@@ -13,6 +13,7 @@ from ...bots import (
     ChatJudgeModel,
     ChatModelSettings,
     Endpoints,
+    Prices,
     Turnstile,
     limiter_of,
     open_chat_model,
@@ -28,6 +29,7 @@ from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.replies import read_object
 from ...metrics.text import normalise, sentences, stem
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
+from ...reports.store.judge_calls import USER_CALL, CachedCall
 from ...reports.store.writer import RowWriter
 
 Reason = Literal["", "goal", "max_turns", "repeated", "gave_up"]
@@ -78,7 +80,7 @@ def in_role(text: str) -> bool:
 class SimulateUser(JudgeCall[UserMessage]):
     """One call of the model that plays a user: persona, goal, facts and what was said so far."""
 
-    name: ClassVar[str] = "simulated_user"
+    name: ClassVar[str] = USER_CALL
     is_verdict: ClassVar[bool] = False
 
     simulation: Simulation
@@ -199,12 +201,14 @@ class SimulatedUsers:
 
     Attributes:
         model: plays the users; None where all are scripted.
+        prices: of the model, where they are known.
         seed: of the suite; each repeat of a conversation draws another number from it.
     """
 
     model: ChatJudgeModel | None = None
     seed: int = 0
     cache: JudgeCache = field(default_factory=JudgeCache)
+    prices: Prices | None = None
     _is_prepared: bool = False
 
     @property
@@ -219,8 +223,17 @@ class SimulatedUsers:
         if self.model is not None:
             self.cache.bind(path, writer, fresh=fresh)
 
-    async def next(self, simulation: Simulation, history: Sequence[Message], repeat: int) -> UserMessage:
-        """What the user says after these messages.
+    def ask_nobody(self, path: Path | None, *, fresh: bool) -> None:
+        """From now on say only what is cached in this database, None for nowhere; ``next`` raises for all else."""
+        self._is_prepared = True
+        self.cache.elsewhere = _nowhere
+        if path is not None:
+            self.cache.bind(path, None, fresh=fresh)
+
+    async def next(
+        self, simulation: Simulation, history: Sequence[Message], repeat: int, notes: CallNotes | None = None
+    ) -> UserMessage:
+        """What the user says after these messages; the calls that it takes are put into ``notes``.
 
         Raises:
             InputError: the model that plays it can't be used, or said nothing that can be read; the sentence says why.
@@ -236,7 +249,7 @@ class SimulatedUsers:
         if not self._is_prepared:
             self._is_prepared = True
             await self.model.prepare()
-        asking = PromptedJudge(CachedModel(self.model, self.cache, CallNotes()))
+        asking = PromptedJudge(CachedModel(self.model, self.cache, notes or CallNotes()))
         try:
             return await asking.ask(SimulateUser(simulation, tuple(history), self.seed + repeat))
         except (JudgeUnavailable, Unreadable) as error:
@@ -247,6 +260,10 @@ class SimulatedUsers:
         self.cache.close()
         if self.model is not None:
             await self.model.close()
+
+
+async def _nowhere(_: bytes) -> CachedCall:
+    return CachedCall(error="nobody is asked")
 
 
 def turn_of(
@@ -291,4 +308,4 @@ def open_users(
     except InputError as wrong:
         raise type(wrong)(f"The simulated user: {wrong}") from wrong
     cache = JudgeCache(redact=redactor(environ, {model.api_key_env}))
-    return SimulatedUsers(ChatJudgeModel(chat, turnstile=turnstile), seed, cache)
+    return SimulatedUsers(ChatJudgeModel(chat, turnstile=turnstile), seed, cache, model.prices)

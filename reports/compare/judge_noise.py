@@ -12,6 +12,7 @@ import orjson
 from ...metrics.evaluators import RATES
 from ..statistics.variance import majority_variance
 from ..store.database import Store
+from ..store.judge_calls import USER_CALL
 
 FEWEST: Final = 5  # second verdicts, or answers with votes, below which there is no estimate
 UNKNOWN: Final = "unknown: needs votes or the same answers judged twice"
@@ -34,7 +35,9 @@ SELECT question_id, JSON_GROUP_ARRAY(JSON_ARRAY(reply_id, value)) FROM (
 )
 GROUP BY question_id, answer, passages HAVING COUNT(*) > 1"""
 
-CALLS: Final = "SELECT DISTINCT call_id FROM row_judge_calls WHERE reply_id = ? AND question_id = ?"
+CALLS: Final = f"""
+SELECT DISTINCT call_id FROM row_judge_calls JOIN judge_calls ON judge_calls.id = call_id
+WHERE reply_id = ? AND question_id = ? AND call != '{USER_CALL}'"""
 
 DETAILS: Final = """
 SELECT value, details FROM run_rows

@@ -25,6 +25,7 @@ def as_object(summary: Summary) -> dict[str, object]:
         "questions": summary.questions,
         "primary": summary.primary and summary.primary.as_object,
         "judge": summary.judge and summary.judge.as_object,
+        "costs": summary.costs.as_object,
         "local_models": [model.as_object for model in summary.local_models],
         "bots": {bot.name: _bot_object(bot) for bot in summary.bots},
         "conversations": summary.conversations and summary.conversations.as_object,

@@ -898,5 +898,7 @@ def _notes(report: Report) -> list[str]:
         notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")
     if summary.judge is not None:
         notes.append(f"{summary.judge.sentence[0].upper()}{summary.judge.sentence[1:]}.")
+    if costs := summary.costs.sentence:
+        notes.append(f"{costs[0].upper()}{costs[1:]}.")
     notes += [f"{model.sentence[0].upper()}{model.sentence[1:]}." for model in summary.local_models]
     return notes

@@ -95,7 +95,7 @@ class RunLine:
         judge: who graded; None where no metric asks a judge.
         why: why this metric leads; blank where there is none.
         seconds: how long its passes took; None while it goes on, and where it was killed.
-        cost: of answers and judge, as far as prices are known; None where none is.
+        cost: of answers, judge and simulated users, as far as prices are known; None where none is.
         git: the commit that it was made from, with branch and whether files were changed; None outside of git.
         progress: how far it is; None where it does not go on.
     """
@@ -195,8 +195,7 @@ def run_lines(
         f" WHERE {conditions} ORDER BY id DESC LIMIT ? OFFSET ?",
         [*values, most, skip],
     )
-    judged = _judge_costs(store, [line[0] for line in lines])
-    return [_line(store, summary_of(store, line[0]), judged.get(line[0]), *line) for line in lines]
+    return [_line(store, summary_of(store, line[0]), *line) for line in lines]
 
 
 def count_runs(store: Store, suite: str | None = None, *, helpers: bool = False) -> int:
@@ -217,7 +216,7 @@ def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
 
 
 def _line(
-    store: Store, summary: Summary, judged: float | None, run_id: int, suite: str, started_at: str,
+    store: Store, summary: Summary, run_id: int, suite: str, started_at: str,
     finished_at: str | None, manifest: str, has_findings: int,
 ) -> RunLine:  # fmt: skip
     told = orjson.loads(manifest)
@@ -230,25 +229,10 @@ def _line(
         problems=_problems(store, run_id) if has_findings else None,
         judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
         seconds=float(took) if isinstance(took := told.get("seconds"), int | float) else None,
-        cost=_cost(judged, summary.bots),
+        cost=summary.costs.total,
         git=git if isinstance(git, Mapping) else None,
         progress=progress_of(store, run_id, expected) if summary.status == "running" else None,
     )  # fmt: skip
-
-
-def _judge_costs(store: Store, run_ids: Sequence[int]) -> dict[int, float]:
-    """What the judge cost, by run, where prices are known."""
-    lines = store.query(
-        f"SELECT run_id, SUM(cost) FROM judge_calls WHERE run_id IN ({marks(run_ids)}) AND cost IS NOT NULL GROUP BY 1",
-        run_ids,
-    )
-    return dict(lines)
-
-
-def _cost(judged: float | None, bots: Sequence[BotSummary]) -> float | None:
-    """What answers and judge cost, as far as prices are known."""
-    known = [cost for cost in (judged, *(bot.cost for bot in bots)) if cost is not None]
-    return sum(known) if known else None
 
 
 def expected_rows(manifest: Mapping[str, Any]) -> int | None:

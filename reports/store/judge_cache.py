@@ -97,13 +97,13 @@ class JudgeCache:
         self._keys: _Keys | None = None
 
     def bind(
-        self, path: Path, writer: RowWriter, *, fresh: bool = False
+        self, path: Path, writer: RowWriter | None, *, fresh: bool = False
     ) -> None:  # fmt: skip
         """Keep calls in this database from now on.
 
         Args:
             path: the database.
-            writer: of the run.
+            writer: of the run; None where nothing is to be stored.
             fresh: ignore replies cached before now; what is asked from now on is still shared.
         """
         self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer

@@ -13,6 +13,7 @@ from .database import MOST_BOUND, Store, insert_many, insert_or_find, marks, tra
 from .encoding import storable, to_json
 from .run import Row
 
+USER_CALL = "simulated_user"  # the name of the calls that write what a simulated user says; all others grade
 Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 
 

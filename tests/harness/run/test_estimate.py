@@ -111,6 +111,47 @@ def test_a_bot_with_a_language_model_is_reckoned_as_well(tmp_path):
     assert (made.judge, made.calls) == ("", {})
 
 
+def test_turns_are_asked_with_their_history_and_condensed_by_a_request_of_their_own(tmp_path):
+    models = {"small": {"model": "openai:x", "base_url": "http://127.0.0.1:9/v1"}}
+    kinds = ("none", "concatenate", "condense")
+    bots = {kind: {"type": "full_context", "model": "small", "history": kind} for kind in kinds}
+    talk = {"id": "talk", "turns": [{"ask": "a" * 400, "expected_answer": "b" * 400} for _ in range(3)]}
+    (tmp_path / "a.md").write_text("short")
+    write_suite(tmp_path, "", [talk], models=models, bots=bots, knowledge="a.md")
+    made = cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+    none, concatenate, condense = (made.bots[kind] for kind in kinds)
+    assert (none.requests, concatenate.requests, condense.requests) == (3, 3, 3 + 2)
+    assert concatenate.tokens_in - none.tokens_in == 200 + 400
+    assert condense.tokens_in > concatenate.tokens_in
+
+
+REMEMBERS = """
+from pathlib import Path
+def answer(question, session):
+    if question == "and then?" and not Path("fixed").exists():
+        raise ValueError("no")
+    return "yes, " + question
+"""
+
+
+def test_a_bot_with_a_memory_is_asked_a_conversation_from_the_first_turn_on(tmp_path):
+    talks = [
+        {"id": "broken", "turns": ["hello", "and then?"]},
+        {"id": "whole", "turns": ["hello", "and you?", "good"]},
+    ]
+    write_suite(tmp_path, REMEMBERS, talks)
+
+    def to_ask():
+        return json.loads(proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path).stdout)["rows_to_ask"]
+
+    assert to_ask() == 5
+    proctor("run", "suite.yaml", folder=tmp_path)
+    assert to_ask() == 2  # one of them has an answer, which another session does not know
+    (tmp_path / "fixed").touch()
+    assert json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path).stdout)["asked"] == 2
+    assert to_ask() == 0
+
+
 def test_the_page_fits_and_nothing_is_asked_or_made(tmp_path):
     with JudgeServer() as server:
         suite_with_judge(tmp_path, server, 5, judge="embedded", metrics=[*EVERYTHING, "exact_match"])

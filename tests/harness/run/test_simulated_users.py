@@ -115,8 +115,10 @@ def user(call):
     return json.dumps({"message": "Refund please.", "state": "going_on"})
 
 
-def played(folder, server, **more):
-    models = {"user": {"model": "openai:test-model", "base_url": server.url, "api_key_env": "MODEL_KEY"}}
+def played(folder, server, prices=(), **more):
+    models = {
+        "user": {"model": "openai:test-model", "base_url": server.url, "api_key_env": "MODEL_KEY", **dict(prices)}
+    }
     open_ended = {key: value for key, value in REFUND.items() if key != "goal_constraints"}
     return suite_with(folder, open_ended, models=models, simulated_user="user", **more)
 
@@ -136,6 +138,42 @@ def test_a_language_model_plays_the_user_and_is_asked_once_more_when_it_invents_
         assert len(server.calls) == asked  # all of it is cached, as a judge's calls are
     assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM judge_calls WHERE call = 'simulated_user'") == asked
     assert dict(lines(tmp_path / "proctor.db", SCORES))["goal_reached"] == 1  # by the user's own word
+
+
+def test_the_calls_of_the_user_stand_beside_its_turns_and_in_the_cost_of_the_run(tmp_path):
+    environment = {**os.environ, "MODEL_KEY": "k"}
+    with OpenAIServer(user) as server:
+        played(tmp_path, server, {"price_in": 1000, "price_out": 2000})
+        before = json.loads(proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path).stdout)
+        assert server.calls == []
+        assert (before["rows"], before["rows_to_ask"]) == (6, 6)  # max_turns, as nobody knows when it will stop
+        assert before["simulated_users"]["openai:test-model"]["requests"] == 6
+        assert before["total"]["cost"] == before["simulated_users"]["openai:test-model"]["cost"] > 0
+        done = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
+        made = json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path, env=environment).stdout)
+    after = json.loads(proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path).stdout)
+    assert (after["rows_to_ask"], after["simulated_users"]) == (0, {})
+    linked = (
+        "SELECT key, COUNT(*), SUM(paid) FROM row_judge_calls JOIN questions ON questions.id = question_id GROUP BY 1"
+    )
+    # An opening; an invented number, its repair, and the end, which no further turn follows.
+    assert lines(tmp_path / "proctor.db", linked) == [("refund/1", 1, 1), ("refund/2", 3, 3)]
+    ((cost,),) = lines(tmp_path / "proctor.db", "SELECT SUM(cost) FROM judge_calls")
+    assert cost > 0
+    assert made["costs"] == {
+        "bots": None, "judge": None, "simulated_user": pytest.approx(cost), "judge_calls": 0,
+        "simulated_user_calls": 4, "total": pytest.approx(cost),
+    }  # fmt: skip
+    assert made["simulated_user"] | {"calls_cached": 4} == {
+        "name": "openai:test-model", "calls": 0, "calls_cached": 4, "calls_failed": 0, "cost": None
+    }  # fmt: skip
+    assert "The simulated user openai:test-model got 4 requests" in done.stdout
+    assert f"; cost {cost:.4f}." in done.stdout
+    total = f"cost of the run: bots not known, simulated user {cost:.4f}; at least {cost:.4f} in all"
+    assert total in " ".join(done.stdout.split())
+    done = proctor("report", "--html", "page.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"C{total[1:]}." in (tmp_path / "page.html").read_text()
 
 
 def test_repeats_are_simulations_of_their_own_with_intervals_over_them(tmp_path):
