@@ -18,29 +18,37 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from .. import InputError
 from ..bots import Endpoints
 from ..knowledge import (
+    DRAFT,
+    MOVED,
+    REJECTED,
     Document,
+    Draft,
     Evidence,
     EvidenceFinder,
+    Nugget,
     Passage,
     Question,
+    Row,
+    around,
+    chosen,
     cut_at_sentences,
+    drafts_of,
     extra_keys,
+    is_read,
     open_questions,
     question_pieces,
+    raw_rows,
     read_knowledge,
+    title_of,
+    understood_alone,
+    with_questions,
+    with_row,
 )
-from ..knowledge.questions.draft_rules import Draft, title_of
-from ..knowledge.questions.drafts import around, chosen, drafts_of, is_read, understood_alone
-from ..knowledge.questions.editing import raw_rows, with_questions, with_row
-from ..knowledge.questions.question import DRAFT, MOVED, REJECTED, Nugget
-from ..knowledge.questions.rows import Row
 from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.call import TEXT, Answer, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
-from ..reports.files import check_file, whole_file
-from ..reports.store.database import Store
-from ..reports.store.vector_cache import VectorCache
-from ..reports.store.writer import RowWriter
+from ..reports import check_file, whole_file
+from ..reports.store import RowWriter, Store, VectorCache
 from .run.interrupts import Interrupts, undisturbed
 from .run.judging import Judging, open_judging
 from .run.local_models import open_embedder

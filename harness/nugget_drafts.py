@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
-from ..knowledge import Question, open_questions
-from ..knowledge.questions.drafts import content
-from ..knowledge.questions.question import DRAFT, Nugget
+from ..knowledge import DRAFT, Nugget, Question, content, open_questions
 from ..metrics.judge.call import TEXT, YES_OR_NO, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.embedded.judge import claims_of
 from ..metrics.judge.replies import Malformed, read_boolean, read_list, read_object
-from ..reports.files import check_file
-from ..reports.store.database import Store
+from ..reports import check_file
+from ..reports.store import Store
 from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, replies_of, write_drafts
 from .run.run import tokens
 from .run.scoring import quotes_of

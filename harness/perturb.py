@@ -16,11 +16,8 @@ from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts,
 from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
 from ..metrics.judge.replies import Malformed, read_object, read_texts
-from ..reports.files import check_file, whole_file
-from ..reports.store.database import Store
-from ..reports.store.run import PERTURBED
-from ..reports.store.vector_cache import VectorCache
-from ..reports.store.writer import RowWriter
+from ..reports import check_file, whole_file
+from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
 from .run.interrupts import Interrupts
 from .run.judging import CONCURRENCY, Judging, open_judging
 from .run.local_models import default_embedder, open_embedder

@@ -14,16 +14,11 @@ import pytest
 
 from .. import InputError
 from ..knowledge import open_questions
-from ..reports.compare.changes import bot_states
-from ..reports.compare.scores import run_tables
-from ..reports.export.tables import FrameRow, RowScore, frame_rows
-from ..reports.gate.report import GateReport, answers, failures, headline, missing, threshold
-from ..reports.gate.rule import NOT_WORSE, UNDECIDED
-from ..reports.gate.verdicts import BotVerdict
-from ..reports.reported_run import open_reported
-from ..reports.store.database import Store
-from ..reports.summary import BotSummary, Summary, find_run
-from ..reports.text import printable_lines
+from ..reports import BotSummary, Summary, find_run, open_reported, printable_lines
+from ..reports.compare import bot_states, run_tables
+from ..reports.export import FrameRow, RowScore, frame_rows
+from ..reports.gate import NOT_WORSE, UNDECIDED, BotVerdict, GateReport, answers, failures, headline, missing, threshold
+from ..reports.store import Store
 from .gate.confirmation import Confirmation
 from .gate.gate import judged, open_baseline, refuse_itself
 from .run.progress import Silent

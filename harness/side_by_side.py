@@ -18,20 +18,20 @@ from ..bots import ChatModelSettings, Endpoints
 from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.pairs import ComparePair, judged_pair
 from ..metrics.judge.rendering import prompt_hash
-from ..reports.compare.comparable import cluster_of, pair
-from ..reports.compare.operands import match_bots
-from ..reports.compare.side_by_side import (
+from ..reports import count
+from ..reports.compare import (
     AnswerPair,
     StoppedEarly,
     StoredVerdict,
     answer_pairs,
+    cluster_of,
+    match_bots,
+    pair,
     save_verdicts,
     stored_verdicts,
 )
-from ..reports.leaderboard import count
-from ..reports.statistics.sequential import SequentialInterval
-from ..reports.store.vector_cache import VectorCache
-from ..reports.store.writer import RowWriter
+from ..reports.statistics import SequentialInterval
+from ..reports.store import RowWriter, VectorCache
 from .run.interrupts import Interrupts
 from .run.judging import CONCURRENCY, Judging, open_judging, same_family
 from .run.local_models import default_embedder
@@ -40,8 +40,8 @@ from .suite.settings import JudgeSettings
 
 if TYPE_CHECKING:
     from ..metrics.tools import Judge
-    from ..reports.compare.operands import Operand
-    from ..reports.store.database import Store
+    from ..reports.compare import Operand
+    from ..reports.store import Store
 
 CHUNK = 200  # pairs after which verdicts are stored
 

@@ -12,14 +12,29 @@ if TYPE_CHECKING:
     from .documents.reading import Knowledge, read_knowledge
     from .models.batching import BatchingEmbedder, SharedVectors
     from .models.embedding import EmbedderSettings, open_encoder
-    from .models.encoder import readable
+    from .models.encoder import Embedded, readable
     from .models.entailment import EntailmentModel, find_entailment
     from .models.finding import ROLES, Device, ModelChoice, Role
     from .models.pool import LocalModels
     from .models.reranker import ROLE, Reranker, Rerankers
     from .paths import cache_folder, existing, unreadable
     from .questions.conversations import simulation_of
-    from .questions.question import ASSERTIONS, PERTURBS, Constraint, Evidence, ExpectedTool, Message, Nugget, Question
+    from .questions.draft_rules import Draft, title_of
+    from .questions.drafts import around, chosen, content, drafts_of, is_read, understood_alone
+    from .questions.editing import raw_rows, with_questions, with_row
+    from .questions.question import (
+        ASSERTIONS,
+        DRAFT,
+        MOVED,
+        PERTURBS,
+        REJECTED,
+        Constraint,
+        Evidence,
+        ExpectedTool,
+        Message,
+        Nugget,
+        Question,
+    )
     from .questions.question_files import (
         QuestionList,
         Questions,
@@ -33,7 +48,7 @@ if TYPE_CHECKING:
     )
     from .questions.recorded import Recorded, RecordedSet, open_recorded, recorded_in
     from .questions.row_files import RowSource, open_rows, rows_of
-    from .questions.rows import GivenScore, decoded_whole
+    from .questions.rows import GivenScore, Row, decoded_whole
     from .retrieval.index import PassageIndex
     from .retrieval.search import RETRIEVERS, Bm25Index, PassageSearch, Retriever
     from .retrieval.splitting import Splitter, Splitting, cut, cut_at_sentences, sentence_spans

@@ -6,7 +6,7 @@ from .. import front
 
 if TYPE_CHECKING:
     from .conversations import talks
-    from .corrected import save_check
+    from .corrected import save_check, stored_check
     from .files import check_file, check_folder, file_names, is_database, is_parts, whole_file, whole_folder
     from .leaderboard import ARROWS, count, milliseconds
     from .markdown_text import one_line
@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from .records import record_object
     from .report import Findings, Report, findings_of, insight_object, keep_findings, make_report, problem_object
     from .reported_run import ReportedRun, open_reported
-    from .summary import MetricSummary, Summary, find_run, summarise
+    from .summary import BotSummary, MetricColumn, MetricSummary, Summary, find_run, summarise
     from .table import (
         BLANK,
         Block,
         Column,
         Heading,
         Item,
+        Row,
+        RowGroup,
         Sentence,
         Span,
         Table,

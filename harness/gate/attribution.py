@@ -17,25 +17,25 @@ import orjson
 from ... import InputError
 from ...bots import HIDDEN, BotSettings, ChatModelSettings, FaqSettings, FullContextSettings, Identity, RagSettings
 from ...knowledge import existing, open_questions
-from ...reports.compare.attribution import Effect, MetricEffects, effects, subsets
-from ...reports.compare.comparable import mean_of_repeats, pair
-from ...reports.compare.scores import ScoreTable, run_tables
-from ...reports.gate.report import GateReport
-from ...reports.gate.verdicts import BotVerdict
-from ...reports.statistics.paired import Difference
-from ...reports.store.database import Store
-from ...reports.store.run import BETWEEN
-from ...reports.store.run_results import OpenRun
-from ...reports.store.vector_cache import VectorCache
-from ...reports.summary import find_run
-from ...reports.table import Block, Column, Heading, Sentence, Span, Table, Words, quoted
-from ..run.engine import Watcher
-from ..run.local_models import open_embedder
-from ..run.queues import BotQueue, with_turns_before
-from ..run.run import Evaluation, run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import build_bots, conversation_items, missing_answers, suite_evaluation
-from ..suite.suite_file import LoadedSuite
+from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, find_run, quoted
+from ...reports.compare import Effect, MetricEffects, ScoreTable, effects, mean_of_repeats, pair, run_tables, subsets
+from ...reports.gate import BotVerdict, GateReport
+from ...reports.statistics import Difference
+from ...reports.store import BETWEEN, OpenRun, Store, VectorCache
+from ..run import (
+    BotQueue,
+    Evaluation,
+    RunConfig,
+    Watcher,
+    build_bots,
+    conversation_items,
+    missing_answers,
+    open_embedder,
+    run_evaluation,
+    suite_evaluation,
+    with_turns_before,
+)
+from ..suite import LoadedSuite
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,28 +14,26 @@ import numpy as np
 
 from ... import InputError
 from ...bots import Identity
-from ...reports.compare.baseline import at_six_digits
-from ...reports.compare.changes import BotState
-from ...reports.compare.comparable import Pairing, pair
-from ...reports.compare.operands import Operand
-from ...reports.compare.scores import ScoreTable, run_tables, with_failures_wrong
-from ...reports.gate.rule import GateRule
-from ...reports.gate.verdicts import ROUNDS, SHARE, Again, OnThese, Samples, next_asked, on_these, samples_of
-from ...reports.leaderboard import count
-from ...reports.store.database import Store
-from ...reports.store.run import CONFIRMED
-from ...reports.summary import find_run
-from ..run.queues import with_turns_before
-from ..run.run import Evaluation, run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import suite_evaluation
+from ...reports import count, find_run
+from ...reports.compare import (
+    BotState,
+    Operand,
+    Pairing,
+    ScoreTable,
+    at_six_digits,
+    pair,
+    run_tables,
+    with_failures_wrong,
+)
+from ...reports.gate import ROUNDS, SHARE, Again, GateRule, OnThese, Samples, next_asked, on_these, samples_of
+from ...reports.store import CONFIRMED, Store
+from ..run import Evaluation, RunConfig, run_evaluation, suite_evaluation, with_turns_before
 from .attribution import OURS, BotRecord, plan_from, read_record
 
 if TYPE_CHECKING:
-    from ...reports.store.run import Row
-    from ...reports.store.run_results import OpenRun
-    from ..run.queues import BotQueue, Item
-    from ..suite.suite_file import LoadedSuite
+    from ...reports.store import OpenRun, Row
+    from ..run import BotQueue, Item
+    from ..suite import LoadedSuite
 
 LEAST: Final[Mapping[bool, int]] = {
     True: 4,

@@ -13,21 +13,22 @@ from typing import Literal
 import numpy as np
 
 from ...metrics import Score
-from ...reports.compare.cases import Case
-from ...reports.compare.comparable import check_cluster, cluster_of, mean_of_repeats, same_metric
-from ...reports.compare.operands import Operand
-from ...reports.compare.scores import RunTables, ScoreTable, case_of
-from ...reports.gate.rule import GateRule, is_share
-from ...reports.gate.verdicts import BotVerdict, MetricVerdict
-from ...reports.leaderboard import count
-from ...reports.statistics.paired import Difference
-from ...reports.statistics.sequential import EValueTest
-from ...reports.store.database import Store
-from ...reports.store.run import Row, RunMetric, bot_fingerprint
-from ...reports.store.run_results import OpenRun
-from ...reports.summary import MetricColumn
-from ..run.queues import BotQueue, CachedScores, Item
-from ..run.run import Evaluation
+from ...reports import MetricColumn, count
+from ...reports.compare import (
+    Case,
+    Operand,
+    RunTables,
+    ScoreTable,
+    case_of,
+    check_cluster,
+    cluster_of,
+    mean_of_repeats,
+    same_metric,
+)
+from ...reports.gate import BotVerdict, GateRule, MetricVerdict, is_share
+from ...reports.statistics import Difference, EValueTest
+from ...reports.store import OpenRun, Row, RunMetric, Store, bot_fingerprint
+from ..run import BotQueue, CachedScores, Evaluation, Item
 
 Word = Literal["regressed", "not worse", "undecided"]
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from .interrupts import STOP, DaemonThreads, Interrupts, Stop
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
     from .judging import JudgeUnfit, Judging, open_entailment, open_judging
-    from .local_models import ListedModel, RunModels, default_embedder, listed_model
+    from .local_models import ListedModel, RunModels, default_embedder, listed_model, open_embedder
     from .manifest import MOST_DOCUMENTS
     from .progress import Silent, watching
-    from .queues import BotQueue, todo_by_row
+    from .queues import BotQueue, CachedScores, Item, todo_by_row, with_turns_before
     from .recorded_run import recorded_evaluation
     from .run import Evaluation, Outcome, run_evaluation
     from .run_config import AskOptions, GivenBot, KnowledgeOptions, RunConfig, RunOptions, ScoreMetadata, ScoreOptions
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         build_bots,
         build_one,
         chosen_bots,
+        conversation_items,
+        missing_answers,
         models_of_suite,
         reranking_bots,
         suite_evaluation,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ... import InputError
-from ...knowledge.models.encoder import Embedded
+from ...knowledge import Embedded
 from ...knowledge.questions.conversations import SIMULATED, Simulation, simulation_of
 from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
@@ -33,10 +33,23 @@ from ...metrics.judge.pairs import Choice, ComparePair
 from ...metrics.judge.rendering import render
 from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
 from ...metrics.text import sentences
-from ...reports import count, named
-from ...reports.corrected import stored_check
+from ...reports import (
+    BLANK,
+    Block,
+    Heading,
+    Item,
+    Row,
+    RowGroup,
+    Sentence,
+    Table,
+    Words,
+    columns,
+    count,
+    named,
+    quoted,
+    stored_check,
+)
 from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
-from ...reports.table import BLANK, Block, Heading, Item, Row, RowGroup, Sentence, Table, Words, columns, quoted
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
 from .queues import BotQueue, Says, Todo, todo_by_row
 from .queues import Item as Asked

@@ -9,13 +9,8 @@ from typing import Final
 
 from ...knowledge import Recorded, RecordedSet
 from ...knowledge.formats.finding import ForeignRows
-from ...reports.report import keep_findings
-from ...reports.store.database import Store, transaction
-from ...reports.store.given_scores import write_given
-from ...reports.store.row_tables import RowTables
-from ...reports.store.run import Row, RunHeader
-from ...reports.store.run_results import OpenRun, RunResults, now
-from ...reports.summary import Summary, summarise
+from ...reports import Summary, keep_findings, summarise
+from ...reports.store import OpenRun, Row, RowTables, RunHeader, RunResults, Store, now, transaction, write_given
 from .asking import give
 from .manifest import manifest
 from .recorded_run import GivenMetrics, RecordedBot, recorded_key, recorded_reply

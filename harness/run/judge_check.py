@@ -25,11 +25,9 @@ from ...metrics.judge.pairs import ComparePair
 from ...metrics.judge.relevance import BEST, GradeContexts
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.verdicts import Grade, Verdicts
-from ...reports.corrected import save_check, stored_check
-from ...reports.store.database import Store
-from ...reports.store.judge_calls import CallRecord
-from ..suite.mistakes import read_yaml
-from ..suite.settings import CheckSettings
+from ...reports import save_check, stored_check
+from ...reports.store import CallRecord, Store
+from ..suite import CheckSettings, read_yaml
 from .judging import JudgeUnfit, Judging
 
 Variant = Literal["plain", "swapped", "padded"]

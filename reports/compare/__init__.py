@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 from ... import front
 
 if TYPE_CHECKING:
-    from .baseline import BaselineChoice, write_baseline
-    from .changes import BotState, part_changes
-    from .comparable import mean_of_repeats
+    from .attribution import Effect, MetricEffects, effects, subsets
+    from .baseline import BaselineChoice, at_six_digits, write_baseline
+    from .cases import Case
+    from .changes import BotState, bot_states, part_changes
+    from .comparable import Pairing, check_cluster, cluster_of, mean_of_repeats, pair, same_metric
     from .comparison import (
         FEW_CLUSTERS,
         Asked,
@@ -19,9 +21,27 @@ if TYPE_CHECKING:
         compare_bots,
     )
     from .messages import interval, signed
-    from .operands import MOST_NAMED, WORDS, Operand, check_bot, find_file, open_operand, split_file, unknown_bot
+    from .operands import (
+        MOST_NAMED,
+        WORDS,
+        Operand,
+        check_bot,
+        find_file,
+        match_bots,
+        open_operand,
+        split_file,
+        unknown_bot,
+    )
     from .power import CORRELATION, Need, Plan, Planned, Wish, make_plan
-    from .scores import RunTables, ScoreTable, estimate, run_tables
-    from .side_by_side import tournament
+    from .scores import RunTables, ScoreTable, case_of, estimate, run_tables, with_failures_wrong
+    from .side_by_side import (
+        AnswerPair,
+        StoppedEarly,
+        StoredVerdict,
+        answer_pairs,
+        save_verdicts,
+        stored_verdicts,
+        tournament,
+    )
 else:
     __getattr__, __all__ = front(__name__)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .knowledge import knowledge_blocks
     from .ranking import abstained_object, abstention_blocks, rank_blocks, ranked_object
     from .robustness import robustness_blocks, robustness_markdown, robustness_object
-    from .tables import RowScore, frame_rows, write_row_lines
+    from .tables import FrameRow, RowScore, frame_rows, write_row_lines
     from .turns import turn_blocks
 else:
     __getattr__, __all__ = front(__name__)

@@ -5,8 +5,19 @@ from typing import TYPE_CHECKING
 from ... import front
 
 if TYPE_CHECKING:
-    from .report import GateReport
-    from .rule import ALL, CONFIRM, MARGIN, MEANING, MISSING, WRONG, GateRule, Scope
-    from .verdicts import Again, BotVerdict
+    from .report import GateReport, answers, failures, headline, missing, threshold
+    from .rule import ALL, CONFIRM, MARGIN, MEANING, MISSING, NOT_WORSE, UNDECIDED, WRONG, GateRule, Scope, is_share
+    from .verdicts import (
+        ROUNDS,
+        SHARE,
+        Again,
+        BotVerdict,
+        MetricVerdict,
+        OnThese,
+        Samples,
+        next_asked,
+        on_these,
+        samples_of,
+    )
 else:
     __getattr__, __all__ = front(__name__)

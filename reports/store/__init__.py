@@ -6,16 +6,20 @@ from ... import front
 
 if TYPE_CHECKING:
     from .damage import damage_behind
-    from .database import Store
+    from .database import Store, transaction
     from .encoding import question_fingerprint, storable, to_json, tool_calls_column, tool_calls_of
-    from .given_scores import GivenRow, keep_given
-    from .judge_calls import link_cached_calls
+    from .given_scores import GivenRow, keep_given, write_given
+    from .judge_calls import CallRecord, link_cached_calls
     from .leases import Leases
+    from .row_tables import RowTables
     from .run import (
         ANALYSED,
+        BETWEEN,
+        CONFIRMED,
         EARLY_STOP,
         LATEST,
         LATEST_FIRST,
+        PERTURBED,
         Row,
         RowStatus,
         RunEvaluator,

@@ -78,7 +78,8 @@ def main() -> None:
     test_lines = sum(len(path.read_text("utf-8").splitlines()) for path in tests)
     print(f"product: {len(files)} files, {lines:,} lines (goal about 350 and 65,000)")
     print(f"tests: {len(tests)} files, {test_lines:,} lines")
-    most = sorted(((imported_by(path), path.relative_to(ROOT).as_posix()) for path in files), reverse=True)[:5]
+    modules = [path for path in files if path.name != "__init__.py"]  # a front imports nothing before it is asked
+    most = sorted(((imported_by(path), path.relative_to(ROOT).as_posix()) for path in modules), reverse=True)[:5]
     print("most own modules imported (goal 15):", ", ".join(f"{name} {count}" for count, name in most))
     with tempfile.TemporaryDirectory() as scratch:
         database = str(Path(scratch) / "proctor.db")

@@ -166,6 +166,8 @@ def test_what_is_missing_from_the_nearest_passage(tmp_path):
     assert number.locations[0].text == FIRST
     assert (insured.questions, insured.severity) == (("insured",), "high")
     assert "500" in insured.details["numbers"]
+    absent = [*insured.details["numbers"], *insured.details["names"]]
+    assert f"The nearest passage misses {', '.join(absent[:3])}" in insured.what
     assert insured.details["support"] < 0.35
 
 

@@ -111,6 +111,13 @@ def test_options(folder):
     assert made["metric_chosen_by_default"] is False
 
 
+def test_a_cost_that_is_not_known_is_a_dash(folder):
+    lines = [line.split() for line in ranked(folder, "--costs", "bad=0.5").splitlines()]
+    of_frontier = {words[0]: words for words in lines[[words[:1] for words in lines].index(["frontier"]) :] if words}
+    assert ("0.5" in of_frontier["bad"], "-" in of_frontier["bad"]) == (True, False)
+    assert ("0.5" in of_frontier["rag"], "-" in of_frontier["rag"]) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"), [(["--metric", "rigth"], "Did you mean right?"), (["rag"], "has the bot rag alone")]
 )

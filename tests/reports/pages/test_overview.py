@@ -112,6 +112,13 @@ def test_odds_are_those_of_a_ranking_by_all_metrics(report: Report) -> None:
     assert leading.detail.metric.ranking.best.tolist() == whole.best.tolist()
 
 
+def test_a_metric_with_one_value_of_each_bot_is_one_to_choose(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [1.0], "right": [0.0]}) as report:
+        leading = leading_of(report.run)
+        assert leading is not None
+        assert leading.detail.metric.ranking.winners == ("left",)
+
+
 def test_time_and_money_that_miss_their_thresholds_count_for_a_lone_bot(tmp_path: Path) -> None:
     slow = RunMetric("latency_ms", "v1", "lower", 0.0, None, 10.0)
     with contextlib.closing(Book(tmp_path / "proctor.db", bots=("left",), metrics=(MATCH, slow))) as book:
