@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,14 +120,18 @@ def scored_rows(run: ReportedRun, metric: str) -> dict[str, list[ScoredRow]]:
     return found
 
 
-def drawn(rows: Iterable[Answered], seed: int) -> list[Answered]:
-    """The rows in a random order that depends only on the seed.
+def drawn(rows: Iterable[Answered], seed: int, most: int | None = None) -> list[Answered]:
+    """The rows, or the first ``most``, in a random order that depends only on the seed.
 
     The first n rows are a random sample of all, for any n. The order of a row depends on its question and
     repeat alone: every bot gets the same questions, rows that are added later don't change the order of the others,
     and another run of the same questions has the same order.
     """
-    return sorted(rows, key=lambda row: _digest(str(seed), row.question, str(row.repeat)))
+
+    def digest(row: Answered) -> str:
+        return _digest(str(seed), row.question, str(row.repeat))
+
+    return sorted(rows, key=digest) if most is None else heapq.nsmallest(most, rows, key=digest)
 
 
 def label_order(rows: Mapping[str, Iterable[Answered]], seed: int) -> list[Answered]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ SCORES: Final = """
 SELECT scores.metric_id, run_rows.question_id, value, scores.status = 'parse_failure' FROM run_rows
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+OF_ROW: Final = ["question", "value", "is_unreadable"]
+LINES: Final = 100_000  # that are read at a time
 LINE: Final = np.dtype([("metric", "i8"), ("question", "i8"), ("value", "f8"), ("is_unreadable", "?")])
 
 
@@ -67,15 +70,18 @@ def score_values(run: ReportedRun) -> ScoreValues:
 
 
 def _of_bot(run: ReportedRun, bot: str) -> Iterator[tuple[tuple[str, str], RowScores]]:
-    # 25 bytes a score: a million of them are never in memory as Python's own numbers.
+    # 17 bytes a score, read some at a time: those of a million rows are never in memory as Python's own numbers.
+    found: dict[int, list[NDArray[np.void]]] = {}
     lines = run.store.connection.execute(SCORES, [run.id, run.bot_ids[bot]])
-    read = np.fromiter(lines, dtype=LINE)
-    read = read[np.argsort(read["metric"], kind="stable")]
+    while len(read := np.fromiter(itertools.islice(lines, LINES), dtype=LINE)):
+        for metric in np.unique(read["metric"]).tolist():
+            found.setdefault(metric, []).append(read[read["metric"] == metric][OF_ROW])
     for name, metric in run.metric_ids.items():
-        first, end = np.searchsorted(read["metric"], [metric, metric + 1])
-        if first < end:
-            own = read[first:end]
-            yield (bot, name), RowScores(own["question"], own["value"], own["is_unreadable"])
+        if parts := found.pop(metric, None):
+            columns = (
+                np.concatenate([part[each] for part in parts]) for each in ("question", "value", "is_unreadable")
+            )
+            yield (bot, name), RowScores(*columns)
 
 
 QUESTIONS: Final = """

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from ..calibration.labels import label_order, row_cell, shown_rows
+from ..calibration.labels import drawn, label_order, row_cell, shown_rows
 from .page import Section
 from .rows import Column
 from .templating import render
@@ -19,11 +19,13 @@ SCRIPTS: Final = ("label/sheet", "label/card", "label/pairs", "label/desk")
 STYLES: Final = ("label",)
 
 ANSWERED: Final = """
-SELECT bots.name, questions.key, run_rows.repeat, run_rows.reply_id, run_rows.question_id FROM run_rows
-JOIN bots ON bots.id = run_rows.bot_id
+SELECT questions.key, run_rows.repeat, run_rows.reply_id, run_rows.question_id FROM run_rows
 JOIN questions ON questions.id = run_rows.question_id
 JOIN replies ON replies.id = run_rows.reply_id
-WHERE run_rows.run_id = ? AND replies.status = 'answered'"""
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status = 'answered'"""
+COUNTED: Final = """
+SELECT COUNT(*) FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status = 'answered'"""
 
 
 class _Answered(NamedTuple):
@@ -48,12 +50,18 @@ def label_block(columns: Sequence[Column], most: int = MOST_ROWS) -> bytes:
     """
     run = columns[0].run
     places = {column.bot: place for place, column in enumerate(columns)}
-    rows: dict[str, list[_Answered]] = {bot: [] for bot in places}
-    for line in run.store.query(ANSWERED, [run.id]):
-        if line[0] in places:
-            rows[line[0]].append(_Answered(*line))
-    order = label_order(rows, SEED)
-    shown = shown_rows(run.store, order[:most])
+    # Of each bot as many as there may be, however many rows it has.
+    rows = {
+        bot: drawn(
+            (_Answered(bot, *line) for line in run.store.connection.execute(ANSWERED, [run.id, run.bot_ids[bot]])),
+            SEED,
+            most,
+        )
+        for bot in places
+    }
+    every = sum(run.store.query(COUNTED, [run.id, run.bot_ids[bot]])[0][0] for bot in places)
+    order = label_order(rows, SEED)[:most]
+    shown = shown_rows(run.store, order)
     summaries = run.store.query(
         "SELECT name, summary FROM run_metrics JOIN metrics ON metrics.id = metric_id WHERE run_id = ?", [run.id]
     )
@@ -61,7 +69,7 @@ def label_block(columns: Sequence[Column], most: int = MOST_ROWS) -> bytes:
         {
             "seed": SEED,
             "summaries": dict(summaries),
-            "rows": [[places[row.bot], row.question_id, row.repeat, row_cell(row, shown[row])] for row in order[:most]],
-            "left_out": max(0, len(order) - most),
+            "rows": [[places[row.bot], row.question_id, row.repeat, row_cell(row, shown[row])] for row in order],
+            "left_out": every - len(order),
         }
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from .rows import (
     PASSAGES_A_BLOCK,
     QUESTIONS_A_BLOCK,
     Column,
+    RunOfColumns,
     Wanted,
     all_of_them,
     block_numbers,
@@ -39,6 +41,7 @@ from .rows import (
 LONGEST_INDEXED: Final = 2_000  # characters of a text in the index; the opened question has more
 SHORTEST: Final = 60  # texts are never cut shorter, however many rows there are
 TEXTS: Final = 24_000_000  # bytes of all answers
+LISTED_ROWS: Final = 200_000  # of all columns; a browser is slow with more, and nobody reads them
 STATUSES: Final = ("answered", "raised", "timed_out", "refused")
 PASSED, FAILED, UNKNOWN = np.frombuffer(b"10-", np.uint8)
 
@@ -47,20 +50,26 @@ ROWS = """
 SELECT run_rows.question_id, run_rows.repeat, run_rows.position, replies.status,
     SUBSTR(CAST(IFNULL(replies.answer, replies.error) AS BLOB), 1, ?), replies.abstained, replies.latency_ms
 FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ?{listed}"""
+
+LISTED: Final = " AND run_rows.question_id IN (SELECT value FROM json_each(?))"
+COUNT: Final = "SELECT COUNT(*) FROM run_rows WHERE run_id = ? AND bot_id IN"
+NAMED: Final = "SELECT rows FROM problems WHERE run_id = ?"
+KEYS: Final = "SELECT id, key FROM questions WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"
+KEYS_OF: Final = "SELECT key FROM questions WHERE id IN (SELECT value FROM json_each(?))"
 
 LENGTHS = """
 SELECT LENGTH(CAST(IFNULL(answer, error) AS BLOB)) FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ?{listed}"""
 
 QUESTIONS = """
 SELECT id, key, text, expected, tags, source_document, answerable, conversation, turn FROM questions
-WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"""
+WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?{listed})"""
 
 SCORES = """
 SELECT {wanted} FROM run_rows
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS {state}"""
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND value IS {state}{{listed}}"""
 VALUES = SCORES.format(wanted="run_rows.question_id, repeat, metric_id, value", state="NOT NULL")
 MISSING = SCORES.format(wanted="run_rows.question_id, repeat, metric_id, scores.status, reason", state="NULL")
 VALUE: Final = np.dtype([("question", "i8"), ("repeat", "i8"), ("metric", "i8"), ("value", "f8")])
@@ -89,6 +98,60 @@ class _Asked:
     turns: Mapping[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The questions of one run that a page lists.
+
+    Attributes:
+        ids: their keys in the database as JSON; None for all of them.
+        left_out: how many others there are.
+    """
+
+    ids: str | None = None
+    left_out: int = 0
+
+    def lines(self, column: Column, sql: str, *before: object) -> sqlite3.Cursor:
+        """What a statement gives for a bot; ``{listed}`` ends its conditions, and what stands before them is given."""
+        some = "" if self.ids is None else LISTED
+        arguments = [*before, column.run.id, column.bot_id, *([] if self.ids is None else [self.ids])]
+        return column.run.store.connection.execute(sql.format(listed=some), arguments)
+
+
+def listed_questions(columns: Sequence[Column], most: int) -> dict[int, Listed]:
+    """By origin the questions that a page lists: all where it has at most so many rows.
+
+    Else it lists the rows that problems name and others drawn at random, in stretches of questions that are read
+    together; of two runs those of the second that have the keys of the first.
+    """
+    runs = origins(columns)
+    counts = {origin: _count_rows([each for each in columns if each.origin == origin]) for origin in runs}
+    if sum(counts.values()) <= most:
+        return dict.fromkeys(runs, Listed())
+    share, keys, found = most / sum(counts.values()), set[str](), dict[int, Listed]()
+    for origin, run in runs.items():
+        lines = run.store.connection.execute(KEYS, [run.id])
+        if not found:
+            named = {row["question_id"] for (rows,) in run.store.query(NAMED, [run.id]) for row in orjson.loads(rows)}
+            ids = [number for number, key in lines if key in named or _is_drawn(number // QUESTIONS_A_BLOCK, share)]
+            asked = run.store.query(KEYS_OF, [orjson.dumps(ids).decode()])
+            keys = {str(key) for (key,) in asked}
+        else:
+            ids = [number for number, key in lines if key in keys]
+        ((every,),) = run.store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run.id])
+        found[origin] = Listed(orjson.dumps(ids).decode(), every - len(ids))
+    return found
+
+
+def _count_rows(columns: Sequence[Column]) -> int:
+    run, bots = columns[0].run, bots_of(columns)
+    ((count,),) = run.store.query(f"{COUNT} ({marks(bots)})", [run.id, *bots])
+    return int(count)
+
+
+def _is_drawn(number: int, share: float) -> bool:
+    return zlib.crc32(number.to_bytes(8, "big")) < share * (1 << 32)
+
+
 @dataclass(slots=True)
 class RowIndex:
     """The index before it is written.
@@ -98,12 +161,14 @@ class RowIndex:
         longest: characters of an answer that it holds.
         ids: for each case its question id by origin.
         trouble: for each case a weight: failed rows above missing values above missed thresholds.
+        listed: by origin the questions that it lists.
     """
 
     content: dict[str, object]
     longest: int
     ids: Sequence[Sequence[int | None]]
     trouble: Integers
+    listed: Mapping[int, Listed]
 
     def worst_first(self, place: int) -> list[int]:
         """The question ids of an origin, by its place in ``ids``, the ones with most trouble first."""
@@ -116,29 +181,35 @@ class RowIndex:
 
     def written(self, left_out: Mapping[str, Sequence[int]]) -> bytes:
         """The index as JSON; its form is written down in ``DATA.md``."""
-        return orjson.dumps({**self.content, "left_out": left_out}, option=orjson.OPT_SERIALIZE_NUMPY)
+        rows = {"questions": [each.left_out for each in self.listed.values()]}
+        return orjson.dumps({**self.content, "left_out": {**left_out, **rows}}, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def row_index(columns: Sequence[Column], most: int = TEXTS) -> RowIndex:
+def row_index(columns: Sequence[Column], most: int = TEXTS, rows: int | None = None) -> RowIndex:
     """Read the rows of all columns and match them by question and repeat.
 
     Args:
         columns: of the page.
         most: bytes of all answers; where they have more, each is cut shorter.
+        rows: how many are listed; None for ``LISTED_ROWS``.
     """
-    longest = _longest(columns, most)
-    read = [_rows(column, longest) for column in columns]  # before the questions: a run that goes on asks more of them
-    asked = {origin: _asked(run.store.query(QUESTIONS, [run.id])) for origin, run in origins(columns).items()}
+    rows = LISTED_ROWS if rows is None else rows
+    listed = listed_questions(columns, rows)
+    longest = _longest(columns, listed, most)
+    # Before the questions: a run that goes on asks more of them.
+    read = [_rows(column, listed[column.origin], longest) for column in columns]
+    asked = {origin: _questions(run, listed[origin]) for origin, run in origins(columns).items()}
     cases = _cases(columns, read, asked)
-    places = [_places(column, rows, cases, asked) for column, rows in zip(columns, read, strict=True)]
+    places = [_places(column, replies, cases, asked) for column, replies in zip(columns, read, strict=True)]
     trouble = np.zeros(len(cases), np.int64)
     metrics = row_metrics(columns)
     reasons: dict[str, int] = {}
     causes: dict[str, int] = {}
     by_column = []
-    for column, rows, place in zip(columns, read, places, strict=True):
-        scores = _scores(column, metrics, reasons, place, trouble)
-        by_column.append({**_replies(rows, place, trouble, longest), **scores, "cause": _causes(column, place, causes)})
+    for column, replies, place in zip(columns, read, places, strict=True):
+        scores = _scores(column, listed[column.origin], metrics, reasons, place, trouble)
+        why = _causes(column, place, causes)
+        by_column.append({**_replies(replies, place, trouble, longest), **scores, "cause": why})
     ids, about = _case_columns(cases, asked, longest)
     content: dict[str, object] = {
         "columns": [_about(column) for column in columns],
@@ -146,7 +217,13 @@ def row_index(columns: Sequence[Column], most: int = TEXTS) -> RowIndex:
         "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": by_column,
         "reasons": list(reasons), "causes": list(causes), "titles": _titles(columns),
     }  # fmt: skip
-    return RowIndex(content, longest, ids, trouble)
+    return RowIndex(content, longest, ids, trouble, listed)
+
+
+def _questions(run: RunOfColumns, listed: Listed) -> _Asked:
+    if listed.ids is None:
+        return _asked(run.store.query(QUESTIONS.format(listed=""), [run.id]))
+    return _asked(run.store.query(QUESTIONS.format(listed=LISTED), [run.id, listed.ids]))
 
 
 def _asked(lines: Sequence[Sequence[Any]]) -> _Asked:
@@ -157,14 +234,9 @@ def _asked(lines: Sequence[Sequence[Any]]) -> _Asked:
     return _Asked({line[0]: line for line in lines}, turns)
 
 
-def _longest(columns: Sequence[Column], most: int) -> int:
+def _longest(columns: Sequence[Column], listed: Mapping[int, Listed], most: int) -> int:
     """How many characters of each answer there is room for."""
-    lengths = [
-        length
-        for column in columns
-        for (length,) in column.run.store.query(LENGTHS, [column.run.id, column.bot_id])
-        if length
-    ]
+    lengths = [length for column in columns for (length,) in listed[column.origin].lines(column, LENGTHS) if length]
     sizes = np.array(lengths, np.int64)
     longest = LONGEST_INDEXED
     while longest > SHORTEST and np.minimum(sizes, longest).sum() > most:
@@ -172,9 +244,8 @@ def _longest(columns: Sequence[Column], most: int) -> int:
     return longest
 
 
-def _rows(column: Column, longest: int) -> dict[Row, Sequence[Any]]:
-    lines = column.run.store.query(ROWS, [4 * longest, column.run.id, column.bot_id])
-    return {(line[0], line[1]): line for line in lines}
+def _rows(column: Column, listed: Listed, longest: int) -> dict[Row, Sequence[Any]]:
+    return {(line[0], line[1]): line for line in listed.lines(column, ROWS, 4 * longest)}
 
 
 def _cases(
@@ -285,14 +356,15 @@ def _causes(column: Column, places: Mapping[Row, int], causes: dict[str, int]) -
 
 
 def _scores(
-    column: Column, metrics: Sequence[str], reasons: dict[str, int], places: Mapping[Row, int], trouble: Integers
-) -> dict[str, object]:
+    column: Column, listed: Listed, metrics: Sequence[str], reasons: dict[str, int], places: Mapping[Row, int],
+    trouble: Integers,
+) -> dict[str, object]:  # fmt: skip
     """Values, whether they pass, and why there are none; passing is judged by the unrounded value."""
     run = column.run
     missing: list[dict[str, int]] = [{} for _ in metrics]
     number = {run.metric_ids[name]: place for place, name in enumerate(metrics) if name in run.columns}
-    values = _values(column, number, places, (len(metrics), len(trouble)))
-    for question, repeat, metric_id, status, reason in run.store.query(MISSING, [run.id, column.bot_id]):
+    values = _values(column, listed, number, places, (len(metrics), len(trouble)))
+    for question, repeat, metric_id, status, reason in listed.lines(column, MISSING):
         case, metric = places.get((question, repeat)), number.get(metric_id)
         if case is None or metric is None:  # no case: a row that came while we were reading
             continue
@@ -303,10 +375,12 @@ def _scores(
     return {"values": list(_short_all(values)), "passed": [_outcome_text(line) for line in judged], "missing": missing}
 
 
-def _values(column: Column, number: Mapping[int, int], places: Mapping[Row, int], shape: tuple[int, int]) -> Floats:
+def _values(
+    column: Column, listed: Listed, number: Mapping[int, int], places: Mapping[Row, int], shape: tuple[int, int]
+) -> Floats:
     """The values of a column by metric and case, NaN where there is none; a run may have millions of them."""
     made = np.full(shape, np.nan)
-    lines = np.fromiter(column.run.store.connection.execute(VALUES, [column.run.id, column.bot_id]), dtype=VALUE)
+    lines = np.fromiter(listed.lines(column, VALUES), dtype=VALUE)
     if not len(lines) or not places:
         return made
     repeats = 1 + max(int(lines["repeat"].max()), max(repeat for _, repeat in places))
@@ -421,6 +495,7 @@ class Limits:
         passages: likewise.
         calls: likewise.
         texts: of the answers in the index, likewise.
+        rows: how many are listed.
     """
 
     file: int | None = 6_750_000
@@ -428,9 +503,10 @@ class Limits:
     passages: int = 16_000_000
     calls: int = 4_000_000
     texts: int = TEXTS
+    rows: int = LISTED_ROWS
 
 
-EVERYTHING: Final = Limits(None, *[1 << 60] * 3)
+EVERYTHING: Final = Limits(None, *[1 << 60] * 3, rows=1 << 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,7 +531,7 @@ def _long(*names: str) -> str:
     return " + ".join(f"MIN({LONGEST}, IFNULL(LENGTH(CAST({name} AS BLOB)), 0))" for name in names)
 
 
-OF_RUN = "run_rows.run_id = ? AND run_rows.bot_id IN ({bots})"
+OF_RUN = "run_rows.run_id = ? AND run_rows.bot_id IN ({bots}){listed}"
 REPLY_SIZES = f"""
 SELECT question_id, SUM({ROW} + {_long("answer", "error", "reasoning", "trace", "tool_calls")}) FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id WHERE {OF_RUN} GROUP BY question_id"""
@@ -479,8 +555,9 @@ JOIN contexts ON contexts.reply_id = run_rows.reply_id WHERE {OF_RUN} ORDER BY r
 
 
 def file_contents(
-    columns: Sequence[Column], worst_first: Sequence[int], limits: Limits, room: int | None = None, indexed: int = 0
-) -> FileContents:
+    columns: Sequence[Column], worst_first: Sequence[int], limits: Limits, room: int | None = None, indexed: int = 0,
+    listed: Listed = Listed(),
+) -> FileContents:  # fmt: skip
     """Choose what a file contains.
 
     Args:
@@ -489,18 +566,19 @@ def file_contents(
         limits: of the file.
         room: bytes of the file for what is chosen here; None for as many as the limits allow.
         indexed: as of ``detail_block``.
+        listed: the questions in the index.
     """
     sizes = {
-        "details": _sum(_sizes(columns, REPLY_SIZES), _sizes(columns, SCORE_SIZES)),
-        "passages": _sizes(columns, PASSAGE_SIZES),
-        "calls": _sizes(columns, CALL_SIZES),
+        "details": _sum(_sizes(columns, REPLY_SIZES, listed), _sizes(columns, SCORE_SIZES, listed)),
+        "passages": _sizes(columns, PASSAGE_SIZES, listed),
+        "calls": _sizes(columns, CALL_SIZES, listed),
     }
     most = {"details": limits.details, "passages": limits.passages, "calls": limits.calls}
     if room is not None:
         most = {part: min(most[part], fits) for part, fits in fitting(columns, sizes, room, indexed).items()}
     order = worst_first
     if sum(sizes["passages"].values()) > most["passages"]:
-        order = _passages_of(columns, worst_first)
+        order = _passages_of(columns, worst_first, listed)
     return FileContents(
         _part(sizes["details"], worst_first, most["details"]),
         _part(sizes["passages"], order, most["passages"]),
@@ -508,20 +586,24 @@ def file_contents(
     )
 
 
-def _sizes(columns: Sequence[Column], sql: str) -> dict[int, int]:
-    bots = bots_of(columns)
-    return dict(columns[0].run.store.query(sql.format(bots=marks(bots)), [columns[0].run.id, *bots]))
+def _of_run(columns: Sequence[Column], sql: str, listed: Listed) -> list[tuple[Any, ...]]:
+    bots, some = bots_of(columns), [] if listed.ids is None else [listed.ids]
+    return columns[0].run.store.query(
+        sql.format(bots=marks(bots), listed=LISTED if some else ""), [columns[0].run.id, *bots, *some]
+    )
+
+
+def _sizes(columns: Sequence[Column], sql: str, listed: Listed) -> dict[int, int]:
+    return dict(_of_run(columns, sql, listed))
 
 
 def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
     return {key: size + other.get(key, 0) for key, size in one.items()}
 
 
-def _passages_of(columns: Sequence[Column], questions: Iterable[int]) -> list[int]:
-    bots = bots_of(columns)
+def _passages_of(columns: Sequence[Column], questions: Iterable[int], listed: Listed) -> list[int]:
     found: dict[int, list[int]] = {}
-    lines = columns[0].run.store.query(PASSAGES_OF.format(bots=marks(bots)), [columns[0].run.id, *bots])
-    for question, passage in lines:
+    for question, passage in _of_run(columns, PASSAGES_OF, listed):
         found.setdefault(question, []).append(passage)
     return list(dict.fromkeys(passage for question in questions for passage in found.get(question, ())))
 
@@ -542,6 +624,10 @@ def _among(chosen: Collection[int]) -> Wanted:
     return lambda key: key in chosen
 
 
+def _both(chosen: Collection[int], wanted: Wanted) -> Wanted:
+    return lambda key: key in chosen and wanted(key)
+
+
 Block = Callable[[Sequence[Column], int, Wanted], bytes]
 
 # Those of a run, by the beginning of their names; NAME-ORIGIN-NUMBER is the whole name.
@@ -559,32 +645,41 @@ EMPTY: Final = (b"{}", NO_CALLS)
 
 def data_blocks(columns: Sequence[Column], limits: Limits = Limits()) -> Iterator[tuple[str, bytes]]:
     """All blocks of a page with their JSON, one after the other; what would make the file too large is left out."""
-    index = row_index(columns, limits.texts)
+    index = row_index(columns, limits.texts, limits.rows)
     runs = [_own(columns, origin) for origin in origins(columns)]
     room = None
     if limits.file is not None and runs:
         room = limits.file - in_file(index.written({part: [] for part in PARTS})) // len(runs)
     chosen = [
-        file_contents(own, index.worst_first(place), limits, room, index.longest) for place, own in enumerate(runs)
-    ]  # fmt: skip
+        file_contents(own, index.worst_first(place), limits, room, index.longest, index.listed[own[0].origin])
+        for place, own in enumerate(runs)
+    ]
     yield "rows", index.written({part: [getattr(each, part).left_out for each in chosen] for part in PARTS})
-    longest = index.longest
+    longest, listed = index.longest, index.listed
     del index  # as large as the run
     for own, part in zip(runs, chosen, strict=True):
-        yield from _blocks_of(own, part, longest)
+        yield from _blocks_of(own, part, longest, listed[own[0].origin])
 
 
-def _blocks_of(own: Sequence[Column], contents: FileContents, longest: int) -> Iterator[tuple[str, bytes]]:
+def _blocks_of(
+    own: Sequence[Column], contents: FileContents, longest: int, listed: Listed
+) -> Iterator[tuple[str, bytes]]:
     origin = own[0].origin
-    for number in block_numbers(own):
-        yield f"details-{origin}-{number}", detail_block(own, number, contents.details.wanted, longest)
-        calls = call_block(own, number, contents.calls.wanted)
+    numbers, wanted, called = block_numbers(own), contents.details.wanted, contents.calls.wanted
+    if listed.ids is not None:
+        ids = set(orjson.loads(listed.ids))
+        numbers = sorted({each // QUESTIONS_A_BLOCK for each in ids})
+        wanted, called = _both(ids, wanted), _both(ids, called)
+    for number in numbers:
+        yield f"details-{origin}-{number}", detail_block(own, number, wanted, longest)
+        calls = call_block(own, number, called)
         if calls != NO_CALLS:
             yield f"calls-{origin}-{number}", calls
     prompts = prompt_block(own)
     if prompts != b"{}":
         yield f"prompts-{origin}-0", prompts
-    needed = {passage for passage in passage_ids(own) if contents.passages.wanted(passage)}
+    used = passage_ids(own) if listed.ids is None else _passages_of(own, ids, listed)
+    needed = {passage for passage in used if contents.passages.wanted(passage)}
     for number in sorted({passage // PASSAGES_A_BLOCK for passage in needed}):
         yield f"passages-{origin}-{number}", passage_block(own, number, needed.__contains__)
 

@@ -104,7 +104,9 @@ def test_there_is_no_block_of_another_name(columns: tuple[Column, ...], name: st
 
 
 def test_nothing_is_left_out_of_a_small_file(columns: tuple[Column, ...]) -> None:
-    assert blocks_of(columns)["rows"]["left_out"] == {"details": [0, 0], "passages": [0, 0], "calls": [0, 0]}
+    assert blocks_of(columns)["rows"]["left_out"] == {
+        "details": [0, 0], "passages": [0, 0], "calls": [0, 0], "questions": [0, 0],
+    }  # fmt: skip
 
 
 def left_out(blocks: Blocks, kind: str) -> list[int]:
@@ -127,7 +129,9 @@ def test_what_is_left_out_is_counted(columns: tuple[Column, ...], kind: str, lim
 def test_a_server_leaves_nothing_out(columns: tuple[Column, ...]) -> None:
     asked = data_block(columns, "rows")
     assert asked is not None
-    assert orjson.loads(asked)["left_out"] == {"details": [0, 0], "passages": [0, 0], "calls": [0, 0]}
+    assert orjson.loads(asked)["left_out"] == {
+        "details": [0, 0], "passages": [0, 0], "calls": [0, 0], "questions": [0, 0],
+    }  # fmt: skip
 
 
 def test_what_went_wrong_is_kept_first(tmp_path: Path) -> None:
@@ -170,7 +174,9 @@ def test_limits_hold_whatever_the_rows_are(tmp_path: Path) -> None:
     assert 50_000 < size["details"] < 110_000
     assert 50_000 < size["passages"] < 110_000
     assert len(made["rows"]) < 40_000
-    assert orjson.loads(made["rows"])["left_out"] == {"details": [54], "passages": [54], "calls": [0]}
+    assert orjson.loads(made["rows"])["left_out"] == {
+        "details": [54], "passages": [54], "calls": [0], "questions": [0],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("file", [900_000, 2_000_000])
@@ -192,8 +198,30 @@ def test_a_file_is_about_as_large_as_it_may_be_and_no_larger(tmp_path: Path, fil
     kept = {entry["key"] for entry in merged(blocks, "details").values()}
     assert {f"q{place}" for place in range(0, 400, 10)} <= kept
     assert blocks["rows"]["left_out"]["details"] == [400 - len(kept)] and len(kept) < 200
-    assert orjson.loads(whole["rows"])["left_out"] == {"details": [0], "passages": [0], "calls": [0]}
+    assert orjson.loads(whole["rows"])["left_out"] == {
+        "details": [0], "passages": [0], "calls": [0], "questions": [0],
+    }  # fmt: skip
     assert sum(len(orjson.loads(data)) for name, data in whole.items() if name.startswith("details")) == 400
+
+
+def test_a_very_large_run_lists_what_problems_name_and_a_sample(tmp_path: Path) -> None:
+    with contextlib.closing(Book(tmp_path / "proctor.db", metrics=(MATCH,))) as book:
+        for place in range(900):
+            book.put(row(book.run, "left", f"q{place}", "yes", position=place), ok("exact_match", 1.0))
+        book.writer.flush()
+        named = orjson.dumps([{"question_id": f"q{place}", "repeat": 0} for place in (3, 444, 899)]).decode()
+        book.store.connection.execute(
+            "INSERT INTO problems (run_id, position, severity, type, rows, row_count, what, action)"
+            " VALUES (?, 1, 'high', 'accuracy', ?, 3, 'w', 'a')", [book.run.id, named],
+        )  # fmt: skip
+        run = columns_of(opened_run(book.store, book.run.id))
+        some, whole = blocks_of(run, rows=300), blocks_of(run, rows=900)
+    keys = some["rows"]["cases"]["key"]
+    assert {"q3", "q444", "q899"} <= set(keys) and 150 <= len(keys) <= 450
+    assert keys == [key for key in whole["rows"]["cases"]["key"] if key in set(keys)]
+    assert some["rows"]["rows"][0]["values"] == [[1.0] * len(keys)]
+    assert left_out(some, "questions") == [900 - len(keys)] and left_out(whole, "questions") == [0]
+    assert {entry["key"] for entry in merged(some, "details").values()} == set(keys)
 
 
 def test_a_run_of_an_old_version_has_no_evaluators_and_opens(tmp_path: Path) -> None:

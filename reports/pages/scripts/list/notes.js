@@ -3,8 +3,7 @@
 /** Notes as elements; `change` is called with the filter to remove. */
 function questionNotes(rows, state, order, places, tests, change) {
   const notes = state.unknown.map(([noun, name]) => make("p", { class: "doubt" }, `This page has no ${noun} `, isolated(clipped(name, 80)), "; it is ignored."));
-  const missing = leftOutNote(rows.index);
-  if (missing) notes.push(missing);
+  notes.push(...[notListedNote(rows.index), leftOutNote(rows.index)].filter(Boolean));
   if (!rows.count) notes.push(make("p", {}, "There are no rows yet."));
   else if (!places.length) notes.push(nothingFound(rows, state, order, tests, change));
   return notes;

@@ -15,6 +15,13 @@ function leftOut(what) {
   return make("p", { class: "quiet" }, `This file leaves out ${what}, because it would be too large; `, make("code", {}, "proctor view"), " and ", make("code", {}, "proctor report --whole"), " have it all.");
 }
 
+/** A note on the questions that are not listed at all, of which every figure of the page takes account; null where all are. */
+function notListedNote(index) {
+  const missing = (index.left_out?.questions ?? []).reduce((most, count) => Math.max(most, count), 0);
+  if (!missing) return null;
+  return make("p", { class: "quiet" }, `${counted(missing, "question")} more are not listed, because a browser would be slow with so many: these are what the problems name, and others drawn at random. All figures count every question; `, make("code", {}, "proctor report --whole"), " lists them all.");
+}
+
 /** How many questions a file has no details of; null where it has them all. */
 function leftOutNote(index) {
   const missing = (index.left_out?.details ?? []).reduce((sum, count) => sum + count, 0);
