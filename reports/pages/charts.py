@@ -236,9 +236,13 @@ class Histogram:
     @property
     def note(self) -> str:
         """How many rows there are between which values, a line for each part that holds any."""
-        return "\n".join(
-            f"{self._written(low)} to {self._written(high)}: {count:,}" for low, high, count in self._filled
-        )
+        return "\n".join(f"{self._between(low, high)}: {count:,}" for low, high, count in self._filled)
+
+    def _between(self, low: float, high: float) -> str:
+        """The values of a part; one number where the part stands around it, as of metrics that are 0 or 1."""
+        if low % 1 == 0.5 and high - low == 1:
+            return self._written((low + high) / 2)
+        return f"{self._written(low)} to {self._written(high)}"
 
     @property
     def _filled(self) -> list[tuple[float, float, int]]:
@@ -405,7 +409,7 @@ def interval_scale(
     return linear_scale(found, MARGIN, width - MARGIN, limits, label, 5)
 
 
-LINES_LEFT, LINES_TOP, LINES_BOTTOM = 44.0, 12.0, 34.0
+LINES_LEFT, LINES_TOP, LINES_BOTTOM = 52.0, 12.0, 34.0
 LONGEST_NAME = 18
 LINE_HEIGHT = FONT_SIZE * 1.25
 
@@ -610,7 +614,7 @@ def _apart(places: list[float], top: float, bottom: float) -> list[float]:
     return [round(place, 2) for place in moved]
 
 
-SCATTER_LEFT, SCATTER_RIGHT, SCATTER_TOP, SCATTER_BOTTOM = 44.0, 24.0, 12.0, 40.0
+SCATTER_LEFT, SCATTER_RIGHT, SCATTER_TOP, SCATTER_BOTTOM = 52.0, 24.0, 12.0, 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -663,7 +667,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPoint:
-    """A point with its places; ``label`` is empty where there is no room, its name is in the note then."""
+    """A point with its places; ``label`` is empty where its name would cross anything: it is in the key then."""
 
     point: Point
     x: float
@@ -689,6 +693,20 @@ class DrawnPoint:
     def has_interval(self) -> bool:
         """Whether it has an error bar."""
         return self.point.low is not None and self.point.high is not None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """A point in the key below a drawing, with the place of its mark there."""
+
+    drawn: DrawnPoint
+    x: float
+    y: float
+
+    @property
+    def name(self) -> str:
+        """The point's name, as long as its column has room for."""
+        return shortened(self.drawn.point.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -738,6 +756,20 @@ class Scatter:
             taken += [box] if box else []
         return tuple(made[place] for place in range(len(self.points)))
 
+    @property
+    def key(self) -> tuple[KeyEntry, ...]:
+        """The points whose names have no room beside them, in two columns below the drawing."""
+        unnamed = [each for each in self.drawn if not each.label]
+        return tuple(
+            KeyEntry(each, 12 + (number % 2) * self.width / 2, self.height + LINE_HEIGHT * (0.7 + number // 2))
+            for number, each in enumerate(unnamed)
+        )
+
+    @property
+    def whole_height(self) -> float:
+        """Of the drawing with its key."""
+        return self.height + LINE_HEIGHT * -(-len(self.key) // 2)
+
     def _frontier_boxes(self) -> Iterator[Box]:
         best = self._best()
         for (x, y), (next_x, next_y) in pairwise(best):
@@ -754,15 +786,14 @@ class Scatter:
         return self.y.at(point.y if value is None else value)
 
     def _drawn(self, point: Point, taken: Sequence[Box], crossed: Sequence[Box]) -> tuple[DrawnPoint, Box | None]:
-        """The point with its name where it covers nothing; else where it crosses lines only; else without."""
+        """The point with its name where that covers nothing; else without."""
         x, y = self.x.at(point.x), self.y.at(point.y)
         low, high = self._y(point.low, point), self._y(point.high, point)
         label = shortened(point.name)
-        for avoided in ([*taken, *crossed], taken):
-            for label_x, label_y, anchor in _places(x, y):
-                box = _label_box(label, label_x, label_y, anchor)
-                if box.is_within(self.plot) and not any(map(box.overlap, avoided)):
-                    return DrawnPoint(point, x, y, low, high, label, label_x, label_y, anchor), box
+        for label_x, label_y, anchor in _places(x, y):
+            box = _label_box(label, label_x, label_y, anchor)
+            if box.is_within(self.plot) and not any(map(box.overlap, (*taken, *crossed))):
+                return DrawnPoint(point, x, y, low, high, label, label_x, label_y, anchor), box
         return DrawnPoint(point, x, y, low, high, "", x, y, "start"), None
 
     @property

@@ -79,10 +79,15 @@ class CoverageMap:
         """Of the drawing."""
         return ROW * len(self.rows) + 8
 
+    def size(self, state: str) -> float:
+        """The diameter of the marks of a state: those of a document with the answer are larger."""
+        size = min(self.step - 0.6, ROW - 5)
+        return round(size if state in ("found", "missed", "supports") else 0.6 * size, 1)
+
     @property
-    def size(self) -> float:
-        """Of a mark."""
-        return round(min(self.step - 0.6, ROW - 5), 2)
+    def by_state(self) -> dict[str, list[MapCell]]:
+        """The cells by state, those without the answer below the others."""
+        return {state: [each for each in self.cells if each.state == state] for state in reversed(STATES)}
 
 
 def coverage_map(analysis: KnowledgeAnalysis) -> CoverageMap | None:
@@ -103,8 +108,8 @@ def coverage_map(analysis: KnowledgeAnalysis) -> CoverageMap | None:
         for document, place in places.items()
     )
     cells = tuple(
-        MapCell(state := _state(one, is_read), round(LABEL + step * (columns[one.question] + 0.5), 2),
-                rows[places[one.document]].y, f"{one.question}, {one.document}: {STATES[state]}")
+        MapCell(_state(one, is_read), round(LABEL + step * (columns[one.question] + 0.5), 2),
+                rows[places[one.document]].y, f"{one.question}, {one.document}")
         for one in drawn if one.question in columns
     )  # fmt: skip
     found = Counter(_state(one, is_read) for one in analysis.coverage)

@@ -361,7 +361,8 @@ def _of_run(report: Report) -> Iterator[Fact]:
     yield Fact("Suite", summary.suite)
     yield Fact("Started", moment(report.started_at))
     if report.finished_at:
-        yield Fact("Ended", f"{moment(report.finished_at)}{_took(report.started_at, report.finished_at)}")
+        took = _took(report.started_at, report.finished_at, report.manifest.get("seconds"))
+        yield Fact("Ended", f"{moment(report.finished_at)}{took}")
     found = report.findings
     yield Fact("Findings", f"{counted(found.problems)}, {count(len(found.insights), 'insight')}")
     early = mapping_in(report.manifest.get(EARLY_STOP))
@@ -457,11 +458,13 @@ def moment(written: str) -> str:
     return f"{written[:19].replace('T', ' ')} UTC"
 
 
-def _took(started: str, finished: str) -> str:
+def _took(started: str, finished: str, worked: object) -> str:
+    """How long the passes of a run worked together, where that was stored: it may have been taken up again later."""
     try:
         seconds = (datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds()
     except (ValueError, TypeError):  # a date that another program wrote
         return ""
+    seconds = float(worked) if isinstance(worked, int | float) else seconds
     if seconds < 0:
         return ""
     if seconds < 60:

@@ -138,7 +138,7 @@ def page_bytes(page: Page, blocks: Iterable[tuple[str, bytes]] = ()) -> Iterator
         script=script,
         settings=embedded_json(dict(page.settings)),
     )
-    before, _, after = html.partition(DATA)
+    before, _, after = _BLANK_LINES.sub("\n", html).partition(DATA)
     yield before.encode("utf-8", "replace")
     for name, data in packed_ahead(blocks):
         yield b'<script type="application/gzip" id="block-%s">' % name.encode()
@@ -182,6 +182,7 @@ def _script(more: tuple[str, ...]) -> Markup:
     return _joined("scripts", [f"{name}.js" for name in (*SHARED_SCRIPTS, *more)])
 
 
+_BLANK_LINES: Final = re.compile(r"(?<=>)\n\n+(?=<)")  # that templates leave between elements
 # What a browser has no use for: comments on lines of their own, and blanks that begin a line.
 _COMMENT: Final = re.compile(r"^\s*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n|^[ \t]*//[^\n]*\n|^\s+", re.MULTILINE)
 

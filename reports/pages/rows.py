@@ -683,7 +683,7 @@ def _reply(line: Sequence[Any], indexed: int) -> dict[str, Any]:
         "attempts_ms": fragment(attempts or "[]"), "in_flight": in_flight, "tokens_in": tokens_in,
         "tokens_out": tokens_out, "cost": cost, **cut("reasoning", reasoning),
         **cut("trace", trace and rounded(trace)),
-        "asked_at": asked_at, **({} if tool_calls is None else bounded("tool_calls", tool_calls)),
+        "asked_at": asked_at and asked_at[:19], **({} if tool_calls is None else bounded("tool_calls", tool_calls)),
         **({} if history in (None, "[]") else bounded("history", history)),
     }  # fmt: skip
 

@@ -87,6 +87,12 @@ def keys(page: Shown) -> list[str]:
     return [key for key, _ in listed(page)]
 
 
+def test_bots_disagree_where_one_is_right_and_another_wrong_whoever_set_the_threshold(page: Shown, file: Path) -> None:
+    page.open(f"{file.as_uri()}#questions?metric=correct&show=disagree")
+    page.wait("return document.querySelector('.question-line')")
+    assert keys(page) == ["open"]
+
+
 def test_from_a_cause_on_the_first_screen_to_the_row_takes_two_clicks(page: Shown, file: Path) -> None:
     page.open(file)
     assert "9.0 ms an answer" in page.text(".headlines")

@@ -158,7 +158,7 @@ def test_numbers_of_rows_of_a_histogram_add_up_to_its_values(written: tuple[Repo
     drawings = re.findall(r'<svg class="chart histogram".*?</svg>\s*<p.*?</p>', body, re.DOTALL)
     assert len(drawings) > 40
     for drawing in drawings:
-        note = re.search(r"<title>([^<]*)</title><path", drawing)
+        note = re.search(r"<title>([^<]*)</title></path>", drawing)
         assert note is not None
         bars = [int(line.rpartition(": ")[2].replace(",", "")) for line in note[1].split("\n")]
         said = re.search(r"(?:of ([\d,]+) miss|([\d,]+) values?)", drawing)

@@ -105,13 +105,14 @@ def test_no_two_of_nine_series_have_the_same_shape() -> None:
     assert len({shape(number) for number in range(SERIES)}) == SERIES
 
 
-def test_names_of_points_cover_neither_one_another_nor_a_point() -> None:
+@pytest.mark.parametrize("bots", [6, 12])
+def test_names_of_points_cover_neither_one_another_nor_a_point_nor_an_interval(bots: int) -> None:
     chance = random.Random(3)
-    for _ in range(60):
-        points = [
-            Point(f"bot-{number}" * chance.randint(1, 3), 10 ** chance.uniform(0, 3), chance.random(), series=number)
-            for number in range(6)
-        ]
+    for _ in range(40):
+        points = []
+        for number in range(bots):
+            name, y = f"bot-{number}" * chance.randint(1, 3), chance.random()
+            points.append(Point(name, 10 ** chance.uniform(0, 3), y, max(0, y - 0.1), min(1, y + 0.1), number))
         chart = scatter(points)
         boxes = []
         for each in chart.drawn:
@@ -120,16 +121,21 @@ def test_names_of_points_cover_neither_one_another_nor_a_point() -> None:
                 start = each.label_x - left
                 boxes.append(Box(start, each.label_y - 10, start + text_width(each.label), each.label_y + 3))
         marks = [Box(each.x - 5, each.y - 5, each.x + 5, each.y + 5) for each in chart.drawn]
+        bars = [Box(each.x - 1, each.high, each.x + 1, each.low) for each in chart.drawn]
         assert all(one.overlap(other) == 0 for one, other in itertools.combinations(boxes, 2))
-        assert all(box.overlap(mark) == 0 for box in boxes for mark in marks)
+        assert all(box.overlap(other) == 0 for box in boxes for other in (*marks, *bars))
         assert all(box.is_within(chart.plot) for box in boxes)
+        assert sorted(entry.drawn.point.name for entry in chart.key) == sorted(
+            each.point.name for each in chart.drawn if not each.label
+        )
 
 
 def test_a_point_without_room_for_its_name_still_tells_it() -> None:
     points = [Point(f"bot number {number} of many", 5.0, 0.5) for number in range(40)]
     html = drawn("scatter", scatter(points))
     titles = [each.text for each in read_html(html).all("title")]
-    assert len(read_html(html).all("text", class_="beside")) < len(points)
+    beside, named = (len(read_html(html).all("text", class_=where)) for where in ("beside", "named"))
+    assert beside < len(points) == beside + named
     assert all(point.name in titles for point in points)
 
 

@@ -83,9 +83,9 @@ function changeCell(rows, { metric }, place) {
   }
   const change = metric < 0 ? NaN : rows.values(1, metric)[place] - rows.values(0, metric)[place];
   if (!Number.isNaN(change) && change !== 0) cell.append(make("span", { class: "question-difference" }, difference(change, rows.metrics[metric])));
-  const flip = metric < 0 ? "" : rows.outcome(0, metric, place) + rows.outcome(1, metric, place);
-  if (flip === "10") cell.append(make("span", { class: "label bad" }, "lost"));
-  if (flip === "01") cell.append(make("span", { class: "label good" }, "gained"));
+  const [before, after] = [0, 1].map((column) => rows.passes(column, metric, place));
+  if (before === true && after === false) cell.append(make("span", { class: "label bad" }, "lost"));
+  if (before === false && after === true) cell.append(make("span", { class: "label good" }, "gained"));
   const other = hasOtherAnswer(rows, place);
   cell.append(make("span", { class: "small quiet" }, other ? "other answer" : "same answer"));
   return cell;

@@ -101,7 +101,7 @@ function showTest(rows, state, show) {
   const some = (test) => (place) => columns.some((column) => test(column, place));
   const scored = (test) => (metric < 0 ? () => false : test);
   const outcome = (column, place) => rows.outcome(column, metric, place);
-  const turned = (from, to) => scored((place) => outcome(0, place) === from && outcome(1, place) === to);
+  const turned = (from, to) => scored((place) => rows.passes(0, metric, place) === from && rows.passes(1, metric, place) === to);
   return {
     all: () => null,
     wrong: () => some((column, place) => rows.isRight(column, metric, place) === false),
@@ -110,17 +110,18 @@ function showTest(rows, state, show) {
     missing: () => scored(some((column, place) => rows.isMissing(column, metric, place))),
     errors: () => some((column, place) => rows.failure(column, place) !== null),
     abstained: () => some((column, place) => rows.abstained(column, place)),
-    disagree: () => scored((place) => doDisagree(rows, metric, place)),
-    lost: () => turned("1", "0"),
-    gained: () => turned("0", "1"),
+    disagree: () => scored((place) => doDisagree(rows, state, place)),
+    lost: () => turned(true, false),
+    gained: () => turned(false, true),
     changed: () => scored((place) => inBoth(rows, place) && !Object.is(rows.values(0, metric)[place], rows.values(1, metric)[place])),
     answers: () => (place) => inBoth(rows, place) && hasOtherAnswer(rows, place),
   }[show]();
 }
 
-function doDisagree(rows, metric, place) {
-  const outcomes = rows.everyColumn.map((column) => rows.outcome(column, metric, place));
-  return outcomes.includes("0") && outcomes.includes("1");
+/** Whether one of the bots that are compared is right and another is wrong. */
+function doDisagree(rows, { shownColumns, metric }, place) {
+  const found = new Set(shownColumns.map((column) => rows.passes(column, metric, place)));
+  return found.has(true) && found.has(false);
 }
 
 function inBoth(rows, place) {

@@ -53,13 +53,13 @@ function mean(list) {
 function flipKeys(rows, metric) {
   const [baseline, candidate] = [rows.values(0, metric), rows.values(1, metric)];
   const { better } = rows.metrics[metric];
-  const outcome = (column, place) => rows.outcome(column, metric, place);
+  const passes = (column, place) => rows.passes(column, metric, place);
   const keys = new Float64Array(rows.count);
   for (let place = 0; place < rows.count; place += 1) {
     const change = candidate[place] - baseline[place];
     const gain = better === "higher" ? change : better === "lower" ? -change : -Math.abs(change);
-    const flip = outcome(0, place) + outcome(1, place);
-    const rank = flip === "10" ? 0 : flip === "01" ? 1 : rankWithoutFlip(rows, place, change);
+    const [before, after] = [passes(0, place), passes(1, place)];
+    const rank = before === true && after === false ? 0 : before === false && after === true ? 1 : rankWithoutFlip(rows, place, change);
     keys[place] = 3 * rank + (Number.isNaN(gain) ? 0 : gain / (1 + Math.abs(gain)));
   }
   return keys;

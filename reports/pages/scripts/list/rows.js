@@ -67,6 +67,11 @@ class QuestionRows {
     return isRowRight(this.index, column, metric, place);
   }
 
+  /** Whether its value is right by a metric, whoever set the threshold; null without a value, or where that is open. */
+  passes(column, metric, place) {
+    return metric < 0 || Number.isNaN(this.values(column, metric)[place]) ? null : this.isRight(column, metric, place);
+  }
+
   /** Mean of a metric over some cases; NaN where none has a value. */
   mean(column, metric, places) {
     const values = this.values(column, metric);

@@ -1,4 +1,4 @@
-/* Group links: figures by tag or document lead to their rows; there are thousands, so they get addresses when they are unfolded. */
+/* Group links: what thousands of links need not carry: addresses of figures by tag or document, and the question in a title. */
 
 /** The address of a figure is that of its line, with the bot of its column. */
 function linkGroups(within) {
@@ -17,3 +17,13 @@ function linkGroups(within) {
 linkGroups(document);
 document.addEventListener("redrawn", (event) => linkGroups(event.target));
 document.addEventListener("toggle", (event) => linkGroups(event.target.parentElement), true); // it does not bubble
+
+/** A link to one question says what that asks, when it is pointed at. */
+document.addEventListener("pointerover", async ({ target }) => {
+  const link = target.closest?.('a[href^="#questions?"]');
+  const key = link && !link.title && new URLSearchParams(link.hash.split("?")[1]).get("open");
+  if (!key) return;
+  const { cases } = await block("rows");
+  const place = cases.key.indexOf(key.replace(/~\d+$/, ""));
+  if (place >= 0) link.title = shown(cases.text[place]);
+});

@@ -44,7 +44,7 @@ function botTurn(index, talk, { place, at, view, number }, column, which, metric
       make("span", { class: "quiet small latency" }, milliseconds(latency[place]))),
     saidElement(name, row),
     turnScores(index, place, which, metric),
-    toolsOf(row),
+    toolsOf(row, column),
     side?.row.contexts.length ? foldedPart(`Contexts (${side.row.contexts.length})`, () => contextsOf(side)) : null);
 }
 
@@ -70,9 +70,12 @@ function turnScores(index, place, which, metric) {
   }));
 }
 
-function toolsOf(row) {
+/** What a bot called; of a RAG bot, which only searches, that is folded away. */
+function toolsOf(row, { kind }) {
   if (!row.tool_calls?.length) return null;
-  return make("div", { class: "tools small" }, make("p", { class: "part-title" }, `Tools called (${row.tool_calls.length})`), make("div", { class: "detail" }, toolCallList(row.tool_calls)));
+  const title = `Tools called (${row.tool_calls.length})`;
+  if (kind === "rag") return foldedPart(title, () => make("div", { class: "detail small" }, toolCallList(row.tool_calls)));
+  return make("div", { class: "tools small" }, make("p", { class: "part-title" }, title), make("div", { class: "detail" }, toolCallList(row.tool_calls)));
 }
 
 async function contextsOf(side) {
