@@ -4,7 +4,7 @@ Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...
 
 The first table is of claims and passages. "Value" is ``faithfulness`` of the row as a run makes it: the mean chance
 of the answer's claims, by a suite's default judge; answers that claim nothing have no value and are left out. "Left
-out" is the same with the weights of ``combining.json`` fitted on all other sets.
+out" is the same with the weights of ``combining.json`` fitted on all other sets: what to expect of texts of a new kind.
 "Overlap" and "pairs" are the floors: the share of the answer's content words, and of its pairs of neighbouring words,
 that the contexts have. AUROC, but balanced accuracy at a threshold of other documents (summedits), pairs told right
 (bump) and Spearman's correlation with the votes (qags). Intervals are of 95 %, from 1,000 resamples of whole documents.
@@ -12,9 +12,12 @@ that the contexts have. AUROC, but balanced accuracy at a threshold of other doc
 The second is of answers and expected answers: AUROC of ``answer_correctness``, and its accuracy at a threshold chosen
 on four fifths of the questions for the last fifth; the floor is token F1.
 
---fit fits the weights on all sets of claims but qags and mtrag_human, prints them, and writes ``combining.json``. Each
-set weighs the same, and so does each class in it; of an answer that is not supported its least likely claim is taken.
-No weight may speak against its direction. The support model has seen none of these rows (``training/pool.py``).
+--fit fits the weights on all sets of claims, prints them, and writes ``combining.json``. Each set weighs the same, by
+the likelihood of what it measures. Of most that is the label, where each class weighs the same and of an answer that
+is not supported the least likely claim is taken; of bump and qags it is which of two answers is the better one. What
+is weighed, and how, was chosen by the mean over all sets, each left out of the fit; the mean over the other nine makes
+the same choice for each set. No weight may speak against its direction. The support model has seen none of these rows
+(``training/pool.py``).
 """
 
 import argparse
@@ -57,10 +60,10 @@ ANSWERS: Final = {
     "efficientqa": "AUROC .85",
     "student_answers": "AUROC .80",
 }
-NOT_FITTED: Final = ("qags", "mtrag_human")
+ORDERED: Final = ("bump", "qags")  # what they measure is which of two answers of a group is the better one
 ASKED: Final = "What is said?"  # the sets of claims have no questions, or turns of a talk
 FAITHFUL: Final = 3.5  # mean vote of 1 to 4 from which an answer of mtrag_human counts as faithful
-NAMES: Final = ("bias", "model", "not contradicted", "wording", "words", "word pairs", "turned round")
+NAMES: Final = ("bias", "model", "not contradicted", "wording", "word pairs", "turned round")
 BY_HAND: Final = -5.0  # the last
 PENALTY: Final = 3e-3
 ROUNDS: Final = 4
@@ -69,6 +72,7 @@ DRAWN: Final = 300
 
 Groups = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Loss = Callable[[Floats], tuple[float, Floats]]  # of some weights, and its slope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,28 +137,26 @@ async def claim_signals(
 
 
 def fitted(sets: Sequence[Read]) -> Floats:
-    """The likeliest weights, none of which speaks against its direction."""
+    """The likeliest weights, none of which speaks against its direction; each set counts the same."""
     from scipy.optimize import minimize
 
-    weights = np.array([0, 0.6, 0.3, 0.3, 0.5, 0.5, BY_HAND])
+    weights = np.array([0, *[0.3] * (len(NAMES) - 2), BY_HAND])
+    bounds = [(None, None), *[(0, None)] * (len(NAMES) - 2), (BY_HAND, BY_HAND)]
     for _ in range(ROUNDS):
-        parts = [_fitted_on(one, weights) for one in sets]
-        rows, yes, mass = (np.concatenate([part[place] for part in parts]) for place in range(3))
-        sign = np.where(yes, 1.0, -1.0)
+        losses = [_order_loss(one) if one.name in ORDERED else _label_loss(one, weights) for one in sets]
 
-        def loss(tried: Floats, rows=rows, sign=sign, mass=mass) -> tuple[float, Floats]:
-            margin = sign * (rows @ tried)
-            value = float((mass * np.logaddexp(0, -margin)).sum() + PENALTY * (tried[1:] ** 2).sum())
-            slope = -(sign * mass / (1 + np.exp(margin))) @ rows
-            return value, slope + 2 * PENALTY * np.concatenate([[0], tried[1:]])
+        def loss(tried: Floats, losses=losses) -> tuple[float, Floats]:
+            found = [each(tried) for each in losses]
+            penalised = np.array([0, *tried[1:-1], 0])
+            value = np.mean([one for one, _ in found]) + PENALTY * (penalised**2).sum()
+            return float(value), np.mean([slope for _, slope in found], axis=0) + 2 * PENALTY * penalised
 
-        bounds = [(None, None), *[(0, None)] * (len(NAMES) - 2), (BY_HAND, BY_HAND)]
         weights = minimize(loss, weights, jac=True, bounds=bounds, method="L-BFGS-B").x
     return np.asarray(weights)
 
 
-def _fitted_on(one: Read, weights: Floats) -> tuple[Floats, Flags, Floats]:
-    """Claims, their labels and their mass: all claims of what is supported, the least likely of what is not."""
+def _label_loss(one: Read, weights: Floats) -> Loss:
+    """Of labels: all claims of what is supported, and the least likely one by these weights of what is not."""
     odds, taken, yes, mass = one.signals @ weights, [], [], []
     for row, is_supported in enumerate(one.yes.tolist()):
         claims = np.flatnonzero(one.places == row)
@@ -162,10 +164,50 @@ def _fitted_on(one: Read, weights: Floats) -> tuple[Floats, Flags, Floats]:
         taken += claims.tolist()
         yes += [is_supported] * len(claims)
         mass += [1 / len(claims)] * len(claims)
-    said, weight = np.array(yes), np.array(mass)
-    for label in (True, False):
-        weight[said == label] *= 0.5 / weight[said == label].sum()
-    return one.signals[taken], said, weight
+    label, weight, rows = np.array(yes), np.array(mass), one.signals[taken]
+    for each in (True, False):
+        weight[label == each] *= 0.5 / weight[label == each].sum()
+    sign = np.where(label, 1.0, -1.0)
+
+    def loss(tried: Floats) -> tuple[float, Floats]:
+        margin = sign * (rows @ tried)
+        return float((weight * np.logaddexp(0, -margin)).sum()), -(sign * weight / (1 + np.exp(margin))) @ rows
+
+    return loss
+
+
+def _order_loss(one: Read) -> Loss:
+    """Of the order of two rows of one group, of which people found one better, given that one of them is.
+
+    Its log-odds are the difference of those of the rows' values, as in logistic regression of matched pairs.
+    """
+    votes = np.array([case.label for case in one.found])
+    groups = np.array([case.group for case in one.found])
+    pairs: list[tuple[int, int]] = []
+    mass: list[float] = []
+    for group in np.unique(groups):
+        inside = np.flatnonzero(groups == group)
+        found = [(good, bad) for good in inside for bad in inside if votes[good] > votes[bad]]
+        pairs += found
+        mass += [1 / len(found)] * len(found)
+    weight = np.array(mass) / sum(mass)
+    good, bad = np.array(pairs).T
+    count = np.bincount(one.places, minlength=len(one.found))
+
+    def loss(tried: Floats) -> tuple[float, Floats]:
+        likely = 1 / (1 + np.exp(-one.signals @ tried))
+        mean = np.bincount(one.places, likely, len(count)) / count
+        odds = np.log(mean / (1 - mean))
+        margin = odds[good] - odds[bad]
+        pull = -weight / (1 + np.exp(margin))
+        by_row = (np.bincount(good, pull, len(count)) - np.bincount(bad, pull, len(count))) / (
+            mean * (1 - mean) * count
+        )
+        return float((weight * np.logaddexp(0, -margin)).sum()), by_row[one.places] * likely * (
+            1 - likely
+        ) @ one.signals
+
+    return loss
 
 
 def figure(one: Read, scores: Floats) -> str:
@@ -199,7 +241,7 @@ def _pairs_right(scores: Floats, yes: Flags, pairs: NDArray[np.str_], rows: NDAr
 
 
 def reliability(sets: Sequence[Read], scores: Mapping[str, Floats]) -> None:
-    """The table over sets of one claim a row, each class weighing the same in each set, and what it comes to.
+    """The table over sets of hardly more than one claim a row, each class weighing the same in each, and its sum.
 
     A judge that is perfectly calibrated has an error too, by chance: it is drawn for as many rows.
     """
@@ -233,20 +275,19 @@ def _error(likely: Floats, yes: Flags, mass: Floats, bins: Groups) -> float:
 
 def claims_table(sets: Sequence[Read]) -> None:
     lines, left_out = [], {}
-    fitting = [one for one in sets if one.name not in NOT_FITTED]
     for one in sets:
-        weights = fitted([other for other in fitting if other.name != one.name]) if len(fitting) > 2 else None
+        weights = fitted([other for other in sets if other is not one]) if len(sets) > 2 else None
         left_out[one.name] = one.means(weights) if weights is not None else one.value
         overlap = np.array([content_overlap(case.answer, case.chunks) for case in one.found])
         pairs = np.array([support.pair_share(case.answer, "\n".join(case.chunks)) for case in one.found])
         alone = {name: one.means(np.eye(len(NAMES))[place]) for place, name in enumerate(NAMES) if place}
         parts = ", ".join(f"{name} {_plain(one, alone[name])}" for name in ("model", "not contradicted", "wording"))
         floors = (_plain(one, overlap), _plain(one, pairs))
-        figures = (figure(one, one.value), _plain(one, left_out[one.name]), parts, GOALS[one.name])
+        figures = (figure(one, one.value), figure(one, left_out[one.name]), parts, GOALS[one.name])
         lines.append((one.name, len(one.found), one.groups.max() + 1, *floors, *figures))
     columns = ("set", "rows", "documents", "overlap", "pairs", "value", "left out", "parts alone", "goal")
     table(columns, lines)
-    single = [one for one in sets if len(one.places) < 1.3 * len(one.found)]
+    single = [one for one in sets if len(one.places) < 1.5 * len(one.found)]
     if single:
         reliability(single, left_out)
 
@@ -291,7 +332,7 @@ def main() -> None:
     embedder, model = open_embedder(), open_support_model(threads=1)
     sets = [read_set(name, given.rows, embedder, model) for name in given.claims]
     if given.fit:
-        weights = fitted([one for one in sets if one.name not in NOT_FITTED])
+        weights = fitted(sets)
         found = {name: round(float(weight), 3) for name, weight in zip(NAMES, weights, strict=True)}
         print(f"{found}\n")
         place = Path(support.__file__).with_name("combining.json")
