@@ -31,6 +31,7 @@ LEFT JOIN score_details ON score_details.reply_id = run_rows.reply_id
 LEFT JOIN scores AS found ON found.reply_id = run_rows.reply_id
     AND found.question_id = run_rows.question_id AND found.metric_id = :retrieval
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot
+    AND (replies.status != 'answered' OR json_extract(details, '$.outcome') IN ('wrong', 'abstained_wrongly'))
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
 
 _WRONG: Final = {
@@ -63,7 +64,7 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
         if status != "answered":
             words = same_words(one_line(error, LONGEST)).rstrip(".") or "no reason given"
             yield question, repeat, f"No answer ({status.replace('_', ' ')}): {words}"
-        elif outcome in ("wrong", "abstained_wrongly"):
+        else:
             yield question, repeat, _cause(outcome, decided, found)
 
 

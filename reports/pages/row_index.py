@@ -41,7 +41,7 @@ from .rows import (
 LONGEST_INDEXED: Final = 2_000  # characters of a text in the index; the opened question has more
 SHORTEST: Final = 60  # texts are never cut shorter, however many rows there are
 TEXTS: Final = 24_000_000  # bytes of all answers
-LISTED_ROWS: Final = 200_000  # of all columns; a browser is slow with more, and nobody reads them
+LISTED_ROWS: Final = 100_000  # of all columns; a browser is slow with more, and nobody reads them
 STATUSES: Final = ("answered", "raised", "timed_out", "refused")
 PASSED, FAILED, UNKNOWN = np.frombuffer(b"10-", np.uint8)
 
