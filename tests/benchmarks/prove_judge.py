@@ -189,7 +189,7 @@ def _order_loss(one: Read) -> Loss:
         inside = np.flatnonzero(groups == group)
         found = [(good, bad) for good in inside for bad in inside if votes[good] > votes[bad]]
         pairs += found
-        mass += [1 / len(found)] * len(found)
+        mass += [1 / len(found) for _ in found]
     weight = np.array(mass) / sum(mass)
     good, bad = np.array(pairs).T
     count = np.bincount(one.places, minlength=len(one.found))

@@ -273,5 +273,12 @@ def test_word_order_counts_where_the_words_are_the_same(embedder):
         "The council closed the old school and the mayor opened the new bridge.",
         "The council opened the old bridge and the mayor closed the new school.",
     ]
-    told, mixed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
-    assert told.joint.score > mixed.joint.score + 0.02
+    right, mixed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
+    assert right.joint.score > mixed.joint.score + 0.02
+
+
+def test_of_a_copied_claim_the_last_pair_of_words_counts_most(embedder):
+    text = "The council closed the old school on the hill in June, as it had too few pupils."
+    claims = [f"The council closed the old school {on} the hill in June" for on in ("on", "upon")]
+    copied, changed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
+    assert copied.joint.score > changed.joint.score + 0.1
