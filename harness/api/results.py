@@ -21,9 +21,7 @@ from ...reports import (
     Span,
     Table,
     check_file,
-    find_run,
     html,
-    make_report,
     markdown,
     one_line,
     plain,
@@ -463,6 +461,7 @@ class KnowledgeReport(Shown):
         Raises:
             InputError: it can't be written.
         """
+        from ...reports import find_run, make_report
         from ...reports.pages.run_page import analysis_file, run_file
 
         place = Path(path)

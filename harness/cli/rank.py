@@ -47,11 +47,13 @@ def rank(
 
     Also quality against latency and cost, and what a router would gain.
     """
-    from ..api.verbs import rank as ranked
+    from ..api.results import rank_named
 
     stated = named_figures(costs, "--costs", None)
     with interruptible(STOPPED):
-        found = ranked(run, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed, db=database)
+        found = rank_named(
+            run, database, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed
+        )
         show_as(form, found.to_dict, lambda: rank_blocks(found.ranked))
 
 
@@ -83,13 +85,13 @@ def abstain(
 
     Their cost, and the confidence from which a bot should answer.
     """
-    from ..api.verbs import abstain as weighed
+    from ..api.results import abstain_named
 
     stated = named_figures(costs, "--costs", OUTCOMES)
     with interruptible(STOPPED):
-        found = weighed(
-            run, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (), cluster=cluster,
-            seed=seed, db=database,
+        found = abstain_named(
+            run, database, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (),
+            cluster=cluster, seed=seed,
         )  # fmt: skip
         show_as(form, found.to_dict, lambda: abstention_blocks(found.abstained))
 
