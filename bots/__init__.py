@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from .building import BotResources, build_bot, index_folder
     from .chat.judge import ChatJudgeModel
     from .chat.limits import LIMITERS, Limiter, RequestsStopped, Turnstile, deadline, limiter_of
-    from .chat.model import ChatModel, ChatRequest, Completion
+    from .chat.model import ChatModel, ChatRequest, Completion, FreshEmbedder
     from .chat.models import KINDS, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices
-    from .faq import FaqEntry, FreshEmbedder, read_faq
+    from .faq import FaqEntry, read_faq
     from .history import condense_prompt
     from .langchain import LangChainBot
     from .prompting import earlier_answers

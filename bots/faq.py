@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from .. import InputError
 from ..knowledge import Message, open_rows
 from ..knowledge.questions.rows import Reading, Row, kind_of
-from ..metrics import Embedded
 from ..metrics.text import token_set
 from .bot import Identity, Reply
 from .building import BotResources
+from .chat.model import FreshEmbedder
 from .history import history_identity, put
 from .settings import FaqSettings, HistorySettings
 
@@ -50,23 +50,6 @@ class Match:
 
     entry: int
     similarity: float
-
-
-class FreshEmbedder(Protocol):
-    """Embeds texts; ``embed_fresh`` does so each time, for the honest latency of a question."""
-
-    @property
-    def model_id(self) -> str:
-        """Name and revision of the model."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> Embedded:
-        """Vectors of the texts; known ones come from the cache."""
-        ...
-
-    async def embed_fresh(self, texts: Sequence[str]) -> Embedded:
-        """Vectors of the texts, computed now."""
-        ...
 
 
 class LexicalIndex:

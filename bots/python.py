@@ -1,6 +1,7 @@
 """Python bots: the user's own function, class or object; plain functions run in threads beside the event loop."""
 
 import asyncio
+import contextlib
 import difflib
 import hashlib
 import importlib
@@ -11,7 +12,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +24,7 @@ from ..metrics.declaration import FromSource, exception_line
 from .bot import (
     HISTORY,
     SESSION,
+    BotMisconfigured,
     Identity,
     Reply,
     Usage,
@@ -153,6 +155,17 @@ def _where(raised: BaseException, file: Path | None) -> str:
             line = frame.tb_lineno
         frame = frame.tb_next
     return f" ({file}, line {line})" if line else ""
+
+
+@contextlib.contextmanager
+def making(bot: str, what: str) -> Iterator[None]:
+    """Around code of the user's that makes a bot or a part of it: whatever it raises is BotMisconfigured."""
+    try:
+        yield
+    except InputError as wrong:
+        raise BotMisconfigured(f"Bot {bot}: {wrong}") from wrong
+    except (Exception, SystemExit) as raised:
+        raise BotMisconfigured(f"Bot {bot}: {what} could not be made: {exception_line(raised)}") from raised
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,12 @@ from ..knowledge import Document, Message, Passage, PassageSearch, Reranker, Spl
 from ..knowledge.models.reranker import FoundReranker
 from ..knowledge.retrieval.index import BulkEmbedder
 from ..knowledge.retrieval.search import candidates, reordered
-from ..metrics.declaration import exception_line
 from .bot import BotMisconfigured, Context, Identity, Reply, knowledge_digest
 from .building import BotResources, index_folder
-from .chat.model import ChatModel
-from .faq import FreshEmbedder
+from .chat.model import ChatModel, FreshEmbedder
 from .langchain import open_retriever
 from .prompting import PromptedBot, Template, answer_from, render_contexts
-from .python import Target, find_target
+from .python import Target, find_target, making
 from .settings import RagSettings
 from .tool_calls import search_call
 
@@ -202,16 +200,10 @@ class RagBot(PromptedBot):
             return SearchFinder(search, self._embedder), self._ahead(search.passages)
         if self._target is None:
             raise BotMisconfigured(f"Bot {self.name}: the code of retriever {self._settings.retriever} was not given.")
-        try:
+        with making(self.name, f"retriever {self._settings.retriever}"):
             passages, k = self._cut(), self._settings.top_k
             wanted = candidates(k) if self._reranker else k
             return open_retriever(self._target, self.documents, passages, wanted), self._ahead(passages)
-        except InputError as wrong:
-            raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
-        except (Exception, SystemExit) as raised:
-            raise BotMisconfigured(
-                f"Bot {self.name}: retriever {self._settings.retriever} could not be made: {exception_line(raised)}"
-            ) from raised
 
     def _cut(self) -> list[Passage]:
         return [passage for document in self.documents for passage in self._splitting.cut(document)]

@@ -14,11 +14,10 @@ from typing import Final, Protocol, Self, cast, runtime_checkable
 
 from .. import InputError
 from ..knowledge import Document, Message
-from ..metrics.declaration import exception_line
-from .bot import Bot, BotMisconfigured, Identity, Reply, hears_history, keeps_memory, reply_of
+from .bot import Bot, Identity, Reply, hears_history, keeps_memory, reply_of
 from .building import BotResources
 from .langchain import LangChainBot
-from .python import PythonBot, Target, find_target
+from .python import PythonBot, Target, find_target, making
 from .redaction import redacted, without_addresses
 from .settings import LangChainSettings, PythonSettings
 
@@ -221,14 +220,8 @@ class TargetBot:
         Raises:
             BotMisconfigured: it can't be imported, made, or is no bot.
         """
-        try:
+        with making(self.name, self._target.written):
             inner = self._make(self._target.load())
-        except InputError as wrong:
-            raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
-        except (Exception, SystemExit) as raised:
-            raise BotMisconfigured(
-                f"Bot {self.name}: {self._target.written} could not be made: {exception_line(raised)}"
-            ) from raised
         await inner.prepare()
         self._inner = inner
 

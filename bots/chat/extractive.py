@@ -8,15 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...metrics import Embedded
 from ...metrics.text import sentences as sentences_of
 from ...metrics.text import stem
-from .model import ChatRequest, Completion
+from .model import ChatRequest, Completion, FreshEmbedder
 
 _NUMBERS = {
     "one": 1, "single": 1, "two": 2, "couple": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
@@ -437,23 +435,6 @@ OPENING = "Thank you for your question."
 CLOSING = "I am happy to help further."
 
 
-class SentenceEmbedder(Protocol):
-    """The part of an embedder that the model needs."""
-
-    @property
-    def model_id(self) -> str:
-        """Name and revision of the model."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> Embedded:
-        """Unit vectors of texts that will come again."""
-        ...
-
-    async def embed_fresh(self, texts: Sequence[str]) -> Embedded:
-        """Unit vectors of texts that are not worth keeping."""
-        ...
-
-
 class ExtractiveChat:
     """Picks sentences, and writes none. It follows the parts of the prompt that ``read_instructions`` finds.
 
@@ -465,7 +446,7 @@ class ExtractiveChat:
     embedded = True
     context_tokens: int | None = None
 
-    def __init__(self, embedder: SentenceEmbedder) -> None:
+    def __init__(self, embedder: FreshEmbedder) -> None:
         self._embedder = embedder
         self._kept: OrderedDict[str, Ranked] = OrderedDict()
         self._kept_sentences = 0

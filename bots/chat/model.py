@@ -5,7 +5,25 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ...knowledge import Message
+from ...metrics import Embedded
 from ..bot import Context, Usage
+
+
+class FreshEmbedder(Protocol):
+    """Embeds texts; ``embed_fresh`` does so each time, for the honest latency of a question."""
+
+    @property
+    def model_id(self) -> str:
+        """Name and revision of the model."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of the texts; known ones come from the cache."""
+        ...
+
+    async def embed_fresh(self, texts: Sequence[str]) -> Embedded:
+        """Vectors of the texts, computed now."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

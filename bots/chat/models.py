@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ... import InputError
 from ..http_replies import MOST_MB
-from .extractive import ExtractiveChat, SentenceEmbedder
+from .extractive import ExtractiveChat
 from .langchain import LangChainChat
 from .limits import PATIENCE, Backoff, Turnstile
-from .model import ChatModel
+from .model import ChatModel, FreshEmbedder
 from .openai import OPENAI_URL, Endpoint, Endpoints, OpenAIChat, Prices
 
 KINDS = ("extractive", "openai", "langchain")
@@ -132,7 +132,7 @@ _ALONE = "'extractive' stands alone"
 
 def open_chat_model(
     settings: ChatModelSettings,
-    embedder: SentenceEmbedder,
+    embedder: FreshEmbedder,
     base: Path,
     environ: Mapping[str, str],
     endpoints: Endpoints | None = None,

@@ -32,7 +32,7 @@ from ..suite import nearest
 
 if TYPE_CHECKING:
     from ...reports.analysis import KnowledgeAnalysis
-    from ...reports.compare import Asked, Compared, Correction, RunTables
+    from ...reports.compare import Asked, Compared, Correction, Operand, RunTables
     from ...reports.ranking import AbstainedRun, RankedRun
     from ..gate import GateResult
     from ..side_by_side import PairOptions
@@ -268,7 +268,7 @@ def compare_asked(
     With ``pairs`` a judge says first whose answers are better; ``notify`` is given what that took. Raises InputError
     as above.
     """
-    from ...reports.compare import compare_bots, open_operand
+    from ...reports.compare import open_operand
 
     with open_operand(baseline, database) as one, open_operand(candidate, database) as other:
         if pairs is not None:
@@ -284,10 +284,17 @@ def compare_asked(
                 early=report.early,
                 is_sample=report.left > 0 and report.early is None and not report.failures,
             )
-        found = compare_bots(one, other, bots, asked)
+        return Comparison(baseline, candidate, compare_operands(one, other, asked, bots))
+
+
+def compare_operands(one: Operand, other: Operand, asked: Asked, bots: tuple[str, ...] = ()) -> Compared:
+    """The comparison of two open sides. Raises InputError where nothing at all can be compared."""
+    from ...reports.compare import compare_bots
+
+    found = compare_bots(one, other, bots, asked)
     if not found.comparisons:
         raise InputError(" ".join(found.refused.values()))
-    return Comparison(baseline, candidate, found)
+    return found
 
 
 @dataclass(frozen=True, slots=True, repr=False)

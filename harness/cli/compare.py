@@ -23,13 +23,12 @@ from ...reports.compare import (
     MetricComparison,
     Operand,
     check_bot,
-    compare_bots,
     find_file,
     open_operand,
 )
 from ...reports.export import compared_blocks, compared_object, tournament_blocks, tournament_object
 from .console import Form, own_stdout, show_as, write_bytes
-from .conventions import Database, JudgeUrl, interruptible
+from .conventions import Cluster, Database, JudgeUrl, OnlyBots, Seed, interruptible
 
 if TYPE_CHECKING:
     from ..side_by_side import PairOptions
@@ -171,18 +170,6 @@ def opened_operands(first: str, second: str, database: Path) -> Iterator[tuple[O
         yield baseline, candidate
 
 
-def compared(baseline: Operand, candidate: Operand, bots: tuple[str, ...], asked: Asked) -> Compared:
-    """The comparison of two open sides.
-
-    Raises:
-        InputError: nothing at all can be compared.
-    """
-    found = compare_bots(baseline, candidate, bots, asked)
-    if not found.comparisons:
-        raise InputError(" ".join(found.refused.values()))
-    return found
-
-
 class Correct(StrEnum):
     """How p values are corrected over the metrics that are not primary."""
 
@@ -203,21 +190,16 @@ def compare(
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric or family. Repeatable.")
     ] = None,
-    cluster: Annotated[
-        str,
-        typer.Option(metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none."),
-    ] = "source",
+    cluster: Cluster = "source",
     correct: Annotated[
         Correct,
         typer.Option(
             help="Correction of p values over the metrics beside the primary one: Holm or Benjamini-Hochberg."
         ),
     ] = Correct.HOLM,
-    bot: Annotated[
-        list[str] | None, typer.Option("--bot", metavar="NAME", help="Compare only this bot of two runs. Repeatable.")
-    ] = None,
+    bot: OnlyBots = None,
     flips: Annotated[int, typer.Option("--flips", min=0, metavar="N", help="Show N rows that changed most.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
+    seed: Seed = 0,
     side_by_side: Annotated[
         bool, typer.Option("--side-by-side", help="Have a judge say whose answers are better, in both orders.")
     ] = False,

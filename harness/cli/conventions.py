@@ -64,6 +64,12 @@ LocalModel = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")]
+OnlyBots = Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only this bot. Repeatable.")]
+Cluster = Annotated[
+    str,
+    typer.Option("--cluster", metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none."),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")]
 BetterOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -24,7 +24,7 @@ from ..gate import GateOptions, GateResult, result_blocks, result_markdown, resu
 from ..run import RunConfig
 from ..suite import NAME
 from .console import Form, own_stdout, show, show_as, write_bytes
-from .conventions import STDOUT, STOPPED, Database, complain, interruptible, say
+from .conventions import STDOUT, STOPPED, Database, OnlyBots, complain, interruptible, say
 from .report import write_step
 
 if TYPE_CHECKING:
@@ -204,7 +204,6 @@ def save_baseline(
     )
 
 
-Bots = Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Gate only this bot. Repeatable.")]
 Margins = Annotated[
     list[str] | None,
     typer.Option("--margin", metavar="METRIC=0.02", help="How much worse a metric may become; also gates it."),
@@ -256,7 +255,7 @@ def gate(
     ] = None,
     baseline: Baseline = "",
     database: Database = Path("proctor.db"),
-    bot: Bots = None,
+    bot: OnlyBots = None,
     metric: Metrics = None,
     margin: Margins = None,
     scope: Scopes = "",
@@ -298,7 +297,7 @@ def baseline(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = Path(
         "baseline.json"
     ),
-    bot: Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only this bot. Repeatable.")] = None,
+    bot: OnlyBots = None,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric. Repeatable.")
     ] = None,

@@ -48,7 +48,7 @@ from ..run import (
 )
 from ..suite import CheckSettings, LoadedSuite
 from .console import Form, own_stdout, show_as
-from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, interruptible, judge_fit
+from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, Seed, interruptible, judge_fit
 
 MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json
 LONGEST = 300  # characters of a text or reply
@@ -258,7 +258,7 @@ def label(
     metric: Annotated[str, typer.Option("--metric", "-m", metavar="ID", help="The metric to label.")] = "",
     number: Annotated[int, typer.Option("--n", min=1, metavar="N", help="Rows in all, shared among the bots.")] = 50,
     out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="The file to fill in.")] = Path("labels.csv"),
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")] = 0,
+    seed: Seed = 0,
     bot: Annotated[str, typer.Option("--bot", metavar="NAME", help="Only rows of this bot.")] = "",
     pairs: Annotated[
         str, typer.Option("--pairs", metavar="A,B", help="Pairs of answers of two bots to vote on, without names.")

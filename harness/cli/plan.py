@@ -12,7 +12,7 @@ import typer
 from ...reports import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, count, quoted
 from ...reports.compare import CORRELATION, FEW_CLUSTERS, Need, Plan, Planned, cluster_noun, interval, signed
 from .console import Form, own_stdout, show_as
-from .conventions import Database, interruptible
+from .conventions import Cluster, Database, interruptible
 
 
 def plan_object(plan: Plan) -> dict[str, object]:
@@ -105,9 +105,7 @@ def plan(
     repeats: Annotated[
         int | None, typer.Option("--repeats", min=1, metavar="N", help="Answers per question, if not as in that run.")
     ] = None,
-    cluster: Annotated[
-        str, typer.Option(metavar="WAY", help="Cluster questions by source (document), tag, tag:PREFIX, or none.")
-    ] = "source",
+    cluster: Cluster = "source",
     database: Database = Path("proctor.db"),
     form: Form = Form.TEXT,
 ) -> None:

@@ -14,7 +14,7 @@ from ... import InputError
 from ...reports.export import abstention_blocks, rank_blocks
 from ...reports.ranking import OUTCOMES
 from .console import Form, show_as
-from .conventions import Database, interruptible
+from .conventions import Cluster, Database, OnlyBots, Seed, interruptible
 
 STOPPED = "Stopped. Nothing was written."
 
@@ -22,10 +22,6 @@ Run = Annotated[
     str,
     typer.Argument(metavar="RUN", help="A run, its beginning, 'previous', or a database; by default the latest run."),
 ]
-Cluster = Annotated[
-    str, typer.Option("--cluster", metavar="HOW", help="Cluster questions by source, tag, tag:PREFIX, or none.")
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The random seed.")]
 
 
 def rank(
@@ -33,7 +29,7 @@ def rank(
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="The metric to rank by. Repeatable.")
     ] = None,
-    bot: Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only these bots. Repeatable.")] = None,
+    bot: OnlyBots = None,
     costs: Annotated[
         str,
         typer.Option("--costs", metavar="BOT=COST,...", help="The cost of an answer, overriding the run's."),
@@ -75,7 +71,7 @@ def abstain(
         float,
         typer.Option("--risk", metavar="SHARE", help="The share of questions that may be answered wrongly."),
     ] = 0.1,
-    bot: Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only these bots. Repeatable.")] = None,
+    bot: OnlyBots = None,
     cluster: Cluster = "source",
     seed: Seed = 0,
     database: Database = Path("proctor.db"),

@@ -18,8 +18,9 @@ from ...reports import markdown as as_markdown
 from ...reports.compare import Asked, Compared, Operand
 from ...reports.export import compared_blocks, compared_object, comparison_annotations, run_annotations
 from ...reports.store import Store
+from ..api.results import compare_operands
 from ..api.run import report_text, write_report
-from .compare import compared, files_of_operands, opened_operands
+from .compare import files_of_operands, opened_operands
 from .console import Browse, json_bytes, own_stdout
 from .conventions import Database, Wanted, interruptible, write_page, write_text
 
@@ -194,7 +195,7 @@ def _compared(baseline: Operand, candidate: Operand, wanted: Wanted) -> Compared
     """The comparison; None where only the page is wanted, which makes its own."""
     if not (wanted.json or wanted.markdown or wanted.github):
         return None
-    return compared(baseline, candidate, (), Asked(all_flips=wanted.json is not None))
+    return compare_operands(baseline, candidate, Asked(all_flips=wanted.json is not None))
 
 
 def _pair_page(

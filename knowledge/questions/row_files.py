@@ -53,16 +53,20 @@ def json_line_rows(lines: Iterable[bytes], path: Path, reading: Reading) -> Iter
         yield number, row
 
 
+def _without_nul(text: str, reading: Reading) -> str:
+    if "\0" not in text:
+        return text
+    reading.note_repair(text.count("\n", 0, text.index("\0")) + 1)
+    return text.replace("\0", "\ufffd")
+
+
 def json_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading: Reading) -> Iterator[tuple[int, Row]]:
     """Yield (line, row) of a JSON file that is a list of objects, or an object with such a list.
 
     Raises:
         InputError: it is not UTF-8, not JSON, or has no list of objects.
     """
-    text = decoded_whole(content, path)
-    if "\0" in text:
-        reading.note_repair(text.count("\n", 0, text.index("\0")) + 1)
-        text = text.replace("\0", "\ufffd")
+    text = _without_nul(decoded_whole(content, path), reading)
     is_suspicious = _SUSPICIOUS.search(text) is not None
     scanner = _Scanner(text, path)
     start = scanner.skip(0)
@@ -295,10 +299,7 @@ def yaml_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
     """
     from ruamel.yaml.error import YAMLError
 
-    text = decoded_whole(content, path)
-    if "\0" in text:
-        reading.note_repair(text.count("\n", 0, text.index("\0")) + 1)
-        text = text.replace("\0", "\ufffd")
+    text = _without_nul(decoded_whole(content, path), reading)
     try:
         root, _ = composed(text)
         rows = _list_node(root, path, listed_under)

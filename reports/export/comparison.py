@@ -32,7 +32,6 @@ from ..table import (
     Table,
     Words,
     columns,
-    markdown,
     quoted,
 )
 from .github import Annotation, commands
@@ -67,11 +66,6 @@ def _p(metric: MetricComparison, comparison: Comparison) -> str:
 STYLES: Final[dict[str, Style]] = {"better": "good", "worse": "bad", "other": "bold", "open": "bold"}
 MOST_LINES: Final = 8  # of a section; the rest are in --json
 LONGEST: Final = 140  # characters of an answer
-
-
-def comparison_markdown(comparison: Comparison) -> str:
-    """The page for a pull request."""
-    return markdown(comparison_blocks(comparison))
 
 
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:

@@ -96,8 +96,10 @@ def outputs(checkout: Path, folder: Path) -> Iterator[tuple[str, int, str]]:
         ("run", "suite.yaml", "--json"), ("compare", *bots, "--json"), ("rank", "--json"), ("compare", "x", "nobody"),
         ("baseline", "--out", "baseline.json"), gate,
     ))  # fmt: skip
-    entries = (folder / "faq.csv").read_text("utf-8").splitlines()
-    (folder / "faq.csv").write_text("\n".join(entries[: len(entries) // 2]) + "\n", "utf-8")
+    with (folder / "faq.csv").open(newline="", encoding="utf-8") as file:
+        entries = [*csv.reader(file)]
+    with (folder / "faq.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(entries[: len(entries) // 2])
     name, code, text = _run(checkout, folder, *gate)
     yield f"{name} with half of the entries", code, text
 
@@ -156,8 +158,8 @@ def compare(name: str, before: Path, folder: Path) -> None:
         if text.startswith("{") and new_text.startswith("{"):
             old, new = dict(figures(json.loads(text))), dict(figures(json.loads(new_text)))
             shared = old.keys() & new.keys()
-            apart = Counter(key.rpartition(".")[2] for key in shared if not is_same(old[key], new[key]))
-            line += f"; {len(shared)} figures of equal names, {apart.total()} differ {dict(apart.most_common(6))}"
+            apart = [key for key in shared if not is_same(old[key], new[key])]
+            line += f"; {len(shared)} figures of equal names, {len(apart)} differ {sorted(apart)[:6]}"
         print(line, flush=True)
 
 

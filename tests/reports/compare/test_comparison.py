@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from proctor import InputError
+from proctor.reports import markdown
 from proctor.reports.compare.changes import BotState
 from proctor.reports.compare.comparable import NothingComparable
 from proctor.reports.compare.comparison import Asked, Comparison, compare
@@ -18,7 +19,7 @@ from proctor.reports.compare.messages import (
     refused_groups,
     signed,
 )
-from proctor.reports.export.comparison import comparison_markdown, comparison_object
+from proctor.reports.export.comparison import comparison_blocks, comparison_object
 from proctor.reports.store.encoding import to_json
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
@@ -261,7 +262,7 @@ def test_machines_get_everything_and_no_figure_that_is_none():
 def test_the_page_holds_the_table_and_texts_of_others_stay_texts():
     hostile = "<img src=x> | @everybody `code`"
     baseline = replace(made("faq", {"recall": LOW}), answers=lambda *_: hostile)
-    page = comparison_markdown(compared(baseline, made("r|ag<b>", {"recall": HIGH})))
+    page = markdown(comparison_blocks(compared(baseline, made("r|ag<b>", {"recall": HIGH}))))
     assert "| `recall` ↑ |" in page
     bare = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", page)
     assert "<img" not in bare
