@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ... import InputError
 from .leased_limits import Leases, Report, Share
 from .messages import Batch, Block, Setup
+from .shared_models import CALLS_AT_ONCE, ModelsLost, NodeModels
 from .target import LOCAL
 from .worker import Worker
 
@@ -30,7 +31,7 @@ class WorkerLost(Exception):  # noqa: N818 - an outcome: another worker goes on
     """A worker ended in the middle, or its node did; the message says why."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class WorkerHandle:
     """A worker as the driver sees it; every call raises WorkerLost where it is gone."""
 
@@ -128,13 +129,13 @@ class Cluster:
                     " from RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token."
                 ) from error
         made.workers = workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
-        made._leases = ray.remote(Leases).options(num_cpus=0, max_restarts=-1, max_task_retries=3).remote()
+        made._leases = ray.remote(Shared).options(num_cpus=0, max_restarts=-1, max_task_retries=3).remote(made.workers)
         return made
 
     def worker(self, setup: Setup) -> WorkerHandle:
         """One more worker; Ray finds a processor for it."""
         actor = self.ray.remote(Worker).options(num_cpus=1, max_concurrency=AT_ONCE)
-        handle = WorkerHandle(actor.remote(setup, _Leasing(self._leases)), self)
+        handle = WorkerHandle(actor.remote(setup, _Leasing(self._leases), _Models(self._leases)), self)
         self._handles.append(handle)
         return handle
 
@@ -179,6 +180,67 @@ class _Leasing:
         """See ``Leases``."""
         shares: Awaitable[Mapping[str, Share]] = self.actor.exchange.remote(worker, reports)
         return shares
+
+
+class Shared(Leases):
+    """What workers share: the room of endpoints, and on each node an actor with its local models.
+
+    Args:
+        workers: how many there are in all.
+    """
+
+    def __init__(self, workers: int) -> None:
+        super().__init__()
+        self._workers = workers
+        self._models: dict[str, Any] = {}
+
+    def models(self, node: str) -> Any:  # noqa: ANN401 - a handle of an actor
+        """The actor of a node, begun when it is first wanted; None where it would be of use to one worker alone."""
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        there = {each["NodeID"]: each["Resources"] for each in ray.nodes() if each["Alive"]}
+        gpus = min(there.get(node, {}).get("GPU", 0), 1)
+        if not gpus and self._workers <= len(there):
+            return None
+        if node not in self._models:
+            lanes = 1 if gpus else max(1, min(self._workers, int(there.get(node, {}).get("CPU", 1))))
+            here = NodeAffinitySchedulingStrategy(node, soft=False)
+            actor = ray.remote(NodeModels).options(
+                num_cpus=0, num_gpus=gpus, max_concurrency=CALLS_AT_ONCE, max_restarts=-1, scheduling_strategy=here
+            )
+            self._models[node] = actor.remote(lanes)
+        return self._models[node]
+
+
+@dataclass(slots=True)
+class _Models:
+    """The models of a worker's node, as its threads call them; it travels with the worker."""
+
+    shared: Any
+    _actor: Any = None
+    _is_known: bool = False
+
+    def __call__(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401 - see ``NodeModels``
+        """Call a method and wait.
+
+        Raises:
+            ModelsLost: there is no such actor, or it is gone.
+        """
+        import ray
+
+        errors = ray.exceptions
+        try:
+            if not self._is_known:
+                node = ray.get_runtime_context().get_node_id()
+                self._actor, self._is_known = ray.get(self.shared.models.remote(node)), True
+            if self._actor is None:
+                raise ModelsLost
+            return ray.get(getattr(self._actor, method).remote(*arguments))
+        except errors.RayTaskError as error:
+            raise error.cause from None
+        except (errors.RayActorError, errors.ObjectLostError, errors.NodeDiedError) as error:
+            raise ModelsLost from error
 
 
 def _lacks(package: str) -> str:

@@ -83,6 +83,8 @@ class Driver:
         self._has_earlier: dict[str, bool] = {}
         self._said: set[str] = set()
         self._is_over = False
+        self._made_by: dict[bytes, WorkerHandle] = {}  # judge calls under way
+        self._waiting: dict[bytes, list[WorkerHandle]] = {}  # workers that came to the same call
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """See ``Engine``."""
@@ -100,6 +102,7 @@ class Driver:
         cluster = await asyncio.to_thread(Cluster.open, options.on, options.workers, origin.loaded.base)
         try:
             self._workers = cluster.workers
+            self._engine.watcher.message(f"Ray has started; its workers, {cluster.workers}, begin")
             self._setup = self._made_setup(cluster)
             async with asyncio.TaskGroup() as group:
                 for _ in range(cluster.workers):
@@ -117,8 +120,8 @@ class Driver:
             origin.loaded, replace(origin.options, on=""), QuestionCounts.of(origin.questions),
             {name: bot_fingerprint(name, identity) for name, identity in header.bots},
             {metric.name: metric.version for metric in header.metrics},
-            __version__, cluster.is_elsewhere, judging.judge_cache.has_calls or evaluation.users.cache.has_calls,
-            cluster.folder,
+            __version__, cluster.is_elsewhere,
+            cluster.workers > 1 or judging.judge_cache.has_calls or evaluation.users.cache.has_calls, cluster.folder,
         )  # fmt: skip
 
     async def _work_through(self, pieces: Iterator[_Piece | None], cluster: Cluster) -> None:
@@ -172,8 +175,7 @@ class Driver:
             if batch.broken:
                 raise RuntimeError(f"A worker of the cluster failed:\n{batch.broken}")
             self._merge(batch, piece, merging)
-            if batch.wanted:
-                await worker.give({key: self._call(key) for key in batch.wanted})
+            await self._give(batch, worker)
             while self._engine.writer.crowded:
                 await asyncio.sleep(0.01)
             is_over = batch.is_over
@@ -181,6 +183,28 @@ class Driver:
             for unit in piece.units:
                 if isinstance(unit, Conversation):
                     self._engine.writer.done(conversation_key(bot_queue.bot_id, unit))
+
+    async def _give(self, batch: Batch, worker: WorkerHandle) -> None:
+        """Hand over judge calls: to this worker those that it wants, and those that it made to all that wait for them.
+
+        Of equal calls at one moment one worker makes the first, and the others wait for it.
+        """
+        given: dict[WorkerHandle, dict[bytes, CachedCall | None]] = {}
+        for key in batch.wanted:
+            found = self._call(key)
+            if found is None and self._made_by.setdefault(key, worker) is not worker:
+                self._waiting.setdefault(key, []).append(worker)
+            else:
+                given.setdefault(worker, {})[key] = found
+        made = {event.key: event.stored for event in batch.events if isinstance(event, CallRecord)}
+        for key in [key for key, maker in self._made_by.items() if maker is worker and (batch.is_over or key in made)]:
+            del self._made_by[key]
+            stored = made.get(key)
+            for other in self._waiting.pop(key, ()):  # of one that failed, each makes its own
+                given.setdefault(other, {})[key] = None if stored is None or stored.error else stored
+        for other, calls in given.items():
+            with contextlib.suppress(WorkerLost):  # who is lost is seen by the next `take`
+                await other.give(calls)
 
     def _merge(self, batch: Batch, piece: _Piece, merging: Merging) -> None:
         bot_queue, watcher, tally = piece.bot_queue, self._engine.watcher, batch.tally

@@ -46,7 +46,7 @@ class Setup:
         proctor: the version of this package.
         is_elsewhere: whether the suite's folder travels; its files are then where the worker starts.
         folder: where parts lie on this machine; None for a temporary folder of each worker's machine.
-        asks: whether the driver's database has judge calls that a worker asks for before it makes one.
+        asks: whether the driver's database, or another worker, may have judge calls: they are asked for first.
     """
 
     loaded: LoadedSuite

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ... import InputError, __version__
 from ...bots import LIMITERS
+from ...knowledge.models.batching import OPENER, open_here
 from ...reports.store.database import Store
 from ...reports.store.judge_calls import CachedCall
 from ...reports.store.parts import Answered, PartWriter, SameRequest, row_key
@@ -29,12 +30,15 @@ from ..run.scoring import Scorer
 from ..run.suite_run import suite_evaluation
 from .leased_limits import LeasedLimits
 from .messages import Batch, Block, Done, Event, Setup, Tally
+from .shared_models import opener
 
 if TYPE_CHECKING:
     from ...bots import Reply
     from ..run.run import Evaluation
     from .leased_limits import Leasing
+    from .shared_models import Call
 
+ANOTHERS: Final = 60.0  # seconds for which a judge call of another worker is waited for; then it is made here, too
 GATHERED: Final = 0.005  # seconds in which what comes together is handed over together
 COUNTED: Final = ("asked", "failed", "cached", "histories_cut", "total")
 
@@ -59,10 +63,12 @@ class Worker:
     Args:
         setup: what the run is.
         leasing: leases the room of endpoints; None where this worker has them to itself.
+        models: calls the models of its node; None where it opens its own.
     """
 
-    def __init__(self, setup: Setup, leasing: Leasing | None = None) -> None:
+    def __init__(self, setup: Setup, leasing: Leasing | None = None, models: Call | None = None) -> None:
         self._setup = setup
+        self._models = models
         self._limits = LeasedLimits(leasing)
         self._came = threading.Condition()  # guards the four below
         self._events: list[Event] = []
@@ -127,6 +133,7 @@ class Worker:
     async def _work(self, folder: Path) -> None:
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         token = LIMITERS.set(self._limits.limiter_of)
+        OPENER.set(open_here if self._models is None else opener(self._models))
         evaluation = self._evaluation = self._made()
         LIMITERS.reset(token)
         leases = asyncio.create_task(self._limits.keep())
@@ -256,7 +263,11 @@ class Worker:
         with self._came:
             self._wanted.append(key)
             self._came.notify()
-        return await future
+        try:
+            return await asyncio.wait_for(future, ANOTHERS)
+        except TimeoutError:
+            self._asked_for.pop(key, None)
+            return None
 
     def _given(self, found: Mapping[bytes, CachedCall | None]) -> None:
         for key, call in found.items():

@@ -81,6 +81,7 @@ class ProgressLines(Silent):
         self._far: dict[str, _Far] = {}
         self._judge: tuple[int, float | None] | None = None
         self._over = threading.Event()
+        self._doing = "no answer yet"
         self._thread = threading.Thread(target=self._tell, name="proctor-progress", daemon=True)
 
     def __enter__(self) -> Self:
@@ -107,6 +108,10 @@ class ProgressLines(Silent):
         """Note it."""
         self._judge = calls, cost
 
+    def message(self, sentence: str) -> None:
+        """What is done before the first answer."""
+        self._doing = f"no answer yet; {sentence}"
+
     def _tell(self) -> None:
         while not self._over.wait(self._every):
             try:
@@ -119,7 +124,7 @@ class ProgressLines(Silent):
         moment = time.monotonic()
         far = list(self._far.values())
         going = [each for each in far if each.done < each.bot_queue.total] or far[-1:]
-        parts = [each.message(moment) for each in going[:MOST_NAMED]] or ["no answer yet"]
+        parts = [each.message(moment) for each in going[:MOST_NAMED]] or [self._doing]
         if more := len(going) - MOST_NAMED:
             parts += [f"and {more} more bots"] if more > 0 else []
         if self._judge is not None:

@@ -11,9 +11,11 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +72,19 @@ class Runner(Protocol):
     def run(self, texts: Sequence[str]) -> list[bytes]:
         """What the model says of each text, in their order; the texts of a batch are of about equal length."""
         ...
+
+
+# Who opens a model, by the kind of the one who asks it, its id, what opens it, and most texts and characters of a
+# batch; in a worker of a cluster it is shared with the others of its node.
+Opener = Callable[[str, str, Callable[[], Any], int, int], Any]
+
+
+def open_here(_kind: str, _model_id: str, open_model: Callable[[], Any], _texts: int, _characters: int) -> Any:  # noqa: ANN401 - a Runner
+    """Open it in this program."""
+    return open_model()
+
+
+OPENER: ContextVar[Opener] = ContextVar("opener", default=open_here)
 
 
 class Request:
@@ -136,8 +151,10 @@ class ModelThread(Generic[Opened]):
         memory_bytes: int,
         max_batch: int,
         max_characters: int = CHARACTERS_A_BATCH,
+        kind: str = "",
     ) -> None:
-        self._open_model = open_model
+        opener = OPENER.get() if kind else open_here
+        self._open_model = partial(opener, kind, model_id, open_model, max_batch, max_characters)
         self._model_id = model_id
         self._keeper = keeper
         self._max_batch = max_batch
@@ -360,6 +377,10 @@ class _Packing:
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
 
+    def fresh(self) -> "_Packing":
+        """The same for bots that are being timed."""
+        return self
+
     def run(self, texts: Sequence[str]) -> list[bytes]:
         embedded = self.encoder.encode(texts)
         flags = np.asarray(embedded.truncated, dtype=np.uint8).tobytes()
@@ -395,12 +416,14 @@ class BatchingEmbedder:
             max_batch: most texts handed to the encoder at once.
         """
         self._model_id = model_id
-        thread = ModelThread(lambda: _Packing(open_encoder()), model_id, keeper, memory_mb << 20, max_batch)
+        thread = ModelThread(
+            lambda: _Packing(open_encoder()), model_id, keeper, memory_mb << 20, max_batch, kind=type(self).__name__
+        )
         self._thread = thread
         # The threads know nothing of this object, so all end when nobody holds this one, or with the process.
         self._stop = weakref.finalize(self, self._thread.stop)
         # Bots that are being timed have a thread to themselves: on it nothing of the metrics is ever in their way.
-        self._fresh = ModelThread(lambda: thread.model().result(), model_id, None, 0, max_batch)
+        self._fresh = ModelThread(lambda: thread.model().result().fresh(), model_id, None, 0, max_batch)
         self._stop_fresh = weakref.finalize(self, self._fresh.stop)
 
     @property

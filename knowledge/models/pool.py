@@ -92,7 +92,7 @@ class LocalModels:
         module, opens, asks = _OPENED_BY[kind]
         key = (f"{found.model_id} {settings.device} {settings.threads}", kind)
         if key not in self._opened:
-            opener = _opener(ROLES[role], settings, found, module, opens, self._notify)
+            opener = _opener(ROLES[role], settings, found, module, opens, _Notifying(self._notify))
             facade = getattr(import_module(module, __package__), asks)
             self._opened[key] = facade(opener, found.model_id, self._turn)
             if self._steps_back:
@@ -178,17 +178,38 @@ class _Turn:
         """Let no further model run."""
         self._is_closed = True
 
+    def __reduce__(self) -> "tuple[Callable[[], _Turn], tuple[()]]":
+        return _turn_here, ()  # in another program models take turns there
+
+
+@cache
+def _turn_here() -> _Turn:
+    return _Turn()
+
+
+@dataclass(frozen=True, slots=True)
+class _Notifying:
+    """Notifies in this program alone: what loads a model may be sent to another one."""
+
+    notify: Notify | None
+
+    def __call__(self, sentence: str) -> None:
+        if self.notify is not None:
+            self.notify(sentence)
+
+    def __reduce__(self) -> "tuple[type[_Notifying], tuple[None]]":
+        return _Notifying, (None,)
+
 
 def _opener(
-    role: Role, settings: ModelChoice, found: Found, module: str, opens: str, notify: Notify | None
+    role: Role, settings: ModelChoice, found: Found, module: str, opens: str, notify: _Notifying
 ) -> Callable[[], LoadedModel]:
     """What loads the model on its thread; it knows nothing of the pool, so that the pool can be dropped."""
 
     def open_model() -> LoadedModel:
         if found.folder is None:
             raise InputError(found.trouble or missing(role, settings))
-        if notify is not None:
-            notify(f"Loading the {role.name} model {found.model_id}.")
+        notify(f"Loading the {role.name} model {found.model_id}.")
         place = Place(found.model_id, found.folder, f"{role.name} model", settings.device, settings.threads)
         opened: LoadedModel = getattr(import_module(module, __package__), opens)(place)
         return opened

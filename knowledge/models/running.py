@@ -79,8 +79,9 @@ class LocalModel(Generic[Loaded]):
         self._model_id = model_id
         lock = turn or nullcontext()
         thread = ModelThread(
-            lambda: _Packing(open_model, lock), model_id, keeper, _MEMORY_BYTES, max_items, max_characters
-        )
+            lambda: _Packing(open_model, lock), model_id, keeper, _MEMORY_BYTES, max_items, max_characters,
+            type(self).__name__,
+        )  # fmt: skip
         self._thread = thread
         # The thread knows nothing of this object, so it ends when nobody holds this one, or with the process.
         self._stop = weakref.finalize(self, thread.stop)

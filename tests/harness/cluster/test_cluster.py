@@ -121,8 +121,7 @@ def test_a_cluster_gives_the_results_of_one_program_and_asks_nothing_twice(tmp_p
             assert found == cluster[name], name
         assert shown[0]["bots"]["mine"]["metrics"] == shown[1]["bots"]["mine"]["metrics"]
         assert [one["judge"]["calls"] for one in shown] == called
-        # Two workers that come to the same call at one moment both make it.
-        assert called[0] <= called[1] <= 2 * called[0]
+        assert called[0] == called[1]  # also where two workers come to the same call at one moment
         again = proctor("run", "suite.yaml", "--on", "ray", folder=tmp_path / "cluster")
     assert asked(notes) == ["This fails"] * 2  # as in any run, what failed is asked again
     assert not server.calls
