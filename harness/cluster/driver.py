@@ -131,6 +131,7 @@ class Driver:
             try:
                 await self._hand_over(piece, worker)
             except WorkerLost as lost:
+                await self._give(Batch((), is_over=True), worker)  # what it was to make, others make
                 worker = None
                 self._engine.watcher.message(f"A worker was lost, another one goes on: {lost}")
                 self._give_back(piece, str(lost))
