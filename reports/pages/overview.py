@@ -793,7 +793,7 @@ def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:
     if not number:
         return "", ""
     what = f"{worst.cause[0].lower()}{worst.cause[1:]}"
-    return f"{number:,} of {count(total, 'wrong row')} of {bots[0]}: {what}. {worst.advice}", href
+    return f"{number:,} of {count(total, 'wrong answer')} of {bots[0]}: {what}. {worst.advice}", href
 
 
 DECIDED = """

@@ -125,7 +125,8 @@ class Verdict:
     """The result of a run in a few sentences.
 
     Attributes:
-        tone: whether a difference is ``shown`` (of a lone bot: no threshold missed), ``open``, or ``none`` can be told.
+        tone: whether a difference is ``shown`` (of a lone bot: no threshold missed), ``open``, or ``none`` can be told
+            (of a lone bot: there is no threshold).
         sentence: the one that counts.
         certainty: how sure it is; empty where there is nothing to be sure of.
         cost: latency and cost of the bots that it names; empty where they are not known.
@@ -186,8 +187,9 @@ def _alone(summary: Summary, bot: BotSummary) -> Verdict:
     if found.ci_low is not None and found.ci_high is not None:
         low, high = figure(found.ci_low, column), figure(found.ci_high, column)
         certainty = _plain(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
-    is_missed = any(misses(metric.mean, columns[name]) for name, metric in bot.metrics.items())
-    tone: Tone = "open" if is_missed else "shown"
+    tone: Tone = "none"  # without a threshold nobody said what is good
+    if any(bound(columns[name]) for name in bot.metrics):
+        tone = "open" if any(misses(found.mean, columns[name]) for name, found in bot.metrics.items()) else "shown"
     return Verdict(tone, (*sentence, *_thresholds(bot, columns[column.name], columns)), certainty, cost, caveats)
 
 

@@ -27,13 +27,13 @@ class QuestionControls {
   /** Offers what the rows have. */
   fill(rows) {
     const { cases, columns, metrics } = rows;
-    options(this.fields.bot, [["", "All bots"], ...columns.map(({ name }) => [name, name])]);
+    options(this.fields.bot, [["", "All"], ...columns.map(({ name }) => [name, name])]);
     options(this.fields.metric, metrics.map((metric) => [metric.name, metricInWords(metric)]));
     options(this.fields.sort, Object.entries(questionOrders(rows)));
     const tags = Map.groupBy(cases.tags.flat(), (tag) => cases.tag_names[tag]);
-    options(this.fields.tag, [["", "All tags"], ...countedOptions(tags)]);
+    options(this.fields.tag, [["", "All"], ...countedOptions(tags)]);
     const documents = Map.groupBy(cases.document.filter(Boolean), (document) => document);
-    options(this.fields.document, [["", "All documents"], ...countedOptions(documents)]);
+    options(this.fields.document, [["", "All"], ...countedOptions(documents)]);
     const against = [...columns.map(({ name }) => [name, name]), ...(cases.expected.some(({ length }) => length) ? [[EXPECTED, "Expected answer"]] : [])];
     options(this.fields.against, [[NOTHING, "Nothing"], ...against]);
     options(this.fields.group, groupingsOf(rows));
@@ -63,10 +63,10 @@ class QuestionControls {
     this.#offered = wanted;
     options(this.fields.show, Object.entries(shownCases()).map(([name, title]) => [name, `${title}${amount(rows, state, name)}`]));
     const reasons = state.named.show === "missing" ? missingReasons(rows, state) : [];
-    options(this.fields.reason, [["", "Any reason"], ...reasons.map(([reason, count]) => [reason, `${reasonInWords(reason)} (${count})`])]);
+    options(this.fields.reason, [["", "All"], ...reasons.map(([reason, count]) => [reason, `${reasonInWords(reason)} (${count})`])]);
     this.#has("reason", reasons.length);
     const causes = causesOf(rows, state);
-    options(this.fields.cause, [["", "Any cause"], ...causes.map(([cause, count]) => [cause, `${clipped(cause, OPTION_LENGTH - 10)} (${count})`])]);
+    options(this.fields.cause, [["", "All"], ...causes.map(([cause, count]) => [cause, `${clipped(cause, OPTION_LENGTH - 10)} (${count})`])]);
     this.#has("cause", causes.length);
   }
 
