@@ -618,7 +618,7 @@ def _doubt(one: Paired) -> tuple[bool, float]:
 def _left_out(number: int) -> str:
     return (
         f"{number:,} pairs of sentences that share few rare words were not compared, so contradictions among them are "
-        "not told: there are too many. Analysis a part of the documents at a time."
+        "not reported: there are too many. Analyse a part of the documents at a time."
     )
 
 

@@ -874,7 +874,7 @@ def _copies_left_out(number: int) -> Iterator[str]:
     if number:
         yield (
             f"{number:,} pairs of documents that have some words in common were not compared for copies, since others "
-            "have more in common: there are too many. Analysis a part of the documents at a time."
+            "have more in common: there are too many. Analyse a part of the documents at a time."
         )
 
 

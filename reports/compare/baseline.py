@@ -463,9 +463,9 @@ def _extract(manifest: Mapping[str, object]) -> dict[str, object]:
     settings = settings if isinstance(settings, Mapping) else {}
     suite = settings.get("suite")
     suite = suite if isinstance(suite, Mapping) else {}
-    kept = {name: manifest[name] for name in ("proctor", "python", "packages") if name in manifest}
+    versions = {name: manifest[name] for name in ("proctor", "python", "packages") if name in manifest}
     chosen = {name: settings[name] for name in SETTINGS if name in settings}
-    return kept | {"settings": chosen | {"suite": {name: suite[name] for name in OF_SUITE if name in suite}}}
+    return versions | {"settings": chosen | {"suite": {name: suite[name] for name in OF_SUITE if name in suite}}}
 
 
 def _bots(store: Store, run_id: int) -> dict[str, dict[str, object]]:

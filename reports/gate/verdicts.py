@@ -552,8 +552,8 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Mea
 def _lost(baseline: Figures, candidate: Figures) -> Figures:
     """The share of each question's repeats that the baseline has and the candidate does not; (questions, repeats)."""
     had, has = (np.isfinite(values).mean(axis=1) for values in (baseline, candidate))
-    kept: Figures = np.divide(has, had, out=np.ones_like(has), where=had > 0)
-    return 1 - np.minimum(kept, 1)
+    remaining: Figures = np.divide(has, had, out=np.ones_like(has), where=had > 0)
+    return 1 - np.minimum(remaining, 1)
 
 
 def _verdict(

@@ -173,9 +173,9 @@ def _alike(run: RunTables, other: RunTables, metric: str) -> dict[str, ScoreTabl
         if twin is None or metric not in twin.columns or twin.columns[metric].better != table.columns[metric].better:
             continue
         places = pair(table, twin).candidate_places
-        kept = np.full(twin.asked.shape, np.nan)
-        kept[places] = twin.values[metric][places]
-        tables[bot] = replace(twin, values={**twin.values, metric: kept})
+        common = np.full(twin.asked.shape, np.nan)
+        common[places] = twin.values[metric][places]
+        tables[bot] = replace(twin, values={**twin.values, metric: common})
     return tables
 
 

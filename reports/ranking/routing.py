@@ -191,7 +191,7 @@ class Router:
         single: the best bot alone, over the same questions.
         single_mean: its mean.
         gain: of ``held_out`` over the single bot.
-        share_first: share of the questions on which the first bot's answer is kept, by the t of each fold.
+        share_first: share of the questions on which the first bot's answer is used, by the t of each fold.
         latency_ms: median time, with the first bot's where both are asked; None where it is not known.
         single_latency_ms: that of the best bot alone.
         cost: mean cost, in the same way; None where it is not known.
@@ -269,7 +269,7 @@ def route(
         held_out[fold == number] = by_threshold[fold == number, best]
         picks.append(_finite(tried[best]))
     overall = _best(by_threshold, _seen(tried, routes.sure))
-    kept = routes.sure >= chosen[:, None]
+    is_first = routes.sure >= chosen[:, None]
     first, second, single = tables
     column = first.columns[metric]
     edges = goodness_range(column)
@@ -278,9 +278,9 @@ def route(
         thresholds=tuple(picks), floor=float(tried[0]), held_out=float(held_out.mean()),
         fitted=float(by_threshold[:, overall].mean()), single=single.bot, single_mean=float(alone.mean()),
         gain=gain_of(alone, held_out, routes.clusters, *edges, seed),
-        share_first=float(((kept & routes.known).sum(axis=1) / routes.known.sum(axis=1)).mean()),
-        latency_ms=_latency(first, second, places, kept), single_latency_ms=median_latency(single),
-        cost=_cost(_costs(first, costs[0])[places], _costs(second, costs[1])[places], kept),
+        share_first=float(((is_first & routes.known).sum(axis=1) / routes.known.sum(axis=1)).mean()),
+        latency_ms=_latency(first, second, places, is_first), single_latency_ms=median_latency(single),
+        cost=_cost(_costs(first, costs[0])[places], _costs(second, costs[1])[places], is_first),
         single_cost=_finite(float(_costs(single, costs[2])[places].mean())), questions=len(places),
     )  # fmt: skip
 
@@ -290,7 +290,7 @@ def _routes(
 ) -> tuple[_Routes, NDArray[np.intp], Figures]:
     """The questions that have a value wherever they are sent, and the values of the best bot alone on them.
 
-    A row counts where the second bot has a value, and the first one too if its answer could be kept.
+    A row counts where the second bot has a value, and the first one too if its answer could be used.
     """
     first = tables[0]
     sign = 1.0 if first.columns[metric].better == "higher" else -1.0
@@ -336,14 +336,14 @@ def _folds(clusters: int, seed: int) -> NDArray[np.intp]:
     return folds
 
 
-def _latency(first: ScoreTable, second: ScoreTable, places: NDArray[np.intp], kept: Flags) -> float | None:
+def _latency(first: ScoreTable, second: ScoreTable, places: NDArray[np.intp], is_first: Flags) -> float | None:
     """Median over rows: the first bot is asked each time, the second too where the first's answer is not used.
 
     Where the first one failed or timed out, the time until then is spent all the same.
     """
-    times = first.latency_ms[places] + np.where(kept, 0.0, second.answer_ms[places])
+    times = first.latency_ms[places] + np.where(is_first, 0.0, second.answer_ms[places])
     known = np.isfinite(times)
-    return quantile(times[known], (kept | second.answered[places])[known], 0.5)
+    return quantile(times[known], (is_first | second.answered[places])[known], 0.5)
 
 
 def _costs(table: ScoreTable, stated: float | None) -> Figures:
@@ -354,8 +354,8 @@ def _costs(table: ScoreTable, stated: float | None) -> Figures:
     return np.where(table.answered & (stated is None), table.cost, mean)
 
 
-def _cost(first: Figures, second: Figures, kept: Flags) -> float | None:
-    return _finite(float((first + np.where(kept, 0.0, second)).mean()))
+def _cost(first: Figures, second: Figures, is_first: Flags) -> float | None:
+    return _finite(float((first + np.where(is_first, 0.0, second)).mean()))
 
 
 def _finite(value: float) -> float | None:

@@ -159,9 +159,9 @@ def _clean_call(call: ToolCall) -> ToolCall:
         arguments, wrong = None if call.arguments is None else orjson.loads(to_json(call.arguments)), ""
     except (TypeError, ValueError, RecursionError) as error:
         arguments, wrong = None, f"its arguments can't be written as JSON: {error}"
-    said = "; ".join(part for part in (call.error, wrong) if part)
+    trouble = "; ".join(part for part in (call.error, wrong) if part)
     result = None if call.result is None else storable(call.result)
-    return ToolCall(storable(call.name), arguments, result, storable(call.id), storable(said))
+    return ToolCall(storable(call.name), arguments, result, storable(call.id), storable(trouble))
 
 
 def tool_calls_column(calls: tuple[ToolCall, ...] | None) -> str | None:

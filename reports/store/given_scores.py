@@ -43,8 +43,8 @@ def write_given(
             else:
                 scores.append((*key, value, Status.OK.value, None))
             if score is not None and (score.reason or score.passed is not None):
-                told = {"reason": storable(score.reason), "passed": score.passed}
-                details.append((*key, to_json({name: each for name, each in told.items() if each not in ("", None)})))
+                known = {"reason": storable(score.reason), "passed": score.passed}
+                details.append((*key, to_json({name: each for name, each in known.items() if each not in ("", None)})))
     insert_many(
         connection,
         "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)",
