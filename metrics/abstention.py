@@ -183,6 +183,26 @@ _TURN: Final = re.compile(
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
 )
 
+# Of these one stands in whatever abstains (measure_abstention.py tries it): most answers have none, and looking for
+# them costs a tenth.
+_HINTS: Final = (
+    "not", "n't", "no ", " no", "sorry", "cant", "never", "nobody", "nothing", "lack", "neither", "yet to", "una",
+    "unsure", "uncertain", "unfamiliar", "unknown", "unclear", "unspecified", "undetermined", "incapable",
+    "insufficient", "impossible", "decline", "refuse", "refrain", "abstain", "apolog", "programmed", "my ", "an ai",
+    "silent", "missing", "fail", "without", "priorit", "i must", "i have to", "i need to", "let me", "illegal",
+    "unethical", "inappropriate", "wrong", "immoral", "encourage", "urge", "implore", "advise", "reach out", "talk to",
+    "discriminat", "n/a", " na ", " na.", " na!", ":na", "none", "dunno", "idk", "null",
+)  # fmt: skip
+_HINTS_ELSEWHERE: Final = (
+    "nicht", "keine", "je n", "aucune", "no s", "no lo s", "no t", "no d", "no h", "no p", "lo siento", "non ",
+    "mi dispiace", "niet", "geen", "nie ", "bilmiyorum", "vet ", "ved ",
+)  # fmt: skip
+_HINTS_BEYOND_ASCII: Final = (
+    "não", "не ", "нет информации", "不知道", "不清楚", "无法", "不能", "抱歉", "沒有相關", "没有相关", "無法",
+    "わかりません", "分かりません", "お答え", "情報が", "申し訳", "모르겠", "알 수 없", "죄송", "답변할 수 없",
+    "لا أعرف", "لا أستطيع", "عذرا", "मुझे", "माफ़",
+)  # fmt: skip
+
 
 def says_not_to_answer(sentence: str) -> bool:
     """Whether one sentence says that the speaker does not know, can't answer or won't, or that the sources are silent.
@@ -195,9 +215,11 @@ def says_not_to_answer(sentence: str) -> bool:
 
 
 def _refuses(sentence: str) -> bool:
-    patterns = (_FIRST_PERSON, _OTHER_LANGUAGES)
-    return any(pattern.search(sentence) for pattern in patterns) or bool(
-        _APOLOGY.match(sentence) or _BARE.fullmatch(sentence)
+    return bool(
+        _FIRST_PERSON.search(sentence)
+        or _APOLOGY.match(sentence)
+        or _BARE.fullmatch(sentence)
+        or (_is_hinted_elsewhere(sentence) and _OTHER_LANGUAGES.search(sentence))
     )
 
 
@@ -219,6 +241,8 @@ def abstains(answer: str, question: str = "") -> bool:
 
 @lru_cache(maxsize=4_096)
 def _abstains(text: str, question: str) -> bool:
+    if not _may_abstain(text[:_READ]):
+        return False
     spoken = [_plain(sentence) for sentence in sentences(text[:_READ]) if sentence.strip()]
     early = spoken[:_EARLY]
     is_short = len(text.split()) <= _SHORT
@@ -239,6 +263,21 @@ def _abstains(text: str, question: str) -> bool:
         and _DENIED.search(early[0])
         and _JUDGED.search(" ".join(spoken[:_EARLY]))
     )
+
+
+def _may_abstain(text: str) -> bool:
+    plain = f" {_plain(text)} "
+    for hint in _HINTS:
+        if hint in plain:
+            return True
+    return _is_hinted_elsewhere(plain)
+
+
+def _is_hinted_elsewhere(plain: str) -> bool:
+    """Whether a text may abstain in another language."""
+    if any(hint in plain for hint in _HINTS_ELSEWHERE):
+        return True
+    return not plain.isascii() and any(hint in plain for hint in _HINTS_BEYOND_ASCII)
 
 
 def _plain(text: str) -> str:

@@ -11,9 +11,13 @@ takes for granted counts there as a refusal. mtrag_un, mtrag_human: unanswerable
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from labelled_data import ABSENT, DATA, read, table
+from proctor.metrics import abstention
 from proctor.metrics.abstention import abstains
 
 Answered = tuple[str, str, bool]  # question, answer, whether it abstains by its label
@@ -60,7 +64,27 @@ def cells(rows: list[Answered]) -> tuple[float, str, str]:
     return right, f"{sum(positive)} of {len(positive)}", f"{sum(negative)} of {len(negative)}"
 
 
+def passed_over(pattern: re.Pattern[str]) -> set[str]:
+    """Wordings of an abstention, made up by its pattern, that the quick look before the patterns does not see."""
+    found = set()
+
+    @settings(max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(st.from_regex(pattern))
+    def look(text: str) -> None:
+        wording = pattern.search(text)
+        looks = abstention._is_hinted_elsewhere if pattern is abstention._OTHER_LANGUAGES else abstention._may_abstain
+        if wording and not looks(wording.group()):
+            found.add(wording.group())
+
+    look()
+    return found
+
+
 def main() -> None:
+    for name in ("FIRST_PERSON", "SILENCE", "NOTHING_KNOWN", "UNSPEAKABLE", "DISAPPROVAL", "DENIED", "APOLOGY", "BARE",
+                 "OTHER_LANGUAGES"):  # fmt: skip
+        missed = passed_over(getattr(abstention, f"_{name}"))
+        print(f"{name}: {len(missed)} wordings passed over (goal 0) {sorted(missed)[:5]}")
     if not DATA.exists():
         raise SystemExit(ABSENT)
     lines = []
