@@ -18,7 +18,7 @@ from .. import InputError
 from ..bots import redactor
 from ..knowledge import Question
 from ..knowledge.formats import Format, Notes
-from ..knowledge.formats.finding import ForeignRows, format_of, opened
+from ..knowledge.formats.finding import Detected, ForeignRows, format_of, opened
 from ..knowledge.questions.question_files import question_row, questions_in
 from ..knowledge.questions.recorded import Recorded, RecordedSet, recorded_in
 from ..knowledge.questions.row_files import RowSource
@@ -28,7 +28,7 @@ from ..reports.files import check_file, file_names, whole_file, whole_folder
 from ..reports.reported_run import open_reported
 from ..reports.store.database import Store
 from ..reports.summary import find_run
-from .run.imported_run import import_run
+from .run.imported_run import AnswerFile, import_run
 from .run.recorded_run import given_metrics, metric_name
 from .run.run_config import ScoreMetadata
 
@@ -120,7 +120,22 @@ def import_file(path: Path, into: Path | None, database: Path | None, options: I
     source, found = opened(path, options.format)
     if isinstance(source, ForeignRows):
         source.bot = options.bot
-    recorded = recorded_in(source)
+    with contextlib.ExitStack() as stack:
+        read = None if database is None else stack.enter_context(AnswerFile(database.parent))
+        recorded = recorded_in(source) if read is None else recorded_in(source, each=read.add)
+        return _imported(path, source, found, recorded, read, into, database, options)
+
+
+def _imported(
+    path: Path,
+    source: RowSource,
+    found: Detected,
+    recorded: RecordedSet,
+    read: AnswerFile | None,
+    into: Path | None,
+    database: Path | None,
+    options: ImportOptions,
+) -> Imported:
     answers = {bot: count for bot, count in recorded.bots.items() if count} if recorded.has.get("answer") else {}
     given = given_metrics(recorded, options.metadata)
     made = Imported(
@@ -146,9 +161,9 @@ def import_file(path: Path, into: Path | None, database: Path | None, options: I
         count, written = _write_suite(into, source, recorded if answers else None, found.format, options.force)
         steps.append(f"proctor run {into}")
     run = ""
-    if database is not None and answers:
+    if database is not None and read is not None and answers:
         with contextlib.closing(Store.open(database)) as store:
-            summary, _ = import_run(recorded, given, store, options.name)
+            summary, _ = import_run(recorded, read, given, store, options.name)
         run = summary.run
         where = "" if database.name == "proctor.db" and database.parent == Path() else f" --db {database}"
         steps += [f"proctor report {run}{where} --open", f"proctor score {path}{where}"]

@@ -236,13 +236,11 @@ def abstains(answer: str, question: str = "") -> bool:
     >>> abstains("I'm sorry, but the documents don't say when you open."), abstains("Sorry for the delay: at nine.")
     (True, False)
     """
-    return _abstains(answer, question)
+    return _may_abstain(answer[:_READ]) and _abstains(answer, question)
 
 
 @lru_cache(maxsize=4_096)
 def _abstains(text: str, question: str) -> bool:
-    if not _may_abstain(text[:_READ]):
-        return False
     spoken = [_plain(sentence) for sentence in sentences(text[:_READ]) if sentence.strip()]
     early = spoken[:_EARLY]
     is_short = len(text.split()) <= _SHORT
@@ -275,8 +273,9 @@ def _may_abstain(text: str) -> bool:
 
 def _is_hinted_elsewhere(plain: str) -> bool:
     """Whether a text may abstain in another language."""
-    if any(hint in plain for hint in _HINTS_ELSEWHERE):
-        return True
+    for hint in _HINTS_ELSEWHERE:
+        if hint in plain:
+            return True
     return not plain.isascii() and any(hint in plain for hint in _HINTS_BEYOND_ASCII)
 
 

@@ -313,9 +313,24 @@ def _metric(
 
 def recorded_key(record: Recorded) -> bytes:
     """All that was recorded, as 16 bytes: a changed answer is a new one."""
-    known = [record.question.id, record.question.text, record.answer, record.contexts, record.latency_ms, record.cost]
-    more: list[object] = [] if record.tool_calls is None else [record.tool_calls]
-    if record.scores:  # the same answer, scored again with another result, must not change an earlier run
-        more.append({name: score.value for name, score in record.scores.items()})
-    content = to_json([*known, *more])
-    return hashlib.blake2b(content.encode(), digest_size=16).digest()
+    return answer_key(
+        (
+            record.question.id,
+            record.question.text,
+            record.answer,
+            record.contexts,
+            record.latency_ms,
+            record.cost,
+        ),
+        record.tool_calls,
+        record.scores,
+    )
+
+
+def answer_key(known: tuple[object, ...], tool_calls: object, scores: Mapping[str, GivenScore]) -> bytes:
+    """The same of its parts: id, text, answer, contexts, latency and cost; what was called; what it was given."""
+    if tool_calls is not None:
+        known = (*known, tool_calls)
+    if scores:  # the same answer, scored again with another result, must not change an earlier run
+        known = (*known, {name: score.value for name, score in scores.items()})
+    return hashlib.blake2b(to_json(known).encode(), digest_size=16).digest()

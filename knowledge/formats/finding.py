@@ -113,6 +113,8 @@ class ForeignRows:
     def _check(self, row: object, line: int) -> None:
         if not isinstance(row, dict):
             raise not_a_row(self.path, line, row)
+        if type(text := row.get("question")) is str and text:
+            return
         if not any(row.get(key) not in (None, "") for key in ("question", "text", "answer", "turns", "messages")):
             there = ", ".join(map(str, row)) or "none"
             raise InputError(

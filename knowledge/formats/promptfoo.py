@@ -22,6 +22,7 @@ from .promptfoo_assertions import (
     as_promptfoo,
     assertion_of_cell,
     comma_separated,
+    literal,
     names_in,
     reference_of,
     rendered,
@@ -238,7 +239,7 @@ class _Config:
             yield Prompt(raw, label)
 
     def _row(self, test: Item, line: int, name: str, prompt: Prompt | None) -> Row:
-        values: Item = test["vars"]
+        values: Item = {key: literal(each) if isinstance(each, str) else each for key, each in test["vars"].items()}
         row: Row = {"question": self._asked(values, name, prompt, line)}
         if not row["question"]:
             raise InputError(f"{self.path}:{line}: this test has no text under `vars` that could be the question.")

@@ -489,6 +489,11 @@ def rendered(template: str, values: Mapping[str, object]) -> str:
     return "".join([*pieces, _filled(template[place:], values)])
 
 
+def literal(text: str) -> str:
+    """The text of a variable, out of the marks that keep nunjucks from reading it as a template."""
+    return _RAW.sub(lambda found: found[1], text) if "endraw" in text else text
+
+
 def _filled(template: str, values: Mapping[str, object]) -> str:
     if _LOGIC.search(_PLACE.sub("", template)):
         raise Unrendered("templates with filters, conditions or loops are not carried out")

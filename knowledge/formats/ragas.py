@@ -6,7 +6,7 @@ import io
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -70,10 +70,13 @@ def _also(keys: Iterable[str]) -> str:
 
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     scored: set[str] = set(METRICS)
+    shapes: dict[tuple[str, ...], _Shape] = {}  # rows of one file have a handful
     for line, given in records(path, "samples", "dataset"):
-        row = {key: _cell(key, value) for key, value in given.items()}
-        made = _row(row, line, notes)
-        if scores := _scores(row, scored):
+        row = {key: value if type(value) in _PLAIN else _cell(key, value) for key, value in given.items()}
+        keys = tuple(row)
+        shape = shapes.get(keys) or shapes.setdefault(keys, _shape(keys))
+        made = _row(row, shape, line, notes)
+        if scores := _scores(row, shape.numbers, scored):
             made["scores"] = scores
         if isinstance(row.get("user_input"), list):
             yield line, _conversation(row, made, line, notes)
@@ -81,8 +84,27 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
             yield line, made
 
 
-def _row(row: Row, line: int, notes: Notes) -> Row:
-    made = {name: row[key] for key, name in _RENAMED.items() if row.get(key) not in (None, [])}
+class _Shape(NamedTuple):
+    """The keys of a row: those that are called otherwise here, with how; those that stay; those that may be scores."""
+
+    renamed: tuple[tuple[str, str], ...]
+    rest: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+
+_PLAIN: Final = (float, list, type(None))  # values that are the same in a table
+
+
+def _shape(keys: tuple[str, ...]) -> _Shape:
+    return _Shape(
+        tuple((key, name) for key, name in _RENAMED.items() if key in keys),
+        tuple(key for key in keys if key not in _READ),
+        tuple(key for key in keys if key not in _NO_SCORES),
+    )
+
+
+def _row(row: Row, shape: _Shape, line: int, notes: Notes) -> Row:
+    made = {name: value for key, name in shape.renamed if (value := row[key]) is not None and value != []}
     contexts = row.get("retrieved_contexts", row.get("contexts"))
     if contexts is not None:
         made["contexts"] = _with_documents(contexts, row.get("retrieved_context_ids"))
@@ -99,8 +121,11 @@ def _row(row: Row, line: int, notes: Notes) -> Row:
         )
     if calls := row.get("reference_tool_calls"):
         made["expected_tools"] = calls
-    rest = {key: value for key, value in row.items() if key not in _READ and value is not None}
-    return made | {key: value for key, value in rest.items() if key in _NO_SCORES or not _is_score(key, value)}
+    for key in shape.rest:
+        value = row[key]
+        if value is not None and (key in _NO_SCORES or not _is_score(key, value)):
+            made[key] = value
+    return made
 
 
 def _with_documents(contexts: Any, ids: object) -> object:  # noqa: ANN401 - whatever stands there
@@ -125,12 +150,11 @@ def _conversation(row: Row, made: Row, line: int, notes: Notes) -> Row:
     return conversation_row(turns, {key: value for key, value in made.items() if key != "question"})
 
 
-def _scores(row: Row, scored: set[str]) -> dict[str, float | None]:
+def _scores(row: Row, keys: Iterable[str], scored: set[str]) -> dict[str, float | None]:
     """Columns with numbers that are none of the data set's own; without a value where the known ones have none."""
     found: dict[str, float | None] = {}
-    for key, value in row.items():
-        if key in _NO_SCORES:
-            continue
+    for key in keys:
+        value = row[key]
         if isinstance(value, float):
             scored.add(key)
             found[key] = None if math.isnan(value) else value

@@ -203,8 +203,11 @@ class TurnOrder:
 
     def check(self, row: ReadRow, line: int) -> None:
         """Look at the next row. Raises InputError where it is out of order."""
-        conversation, turn = row.values.get("conversation", ""), row.values.get("turn")
-        group = (conversation, row.values.get("bot"), row.values.get("repeat"))  # recorded ones may be of several bots
+        values = row.values
+        if not self._current and "conversation" not in values:
+            return
+        conversation, turn = values.get("conversation", ""), values.get("turn")
+        group = (conversation, values.get("bot"), values.get("repeat"))  # recorded ones may be of several bots
         if group != self._current:
             self._current, self._last = group, 0
             if conversation and group in self._seen:

@@ -107,6 +107,10 @@ def _nothing(_: ReadRow) -> str:
     return ""
 
 
+def ignored(line: int, identity: str, taken: ReadRow) -> None:
+    """What is done with each row where nothing is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """The rows of a file, or the first ``limit`` of them, taken apart.
@@ -130,8 +134,10 @@ class Rows:
         for line, taken in itertools.islice(counting, self.limit):
             yield line, taken.id or maker.make(_content(taken), group(taken)), taken
 
-    def summary(self, called: str) -> RowsSummary:
+    def summary(self, called: str, each: Callable[[int, str, ReadRow], None] = ignored) -> RowsSummary:
         """Read every row once; ``called`` is what the rows are, for messages.
+
+        ``each`` gets what ``read`` will yield, but that made ids are not yet told apart.
 
         Raises:
             InputError: a row is wrong, an id stands twice, or there are no rows.
@@ -140,8 +146,8 @@ class Rows:
             raise InputError(f"The limit must be 1 or more, not {self.limit}.")
         reading, reader = Reading(hashlib.sha256()), self.reader()
         given, made, texts = hashes(), hashes(), hashes()
-        provides: Counter[str] = Counter()
-        groups: dict[Hashable, int] = {}
+        shapes: Counter[tuple[str, ...]] = Counter()  # of what rows have, as few kinds of rows are in a file
+        groups: Counter[Hashable] = Counter()
         left_out: dict[str, int] = {}
         scores: dict[str, ScoreSummary] = {}
         order = TurnOrder(self.file.path)
@@ -152,15 +158,15 @@ class Rows:
                 left_out[why] = left_out.get(why, 0) + 1
                 continue
             group = self.group(taken)
-            groups[group] = groups.get(group, 0) + 1
-            if taken.id:
-                given.append(hash((taken.id, group)))
-            else:
-                made.append(hash((made_id(_content(taken)), group)))
+            groups[group] += 1
+            identity = taken.id or made_id(_content(taken))
+            (given if taken.id else made).append(hash((identity, group)))
             # of questions that were made of others, some may be alike
             texts.append(hash((taken.text, line) if _may_repeat(taken) else taken.text))
-            provides.update((*taken.values, *_COUNTED.intersection(taken.extra), *(("text",) if taken.text else ())))
-            _add_scores(scores, taken)
+            shapes[_there(taken)] += 1
+            if "scores" in taken.values:
+                _add_scores(scores, taken)
+            each(line, identity, taken)
             if len(texts) == self.limit:
                 break
         if not texts:
@@ -173,7 +179,7 @@ class Rows:
         return RowsSummary(
             len(texts),
             self._fingerprint_without_some(repeated_ids) if left_out else self._fingerprint(reading),
-            provides,
+            _by_name(shapes),
             groups,
             repeated_ids,
             repeated(texts),
@@ -215,14 +221,33 @@ class Rows:
 
 
 def _add_scores(scores: dict[str, ScoreSummary], taken: ReadRow) -> None:
-    values: dict[str, Any] = taken.values
-    for name, score in values["scores"].items() if "scores" in values else ():
-        scores.setdefault(name, ScoreSummary()).add(score)
+    given: Any = taken.values["scores"]
+    for name, score in given.items():
+        summary = scores.get(name)
+        if summary is None:
+            summary = scores[name] = ScoreSummary()
+        summary.add(score)
+
+
+def _there(taken: ReadRow) -> tuple[str, ...]:
+    """The names of what a row has."""
+    names = (*taken.values, "text") if taken.text else tuple(taken.values)
+    return (*names, *_COUNTED.intersection(taken.extra)) if taken.extra else names
+
+
+def _by_name(shapes: Mapping[tuple[str, ...], int]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for names, count in shapes.items():
+        counts.update(dict.fromkeys(names, count))
+    return counts
+
+
+_REPEATING = frozenset({PERTURBS, "conversation", "history"})
 
 
 def _may_repeat(taken: ReadRow) -> bool:
     """Whether the same text elsewhere is no second weight: it was made of another question, or follows messages."""
-    return any(key in taken.values for key in (PERTURBS, "conversation", "history"))
+    return not _REPEATING.isdisjoint(taken.values)
 
 
 def _content(taken: ReadRow) -> str:

@@ -1,13 +1,13 @@
 """Recorded answers: what bots said elsewhere, checked once and then streamed."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .question import Question
-from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, RowSet, ScoreSummary, question_of
+from .question_files import PASSIVE_KEYS, QUESTION_FIELDS, Rows, RowSet, ScoreSummary, ignored, question_of
 from .row_files import OWN_KINDS, RowSource
 from .rows import (
     Field,
@@ -38,7 +38,7 @@ _RECORDED_FIELDS = (
     Field(("tool_calls", "tools_called"), "tool_calls", as_it_is, cell_as_json, empty_counts=True),
 )
 _PASSIVE = (*PASSIVE_KEYS, "faq_question")
-_DEFAULT_BOT = "recorded"
+DEFAULT_BOT = "recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Recorded:
     """
 
     question: Question
-    bot: str = _DEFAULT_BOT
+    bot: str = DEFAULT_BOT
     repeat: int = 0
     answer: str | None = None
     contexts: tuple[str, ...] | None = None
@@ -89,13 +89,22 @@ class RecordedSet(RowSet[Recorded]):
     scores: Mapping[str, ScoreSummary] = field(default_factory=dict)
 
     @property
+    def made_ids_repeat(self) -> bool:
+        """Whether rows without an id would get the same one, so that they are numbered."""
+        return bool(self._repeated_ids)
+
+    @property
     def source(self) -> RowSource:
         """Where the rows come from."""
         return self._rows.file
 
     def __iter__(self) -> Iterator[Recorded]:
         for line, identity, taken in self._rows.read(self._repeated_ids):
-            yield _recorded(taken, identity, line)
+            yield recorded_of(taken, identity, line)
+
+    def rows(self) -> Iterator[tuple[int, str, ReadRow]]:
+        """(line, id, row) of each, of which ``recorded_of`` makes the answer."""
+        return self._rows.read(self._repeated_ids)
 
 
 class _Turn(NamedTuple):
@@ -127,13 +136,18 @@ def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
     return recorded_in(open_source(path, "a file of recorded answers", ("answers", "questions")), limit)
 
 
-def recorded_in(file: RowSource, limit: int | None = None) -> RecordedSet:
-    """The same of rows that are at hand, in a file or in memory."""
+def recorded_in(
+    file: RowSource, limit: int | None = None, each: Callable[[int, str, ReadRow], None] = ignored
+) -> RecordedSet:
+    """The same of rows that are at hand, in a file or in memory.
+
+    ``each`` gets line, id and row as they are read for the first time, before made ids that repeat are numbered.
+    """
     rows = Rows(file, lambda: _reader(file), _turn, limit)
-    summary = rows.summary("recorded answers")
+    summary = rows.summary("recorded answers", each)
     bots: Counter[str] = Counter()
     for turn, count in summary.groups.items():
-        bots[turn.bot if isinstance(turn, _Turn) else _DEFAULT_BOT] += count
+        bots[turn.bot if isinstance(turn, _Turn) else DEFAULT_BOT] += count
     return RecordedSet(
         path=file.path,
         count=summary.count,
@@ -163,10 +177,11 @@ def _reader(file: RowSource) -> RowReader:
 
 def _turn(taken: ReadRow) -> _Turn:
     values: dict[str, Any] = taken.values
-    return _Turn(values.get("bot") or _DEFAULT_BOT, values.get("repeat", 0))
+    return _Turn(values.get("bot") or DEFAULT_BOT, values.get("repeat", 0))
 
 
-def _recorded(taken: ReadRow, identity: str, line: int) -> Recorded:
+def recorded_of(taken: ReadRow, identity: str, line: int) -> Recorded:
+    """The answer that a row holds."""
     values: dict[str, Any] = taken.values
     turn = _turn(taken)
     contexts = values.get("contexts")

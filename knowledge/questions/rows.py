@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from ... import InputError
 from ..documents.document import storable_value
@@ -437,7 +437,7 @@ def as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
         return ((value, ""),) if value.strip() else None
     if not isinstance(value, list):
         raise WrongValue(f"must be a list of texts, not {kind_of(value)}")
-    return tuple(_context(item) for item in value)
+    return tuple([_context(item) for item in value])
 
 
 def cell_as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
@@ -446,8 +446,7 @@ def cell_as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
     return as_contexts(value if found is None else found)
 
 
-@dataclass(frozen=True, slots=True)
-class GivenScore:
+class GivenScore(NamedTuple):
     """A score that another tool gave; ``value`` is None where it has none, and ``reason`` may say why."""
 
     value: float | None
@@ -474,6 +473,8 @@ def cell_as_scores(value: object) -> Mapping[str, GivenScore] | None:
 
 
 def _given_score(name: str, given: object) -> GivenScore:
+    if type(given) is float and math.isfinite(given):  # by far the most frequent case
+        return GivenScore(given)
     if not isinstance(given, dict):
         return GivenScore(_score_value(name, given))
     reason, passed, threshold = given.get("reason"), given.get("passed"), given.get("threshold")
@@ -538,13 +539,13 @@ def _evidence(value: object) -> Evidence:
 
 
 def _context(value: object) -> tuple[str, str]:
+    if type(value) is str:  # by far the most frequent case
+        return value, ""
     if isinstance(value, dict):
         if not isinstance(value.get("text"), str):
             raise WrongValue("holds an object without a `text`")
         return value["text"], as_text(value.get("document") or "")
-    if not isinstance(value, str):
-        raise WrongValue(f"must hold texts, or objects with `text`, not {kind_of(value)}")
-    return value, ""
+    raise WrongValue(f"must hold texts, or objects with `text`, not {kind_of(value)}")
 
 
 def _cell_items(value: object) -> object:

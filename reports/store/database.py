@@ -67,6 +67,9 @@ class Connection(sqlite3.Connection):
         redact = self.redact
         if isinstance(parameters, Mapping):
             return {name: redact(each) if type(each) is str else each for name, each in parameters.items()}
+        texts = "\0".join([each for each in parameters if type(each) is str])
+        if redact(texts) == texts:  # one look at all: what is secret holds no NUL
+            return parameters
         return [redact(each) if type(each) is str else each for each in parameters]
 
 
@@ -317,6 +320,15 @@ def insert_many(
     for start in range(0, whole, many):
         connection.execute(sql, [*itertools.chain.from_iterable(lines[start : start + many])])
     connection.executemany(f"{into} VALUES {line} {on_conflict}", lines[whole:])
+
+
+def insert_filled(connection: sqlite3.Connection, table: str, names: str, lines: Sequence[Sequence[object]]) -> None:
+    """``INSERT`` lines without the columns that are null in all of them: to bind a null costs as much as a value."""
+    columns = list(zip(*lines, strict=True))
+    filled = [place for place, column in enumerate(columns) if column.count(None) < len(lines)]
+    named = names.split(",")
+    into = f"INSERT INTO {table} ({','.join(named[place] for place in filled)})"
+    insert_many(connection, into, list(zip(*(columns[place] for place in filled), strict=True)))
 
 
 def insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:

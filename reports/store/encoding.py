@@ -2,7 +2,7 @@
 
 import hashlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final
 
@@ -66,6 +66,20 @@ def question_columns(question: Question) -> tuple[object, ...]:
     return (_question_key(values), *values)
 
 
+_OF_PLAIN: Final = ("[]", "[]", "[]", "", None, "[]", "", None)  # constraints to turn, where there are none
+_AS_HASHED: Final = "\0".join(map(str, _OF_PLAIN))
+
+
+def plain_question_columns(
+    identity: str, text: str, expected: tuple[str, ...], extra: Mapping[str, object]
+) -> tuple[object, ...]:
+    """The columns of a question of which nothing else is known."""
+    accepted, more = to_json(expected) if expected else "[]", to_json(extra) if extra else "{}"
+    content = f"{identity}\0{text}\0{accepted}\0{_AS_HASHED}\0{more}".encode("utf-8", "replace")
+    key = hashlib.blake2b(content, digest_size=16).digest()
+    return (key, identity, text, accepted, *_OF_PLAIN, "[]", None, None, more)
+
+
 def question_fingerprint(question: Question) -> bytes:
     """The key under which a question is stored: a hash of all that is known of it."""
     return _question_key(_question_values(question))
@@ -73,9 +87,12 @@ def question_fingerprint(question: Question) -> bytes:
 
 def _question_key(values: tuple[object, ...]) -> bytes:
     """Without the columns that came later where they hold nothing, so that questions of before are the same."""
-    *of_all, nuggets, expected, forbidden, extra = values
+    of_all, later = (*values[:11], values[14]), values[11:14]
+    if later == ("[]", None, None):
+        return _fingerprint(of_all)
+    nuggets, expected, forbidden = later
     later = (None if nuggets == "[]" else nuggets, expected, forbidden)
-    return _fingerprint((*of_all, extra, *(each for each in later if each is not None)))
+    return _fingerprint((*of_all, *(each for each in later if each is not None)))
 
 
 def _question_values(question: Question) -> tuple[object, ...]:
@@ -105,8 +122,12 @@ def _fingerprint(values: Iterable[object]) -> bytes:
 
 def context_columns(context: Context) -> tuple[object, ...]:
     """The columns of ``passages`` from fingerprint to text."""
-    place = (context.document, context.start, context.end)
-    return (_fingerprint((*place, context.text)), *place, context.text)
+    return passage_columns(context.text, context.document, context.start, context.end)
+
+
+def passage_columns(text: str, document: str, start: int | None = None, end: int | None = None) -> tuple[object, ...]:
+    """The same of its parts."""
+    return (_fingerprint((document, start, end, text)), document, start, end, text)
 
 
 def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[object, ...]:

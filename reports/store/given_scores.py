@@ -33,15 +33,12 @@ def write_given(
     """
     scores: list[tuple[object, ...]] = []
     details: list[tuple[object, ...]] = []
+    fine, missing = (Status.OK.value, None), (None, Status.NOT_APPLICABLE.value, Reason.NOT_IMPORTED.value)
     for reply_id, question_id, given in rows:
         for name, metric_id in metric_ids.items():
             score = given.get(name)
             key = (reply_id, question_id, metric_id)
-            value = None if score is None else score.value
-            if value is None:
-                scores.append((*key, None, Status.NOT_APPLICABLE.value, Reason.NOT_IMPORTED.value))
-            else:
-                scores.append((*key, value, Status.OK.value, None))
+            scores.append((*key, *missing) if score is None or score.value is None else (*key, score.value, *fine))
             if score is not None and (score.reason or score.passed is not None):
                 known = {"reason": storable(score.reason), "passed": score.passed}
                 details.append((*key, to_json({name: each for name, each in known.items() if each not in ("", None)})))

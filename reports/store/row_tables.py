@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...bots import Reply
 from ...knowledge import Question
-from .database import insert_many, insert_or_find, marks
+from .database import MOST_BOUND, insert_filled, insert_many, insert_or_find, marks
 from .encoding import context_columns, question_columns, to_json, tool_calls_column
 from .run import Row, RowStatus
 
@@ -61,18 +61,16 @@ THERE = "SELECT 1 FROM replies WHERE bot_id = ? AND question_hash = ? AND repeat
 MOST_PASSAGES = 100_000  # whose ids are remembered
 
 Columns = tuple[object, ...]
+Contexts = tuple[tuple[Columns, float | None], ...]  # the columns of a passage, and its score
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumns:
-    """All that is stored of an answer: the columns of its question, of its reply after the id, and of its contexts.
-
-    Each context is the columns of its passage, and its score.
-    """
+    """All that is stored of an answer: the columns of its question, of its reply after the id, and of its contexts."""
 
     question: Columns
     reply: Columns
-    contexts: tuple[tuple[Columns, float | None], ...] = ()
+    contexts: Contexts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def answer_columns(row: Row) -> AnswerColumns:
     return AnswerColumns(question_columns(row.question), reply_columns(row)[1:], _contexts_of(row))
 
 
-def _contexts_of(row: Row) -> tuple[tuple[Columns, float | None], ...]:
+def _contexts_of(row: Row) -> Contexts:
     contexts = (row.reply and row.reply.contexts) or ()
     return tuple((context_columns(context), context.score) for context in contexts)
 
@@ -113,14 +111,52 @@ class RowTables:
 
     def write(self, connection: sqlite3.Connection, run_id: int | None, rows: Sequence[Row]) -> None:
         """Write the rows of a run, and give them the ids of their questions and replies; a cached reply is linked."""
-        _write_questions(connection, [row for row in rows if row.question_id is None])
-        self._write_replies(connection, [row for row in rows if row.reply_id is None])
-        insert_many(
+        new = [row for row in rows if row.question_id is None]
+        questions = [row.columns.question if row.columns else question_columns(row.question) for row in new]
+        for row, number in zip(new, _question_ids(connection, questions), strict=True):
+            row.question_id = number
+        asked = [row for row in rows if row.reply_id is None]
+        replies = [
+            (row.columns.reply, row.columns.contexts) if row.columns else (reply_columns(row)[1:], _contexts_of(row))
+            for row in asked
+        ]
+        for row, number in zip(asked, self._write_replies(connection, replies), strict=True):
+            row.reply_id = number
+        _link(
             connection,
-            "INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position)",
             [(run_id, row.bot_id, row.question_id, row.repeat, row.reply_id, row.position) for row in rows],
-            LINK_ANEW,
         )
+
+    def write_recorded(
+        self,
+        connection: sqlite3.Connection,
+        run_id: int,
+        questions: Sequence[Columns],
+        replies: Sequence[Columns],
+        contexts: Sequence[Contexts],
+        positions: Sequence[int],
+        stored: Mapping[Columns, int],
+    ) -> tuple[list[int], list[int]]:
+        """Write answers of which only the columns are there, those of replies from the bot on.
+
+        ``stored`` are ids of replies that are in the database, by their first three columns: bot, hash and repeat.
+
+        Returns:
+            The ids of the replies, and of the questions.
+        """
+        question_ids = _question_ids(connection, questions)
+        there = [stored.get(each[:3]) for each in replies] if stored else [None] * len(replies)
+        new = [pair for pair, found in zip(zip(replies, contexts, strict=True), there, strict=True) if found is None]
+        made = iter(self._write_replies(connection, new))
+        ids = [next(made) if found is None else found for found in there]
+        _link(
+            connection,
+            [
+                (run_id, reply[0], question, reply[2], number, position)
+                for reply, question, number, position in zip(replies, question_ids, ids, positions, strict=True)
+            ],
+        )
+        return ids, question_ids
 
     def write_found(self, connection: sqlite3.Connection, found: FoundRows) -> None:
         """Write what is not there: the program may have come to write it before it was killed."""
@@ -131,21 +167,24 @@ class RowTables:
         ]
         self.write(connection, found.run_id, missing)
 
-    def _write_replies(self, connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-        if not rows:
-            return
+    def _write_replies(self, connection: sqlite3.Connection, wanted: Sequence[tuple[Columns, Contexts]]) -> range:
+        """Write the columns of replies after the id, with their contexts; their ids."""
+        if not wanted:
+            return range(0)
         (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM replies").fetchone()
-        replies: list[Columns] = []
+        ids = range(last + 1, last + 1 + len(wanted))
         contexts: list[Columns] = []
-        for number, row in enumerate(rows, last + 1):
-            row.reply_id = number
-            replies.append((number, *row.columns.reply) if row.columns else reply_columns(row))
-            if found := row.columns.contexts if row.columns else _contexts_of(row):
-                ids = self._passage_ids(connection, [passage for passage, _ in found])
-                scores = (score for _, score in found)
-                contexts += [(number, *each) for each in zip(range(1, len(ids) + 1), ids, scores, strict=True)]
-        insert_many(connection, f"INSERT INTO replies ({REPLY_COLUMNS})", replies)
+        for number, (_, found) in zip(ids, wanted, strict=True):
+            if found:
+                passages = self._passage_ids(connection, [passage for passage, _ in found])
+                contexts += [
+                    (number, rank, passage, score)
+                    for rank, (passage, (_, score)) in enumerate(zip(passages, found, strict=True), 1)
+                ]
+        replies = [(number, *columns) for number, (columns, _) in zip(ids, wanted, strict=True)]
+        insert_filled(connection, "replies", REPLY_COLUMNS, replies)
         insert_many(connection, "INSERT INTO contexts (reply_id, rank, passage_id, score)", contexts)
+        return ids
 
     def _passage_ids(self, connection: sqlite3.Connection, passages: Sequence[Columns]) -> list[int]:
         """Ids of the passages, made where they are new; a passage retrieved a thousand times is stored once."""
@@ -163,24 +202,26 @@ class RowTables:
         return ids
 
 
-def _write_questions(connection: sqlite3.Connection, wanted: Sequence[Row]) -> None:
-    """Give every row the id of its question, inserting the questions that are new."""
-    if not wanted:
-        return
-    columns = [row.columns.question if row.columns else question_columns(row.question) for row in wanted]
+def _link(connection: sqlite3.Connection, links: Sequence[Columns]) -> None:
+    into = "INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position)"
+    insert_many(connection, into, links, LINK_ANEW)
+
+
+def _question_ids(connection: sqlite3.Connection, wanted: Sequence[Columns]) -> list[int]:
+    """The ids of questions by their columns after the id; those that are new are inserted."""
     known: dict[object, int] = {}
-    keys = list({values[0] for values in columns})
-    for start in range(0, len(keys), 500):
-        part = keys[start : start + 500]
+    keys = list({values[0] for values in wanted})
+    for start in range(0, len(keys), MOST_BOUND):
+        part = keys[start : start + MOST_BOUND]
         known.update(
             connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
         )
     (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM questions").fetchone()
     new = []
-    for row, values in zip(wanted, columns, strict=True):
+    for values in wanted:
         if values[0] not in known:
             last += 1
             known[values[0]] = last
             new.append((last, *values))
-        row.question_id = known[values[0]]
-    insert_many(connection, f"INSERT INTO questions ({QUESTION_COLUMNS})", new)
+    insert_filled(connection, "questions", QUESTION_COLUMNS, new)
+    return [known[values[0]] for values in wanted]
