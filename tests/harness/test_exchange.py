@@ -72,6 +72,49 @@ def test_scores_of_another_tool_are_a_run_that_is_compared_gated_and_exported(tm
     ]
 
 
+def test_an_import_that_breaks_off_goes_on_and_leaves_each_answer_once_as_score_would_store_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACME_API_KEY", "sk-acme-93hf72kd81")
+    rows = [
+        {
+            "user_input": f"What does part {number % 5_990} cost?",  # the last ten are asked again
+            "response": "I don't know." if number % 3 else f"{number} euros; the key is sk-acme-93hf72kd81.",
+            "reference": f"{number} euros",
+            "retrieved_contexts": [f"List {number % 7}.", "No \ud83d price {{x}}."],
+            "faithfulness": None if number == 5 else (number % 11) / 10,
+        }
+        for number in range(6_000)
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "many.jsonl").write_text(text, "utf-8")
+    (tmp_path / "one.jsonl").write_text(text.splitlines()[0] + "\n", "utf-8")
+    typed.proctor("import", "one.jsonl", folder=tmp_path)
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        db.execute(
+            "CREATE TRIGGER breaks BEFORE INSERT ON scores WHEN NEW.reply_id > 5500"
+            " BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    assert typed.proctor("import", "many.jsonl", folder=tmp_path).returncode != 0
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        db.execute("DROP TRIGGER breaks")
+    done = typed.proctor("import", "many.jsonl", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        one = "SELECT COUNT(*), COUNT(DISTINCT reply_id), COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = 2"
+        assert db.execute(one).fetchone() == (6_000, 6_000, 6_000)
+        stored = "SELECT COUNT(*), SUM(abstained), SUM(answer LIKE '%$ACME_API_KEY%') FROM replies"
+        before = db.execute(stored).fetchone()
+        assert before == (6_000, 4_000, 2_000)
+        assert db.execute("SELECT COUNT(*), COUNT(value) FROM scores").fetchone() == (6_000, 5_999)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert b"93hf72kd81" not in (tmp_path / "proctor.db").read_bytes()
+    scored = typed.proctor("score", "many.jsonl", "--metrics", "answer_length", folder=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        assert db.execute(stored).fetchone() == before  # the same questions, answers and passages under the same keys
+        assert db.execute("SELECT COUNT(*) FROM questions").fetchone() == (6_000,)
+        assert db.execute("SELECT COUNT(*) FROM passages").fetchone() == (8,)
+
+
 def test_theirs_and_ours_stand_side_by_side_in_one_run(tmp_path):
     ok("score", RAGAS, "--metrics", "exact_match,rouge_l", folder=tmp_path)
     run = proctor.open(tmp_path / "proctor.db").run("latest")
