@@ -4,7 +4,7 @@ Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...
 
 The first table is of claims and passages. "Value" is ``faithfulness`` of the row as a run makes it: the mean chance
 of the answer's claims, by a suite's default judge; answers that claim nothing have no value and are left out. "Left
-out" is the same with the weights of ``combining.json`` fitted on all other sets: what to expect of texts of a new kind.
+out" is the same with the weights of ``COMBINING`` fitted on all other sets: what to expect of texts of a new kind.
 "Overlap" and "pairs" are the floors: the share of the answer's content words, and of its pairs of neighbouring words,
 that the contexts have. AUROC, but balanced accuracy at a threshold of other documents (summedits), pairs told right
 (bump) and Spearman's correlation with the votes (qags). Intervals are of 95 %, from 1,000 resamples of whole documents.
@@ -12,22 +12,20 @@ that the contexts have. AUROC, but balanced accuracy at a threshold of other doc
 The second is of answers and expected answers: AUROC of ``answer_correctness``, and its accuracy at a threshold chosen
 on four fifths of the questions for the last fifth; the floor is token F1.
 
---fit fits the weights on all sets of claims, prints them, and writes ``combining.json``. Each set weighs the same, by
-the likelihood of what it measures. Of most that is the label, where each class weighs the same and of an answer that
-is not supported the least likely claim is taken; of bump and qags it is which of two answers is the better one. What
-is weighed, and how, was chosen by the mean over all sets, each left out of the fit; the mean over the other nine makes
-the same choice for each set. No weight may speak against its direction. The support model has seen none of these rows
-(``training/pool.py``).
+--fit fits the weights on all sets of claims and prints them, for ``COMBINING`` of metrics/judge/embedded/support.py;
+values are then by these. Each set weighs the same, by the likelihood of what it measures. Of most that is the label,
+where each class weighs the same and of an answer that is not supported the least likely claim is taken; of bump and
+qags it is which of two answers is the better one. What is weighed, and how, was chosen by the mean over all sets, each
+left out of the fit; the mean over the other nine makes the same choice for each set. No weight may speak against its
+direction. The support model has seen none of these rows (``training/pool.py``).
 """
 
 import argparse
 import asyncio
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -63,8 +61,8 @@ ANSWERS: Final = {
 ORDERED: Final = ("bump", "qags")  # what they measure is which of two answers of a group is the better one
 ASKED: Final = "What is said?"  # the sets of claims have no questions, or turns of a talk
 FAITHFUL: Final = 3.5  # mean vote of 1 to 4 from which an answer of mtrag_human counts as faithful
-NAMES: Final = ("bias", "model", "not contradicted", "wording", "word pairs", "turned round")
-BY_HAND: Final = -5.0  # the last
+NAMES: Final = tuple(support.COMBINING)
+BY_HAND: Final = support.COMBINING["turned round"]  # the last
 PENALTY: Final = 3e-3
 ROUNDS: Final = 4
 BINS: Final = 10
@@ -120,7 +118,7 @@ def read_set(name: str, count: int, embedder: BatchingEmbedder, model: SupportMo
 async def claim_signals(
     found: Sequence[Case], embedder: BatchingEmbedder, model: SupportModel
 ) -> tuple[Floats, Groups]:
-    """What ``combining`` weighs, of every sentence of every answer against all of its contexts."""
+    """What ``COMBINING`` weighs, of every sentence of every answer against all of its contexts."""
     compared, places = [], []
     for place, case in enumerate(found):
         texts = [one.words for one in support.read_sentences(case.chunks)]
@@ -325,7 +323,7 @@ def main() -> None:
         sys.exit(ABSENT)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="at most of each set, by a fixed seed")
-    parser.add_argument("--fit", action="store_true", help="fit the weights that combine, and write them")
+    parser.add_argument("--fit", action="store_true", help="fit the weights that combine, and print them")
     parser.add_argument("--claims", nargs="*", default=list(GOALS))
     parser.add_argument("--answers", nargs="*", default=list(ANSWERS))
     given = parser.parse_args()
@@ -333,12 +331,8 @@ def main() -> None:
     sets = [read_set(name, given.rows, embedder, model) for name in given.claims]
     if given.fit:
         weights = fitted(sets)
-        found = {name: round(float(weight), 3) for name, weight in zip(NAMES, weights, strict=True)}
-        print(f"{found}\n")
-        place = Path(support.__file__).with_name("combining.json")
-        kept = json.loads(place.read_text(encoding="utf-8"))
-        place.write_text(json.dumps({**kept, "support": found}, indent=2) + "\n", encoding="utf-8")
-        for one in sets:  # as users get it from now on
+        print({name: round(float(weight), 3) for name, weight in zip(NAMES, weights, strict=True)}, end="\n\n")
+        for one in sets:  # as users get it with them
             one.value[:] = one.means(weights)
     claims_table(sets)
     if given.answers:

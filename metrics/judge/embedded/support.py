@@ -1,6 +1,5 @@
 """Support: whether texts support a claim, by its wording, numbers, names, negation, vectors and a small model."""
 
-import json
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -8,7 +7,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -349,7 +347,22 @@ WEIGHTS: Final = {
 }
 """Log-odds that a claim is supported, for each unit of a signal; fitted by ``tests/benchmarks/fit_support.py``.
 
-With the support model they are one of what ``combining`` weighs.
+With the support model they are one of what ``COMBINING`` weighs.
+"""
+
+COMBINING: Final = {
+    "bias": 0.215,
+    "model": 0.339,  # the support model's log-odds that the claim is supported
+    "not contradicted": 0.103,  # and that it is not contradicted
+    "wording": 0.504,  # log-odds by ``WEIGHTS``
+    "word pairs": 0.407,  # the share of the claim's pairs of neighbouring words that the text has, the last ones most
+    "turned round": -5.0,  # by hand: the words that differ are the whole evidence, and the models see those alike
+}
+"""Log-odds that a claim is supported, for each unit; fitted by ``tests/benchmarks/prove_judge.py --fit``.
+
+Looked at and dropped, as the mean over sets left out did not gain: the share of words, of triples and of pairs with
+gaps, missing names and figures by themselves, all these of the whole answer, and the model's word on the nearest
+sentences alone.
 """
 
 THRESHOLD: Final = 0.5
@@ -370,7 +383,6 @@ _COSINE_RANGE: Final = WEIGHTS["cosine"] * max(_USUAL_COSINE, 1 - _USUAL_COSINE)
 _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
-_COMBINING: Final = Path(__file__).parent / "combining.json"
 _CERTAIN: Final = frozenset({"turned", "roles"})  # kinds of conflict that decide
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
@@ -560,7 +572,7 @@ def is_turned_round(compared: Comparison) -> bool:
 
 
 def combined_signals(compared: Comparison, probabilities: Sequence[float], wording_odds: float) -> dict[str, float]:
-    """What ``combining`` weighs, by name.
+    """What ``COMBINING`` weighs, by name.
 
     Args:
         compared: the claim and what it is compared with.
@@ -580,23 +592,7 @@ def combined_signals(compared: Comparison, probabilities: Sequence[float], wordi
 
 def combined(found: Mapping[str, float]) -> float:
     """The log-odds that a claim is supported, of its signals and the model together."""
-    weights = combining()["support"]
-    return sum(weights[name] * value for name, value in found.items())
-
-
-@cache
-def combining() -> Mapping[str, Mapping[str, float]]:
-    """Log-odds for each unit of what is combined: ``combining.json``, fitted by ``tests/benchmarks/prove_judge.py``.
-
-    ``support`` weighs what ``combined_signals`` names. That of ``turned round`` is set by hand: the words that differ
-    are the whole evidence, and the models see those that are the same.
-
-    Looked at and dropped, as the mean over sets left out did not gain: the share of words, of triples and of pairs with
-    gaps, missing names and figures by themselves, all these of the whole answer, and the model's word on the nearest
-    sentences alone.
-    """
-    weights: dict[str, dict[str, float]] = json.loads(_COMBINING.read_text(encoding="utf-8"))
-    return weights
+    return sum(COMBINING[name] * value for name, value in found.items())
 
 
 def pair_share(claim: str, text: str) -> float:

@@ -1,7 +1,6 @@
 """What the embedded judge answers to each call, and what it says that it can't grade."""
 
 import asyncio
-import json
 import re
 
 import numpy as np
@@ -240,7 +239,7 @@ def test_one_contradicted_claim_among_many_fails_an_answer_whose_mean_passes(tmp
     found = {row.question_id: row.scores for row in run.rows()}
     assert {name: scores["faithful"].value for name, scores in found.items()} == {"right": 1, "wrong": 0}
     assert all(scores["faithfulness"].passed for scores in found.values())
-    claims = json.loads(found["wrong"]["faithful"].details)["claims"]
+    claims = found["wrong"]["faithful"].details["claims"]
     (claim,) = (one for one in claims if not one["supported"])
     assert (claim["contradicted"], claim["evidence"]) == (True, "Rain falls once a day.")
     assert claim["probability"] < 0.1
