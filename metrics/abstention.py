@@ -204,16 +204,6 @@ _HINTS_BEYOND_ASCII: Final = (
 )  # fmt: skip
 
 
-def says_not_to_answer(sentence: str) -> bool:
-    """Whether one sentence says that the speaker does not know, can't answer or won't, or that the sources are silent.
-
-    >>> says_not_to_answer("The context does not mention a price."), says_not_to_answer("The price is 5 euros.")
-    (True, False)
-    """
-    plain = _plain(sentence)
-    return _refuses(plain) or _is_silent(plain)
-
-
 def _refuses(sentence: str) -> bool:
     return bool(
         _FIRST_PERSON.search(sentence)
@@ -221,10 +211,6 @@ def _refuses(sentence: str) -> bool:
         or _BARE.fullmatch(sentence)
         or (_is_hinted_elsewhere(sentence) and _OTHER_LANGUAGES.search(sentence))
     )
-
-
-def _is_silent(sentence: str) -> bool:
-    return bool(_SILENCE.search(sentence) or _NOTHING_KNOWN.search(sentence)) and not _CONCEDES.match(sentence)
 
 
 def abstains(answer: str, question: str = "") -> bool:

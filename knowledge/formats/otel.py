@@ -455,14 +455,6 @@ def _spoken(span: _Span) -> tuple[list[Item], list[Item]]:
     return asked, replied
 
 
-def _first_said(attributes: Mapping[str, Any], names: Iterable[str], role: str) -> list[Item]:
-    """The messages of the first of these attributes, in one piece or spelt out by numbers."""
-    for name in names:
-        if found := _whole(attributes.get(name), role) or [*map(_message, _listed(attributes, name))]:
-            return found
-    return []
-
-
 def _of_events(events: Sequence[tuple[str, Item]]) -> tuple[list[Item], list[Item]]:
     """Messages that are events of their own, as the conventions had them until 2025."""
     asked: list[Item] = []

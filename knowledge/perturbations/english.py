@@ -67,7 +67,6 @@ ADJECTIVES_AND_VERBS: Final = frozenset({
 
 
 NOT_ENGLISH: Final = "it does not read like English"
-_HELPING: Final = BE_FINITE | DO | HAVE | MODALS
 _CUT: Final = frozenset(["can't", "won't", "shan't"])
 _VERB_FOLLOWS: Final = frozenset({"to", "not", "and", "or", "please", "who", "let's"})
 
