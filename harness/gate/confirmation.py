@@ -25,7 +25,18 @@ from ...reports.compare import (
     run_tables,
     with_failures_wrong,
 )
-from ...reports.gate import ROUNDS, SHARE, Again, GateRule, OnThese, Samples, next_asked, on_these, samples_of
+from ...reports.gate import (
+    ROUNDS,
+    SHARE,
+    SHARE_ALONE,
+    Again,
+    GateRule,
+    OnThese,
+    Samples,
+    next_asked,
+    on_these,
+    samples_of,
+)
 from ...reports.store import CONFIRMED, Store
 from ..run import Evaluation, RunConfig, run_evaluation, suite_evaluation, with_turns_before
 from .attribution import OURS, BotRecord, plan_from, read_record
@@ -156,7 +167,7 @@ class _Asking:
     def asked(self, operands: Sides) -> Again:
         """Ask until every verdict is clear, or as much was asked as may be."""
         confirm, both = self._rule.confirm, len(operands) > 1
-        budget = max(round(SHARE * len(self._pairing.cases)), LEAST[both] * confirm)
+        budget = max(round((SHARE if both else SHARE_ALONE) * len(self._pairing.cases)), LEAST[both] * confirm)
         while True:
             again = self._again(both, min(1.0, self._asked.total() / budget))
             open_metrics = self.open_metrics(again)

@@ -5,6 +5,13 @@
 A hundred questions, margin 0.03, one gated metric. A bot that is not deterministic answers 15 of them otherwise each
 time: yes/no with some chance of a yes, or a score that is drawn anew. A loss of 0.05 is five answers that are wrong
 from now on, or a score that is lower on each fifth question.
+
+Where the old bot can't be asked, a loss (it was right, and is wrong each time) looks like the luck of an old answer, of
+which there are as many as there is luck of the new bot's first answer (it was wrong, is right, and wrong each time).
+"bound" is how many losses any test can find that goes by the numbers of both and is wrong in 5 of 100 at most whatever
+the bot's noise is: a linear program over all such tests (Barnard 1947; the most powerful one against the least
+favourable noise). It is worked out for as many confirmations as ``confirm`` allows, and for one fewer, each with the
+answers that take to ask them all, as if there were no limit.
 """
 
 import sys
@@ -13,7 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from proctor.reports.gate.rule import CONFIRM
-from proctor.reports.gate.verdicts import ROUNDS, SHARE, OnThese, Samples, next_asked, on_these
+from proctor.reports.gate.verdicts import ROUNDS, SHARE, SHARE_ALONE, OnThese, Samples, next_asked, on_these
+from scipy.optimize import linprog
+from scipy.stats import binom
 
 QUESTIONS, MARGIN, LOSS, FLAKY = 100, 0.03, 0.05, 15
 Draw = Callable[[], np.ndarray]
@@ -43,6 +52,7 @@ WORLDS = (
     World("15 flaky, 85 %, new bot alone", FLAKY, 0.85, goal=False, both_sides=False),
     World("15 flaky, 15 %, new bot alone", FLAKY, 0.15, goal=False, both_sides=False),
     World("30 flaky, a yes in 50 %", 2 * FLAKY, 0.5, goal=False),
+    World("15 flaky, score, new bot alone", FLAKY, None, goal=False, both_sides=False),
     World("100 flaky, 3 %, new bot alone", QUESTIONS, 0.03, goal=False, both_sides=False),
 )
 
@@ -69,7 +79,7 @@ def gate(world: World, loss: float, rng: np.random.Generator) -> OnThese:
     old, new = operands(world, loss, rng)
     empty = np.full((QUESTIONS, CONFIRM), np.nan)
     samples = Samples(old()[:, None], new()[:, None], empty, empty, world.both_sides)
-    budget = round(SHARE * QUESTIONS)
+    budget = round((SHARE if world.both_sides else SHARE_ALONE) * QUESTIONS)
     while True:
         spent = samples.asked_again / budget
         picked = next_asked([samples], [1.0], CONFIRM, min(-(-budget // ROUNDS), budget - samples.asked_again), 0)
@@ -92,6 +102,30 @@ def figures(world: World, loss: float, gates: int, rng: np.random.Generator) -> 
     return of[0], of[1], sum(each.asked_again for each in found) / gates
 
 
+MOST = 26  # losses, or lucky answers, of which more are not to be expected
+
+
+def both_counts(questions: int, share: float) -> np.ndarray:
+    """Chance of each number of losses and gains (by row, column) where a question is either with that chance."""
+    one, other = np.arange(MOST)[:, None], np.arange(MOST)[None, :]
+    rest = binom.pmf(other, np.maximum(questions - one, 0), share / (1 - share))
+    return np.asarray(binom.pmf(one, questions, share) * np.where(one <= questions, rest, 0.0))
+
+
+def bound(world: World, confirm: int) -> tuple[float, float]:
+    """Most losses of 100 that a test finds, and the answers that confirming takes."""
+    right, lost = world.chance or 0.0, round(LOSS * QUESTIONS)
+    lucky = right * (1 - right) ** (1 + confirm)
+    with_loss = np.zeros((MOST, MOST))
+    with_loss[lost:] = both_counts(world.flaky, lucky)[: MOST - lost]
+    noises = [both_counts(QUESTIONS, share) for share in np.linspace(0.0005, 0.08, 60)]
+    noises.append(both_counts(world.flaky, lucky))
+    sizes = np.array([each.ravel() for each in noises])
+    best = linprog(-with_loss.ravel(), A_ub=sizes, b_ub=np.full(len(sizes), 0.05), bounds=(0, 1))
+    until = sum((1 - right) ** place for place in range(confirm))  # a good answer ends it
+    return -100 * best.fun, lost * confirm + 2 * world.flaky * right * (1 - right) * until
+
+
 def lines(gates: int) -> Iterator[str]:
     yield f"{QUESTIONS} questions, margin {MARGIN}, {gates} gates each. Goal: {GOALS}."
     yield f"{'':31}  nothing changed                loss of {LOSS}"
@@ -103,6 +137,9 @@ def lines(gates: int) -> Iterator[str]:
         met = false <= 5 and undecided <= 10 and true >= 90 and max(extra, asked) <= 20
         word = ("met" if met else "MISSED") if world.goal else f"not promised ({'met' if met else 'missed'})"
         nothing = f"{false:7.1f} % {undecided:4.1f} % {extra:10.1f} %"
+        if world.chance and world.flaky == FLAKY and not world.both_sides:
+            bounds = ((confirm, *bound(world, confirm)) for confirm in (CONFIRM, CONFIRM - 1))
+            word += "; bound " + ", ".join(f"{most:.0f} ({n} times, {calls:.0f} asked)" for n, most, calls in bounds)
         yield f"{world.name:31}  {nothing} {true:6.1f} % {asked:9.1f} %   {word}"
 
 

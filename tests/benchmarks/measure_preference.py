@@ -92,7 +92,11 @@ JUDGES = (
 )
 
 
-DOCUMENT, QUESTION, RATIO = 0.6, 1.0, 0.5  # deviations of what documents and questions add, and of log ratios of lengths
+DOCUMENT, QUESTION, RATIO = (
+    0.6,
+    1.0,
+    0.5,
+)  # deviations of what documents and questions add, and of log ratios of lengths
 
 
 def verdicts(source, judge, edge, documents, questions, longer=0.4):
@@ -116,7 +120,9 @@ def win_rate_of(judge, edge, longer, spread):
 
 
 def simulate(runs, questions):
-    print(f"\n{runs} runs of {questions} questions from 20 documents; +- {196 * math.sqrt(0.05 * 0.95 / runs):.1f} at 5")
+    print(
+        f"\n{runs} runs of {questions} questions from 20 documents; +- {196 * math.sqrt(0.05 * 0.95 / runs):.1f} at 5"
+    )
     print(f"{'judge':16} {'edge':>5} {'truth':>6} {'holds it':>9} {'goal':>6}  {'said':>6} {'goal':>6}  "
           f"{'one order':>9}  {'at equal length':>15}")  # fmt: skip
     source = np.random.default_rng(20261122)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from proctor.reports.gate.verdicts import Samples, next_asked, on_these
 
-QUESTIONS, MARGIN, BUDGET = 100, 0.03, 30
+QUESTIONS, MARGIN, BUDGET = 100, 0.03, 40
 
 
 def alone(before: np.ndarray, now: np.ndarray, again: np.ndarray) -> Samples:
@@ -30,6 +30,28 @@ def test_losses_that_are_confirmed_are_found():
     assert (found.outcome, found.gain, found.noise > 0) == ("regressed", -0.05, True)
 
 
+def test_losses_are_found_beside_answers_that_vary():
+    """Signs of all seven that changed were no proof: what the new bot often has right is no loss, either way."""
+    before, now, again = np.ones(QUESTIONS), np.ones(QUESTIONS), np.full((QUESTIONS, 3), np.nan)
+    now[:5], again[:5] = 0, 0  # five lost for good
+    before[5], again[5] = 0, 0  # one lucky answer of the new bot
+    before[6], again[6] = 0, 1  # and one question that it mostly has right
+    found = on_these(alone(before, now, again), MARGIN)
+    assert found is not None
+    assert found.outcome == "regressed"
+    before[7:10], again[7:10] = 0, 1  # as many are gained for good as were lost
+    found = on_these(alone(before, now, again), MARGIN)
+    assert found is not None
+    assert found.outcome != "regressed"
+    assert found.gain >= -0.01
+
+
+def test_a_question_that_varies_is_not_asked_further():
+    before, now, again = np.ones(QUESTIONS), np.ones(QUESTIONS), np.full((QUESTIONS, 3), np.nan)
+    now[:2], again[0, 0], again[1, 0] = 0, 1, 0
+    assert next_asked([alone(before, now, again)], [1.0], 3, 10, 0) == [(1, False)]
+
+
 @pytest.mark.parametrize(("flaky", "right"), [(15, 0.15), (100, 0.03), (15, 0.5), (15, 0.85)])
 def test_a_bot_that_did_not_change_is_seldom_said_to_have_regressed(flaky, right):
     """16 and 47 of 100 gates said so of bots that are seldom right, where noise was that of the new bot alone."""
@@ -45,7 +67,7 @@ def _gate(chance: np.random.Generator, flaky: int, right: float) -> str:
     while True:
         samples = alone(before, now, again.copy())
         left = BUDGET - samples.asked_again
-        picked = next_asked([samples], [1.0], 3, min(5, left), 0)
+        picked = next_asked([samples], [1.0], 3, min(7, left), 0)
         found = on_these(samples, MARGIN, spent=samples.asked_again / BUDGET if picked else 1.0)
         assert found is not None
         if not picked or found.outcome == "not worse" or (samples.asked_again and found.outcome == "regressed"):
