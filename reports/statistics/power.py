@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .intervals import Clusters, Figures
-from .paired import Difference
+from .paired import FEW, Difference
 
 SKEWED = 1.0  # clusters more where questions are clustered
 ENDLESS = 1e4  # degrees of freedom from which an error is as good as known
+STEADIEST = 0.7  # of the studentised mean's deviation: a pilot's few changes tell little of how they lean
+LEAST = 0.25  # of the variance seen, that a smaller difference has at least
 LIKENESS = 0.5  # between two sides' values of a question, where only one side is known
 
 
@@ -31,9 +33,12 @@ class Spread:
         clusters: how many clusters these questions come from.
         design_effect: how many times greater the variance is than that of as many independent questions.
         degrees: of freedom of the variance, as which it is itself uncertain.
-        seen: how much of a difference the variance holds already, without its sign.
-        stirred: by how much the variance grows for each unit of loss beyond that, where few questions change: a loss
-            then comes of further ones. 0 where most change or a difference is shown, and where one side is unknown.
+        seen: the difference that the variance holds already, without its sign.
+        typical: how far a question goes that changes, where few do: another difference then comes of more or fewer of
+            them, and the variance with it. 0 where most change, and where one side is unknown.
+        changed: share of the questions that do, where few do; else 0.
+        lean: skewness of what a cluster adds to the difference, where few change, positive towards the one seen.
+        tails: its excess kurtosis.
     """
 
     variance: float
@@ -44,19 +49,51 @@ class Spread:
     design_effect: float
     degrees: float = math.inf
     seen: float = 0.0
-    stirred: float = 0.0
+    typical: float = 0.0
+    changed: float = 0.0
+    lean: float = 0.0
+    tails: float = 0.0
 
-    def standard_error(self, questions: int, repeats: float | None = None, delta: float = 0.0) -> float:
-        """Of the mean difference over that many questions, from clusters of the same size, were it ``delta``."""
-        more = self.stirred * max(abs(delta) - self.seen, 0.0)
-        return math.sqrt((self.variance + more + self.noise / (repeats or self.repeats)) / questions)
+    def standard_error(self, questions: int, repeats: float | None = None, delta: float | None = None) -> float:
+        """Of the mean difference over that many questions, from clusters of the same size.
+
+        Args:
+            questions: how many.
+            repeats: of each; None as seen.
+            delta: the difference that is to be shown; None takes the one that was seen.
+        """
+        variance = self.variance
+        if delta is not None and self.typical:  # of the change in squares, less that in the squared mean
+            wanted = min(abs(delta), self.typical)
+            more = (wanted - self.seen) * (self.typical - wanted - self.seen) * max(self.design_effect, 1.0)
+            variance = max(variance + more, variance * LEAST)
+        return math.sqrt((variance + self.noise / (repeats or self.repeats)) / questions)
 
     def questions_needed(
         self, delta: float, repeats: float | None = None, level: float = 0.95, power: float = 0.8
     ) -> int:  # fmt: skip
-        """How many questions show a difference of ``delta``, or that it is not as great; see ``questions_needed``."""
+        """How many questions show a difference of ``delta``, or that it is not as great; see ``questions_needed``.
+
+        Where few change, their number decides: with less than ``FEW`` nothing is shown.
+        """
+        from scipy.special import gammaincinv  # here, as scipy takes a while to load
+
         error = self.standard_error(self.questions, repeats, delta)
-        return questions_needed(error, self.questions, delta, level, power, self.clusters, self.degrees)
+        steady = self._steady(abs(delta) / (error * math.sqrt(self.clusters))) if error else 1.0
+        needed = questions_needed(
+            error, self.questions, delta, level, power, self.clusters, self.degrees, steady
+        )  # fmt: skip
+        if not self.typical:
+            return needed
+        changing = max(self.changed + (abs(delta) - self.seen) / self.typical, abs(delta) / self.typical)
+        return max(needed, math.ceil(float(gammaincinv(FEW, power)) / changing))
+
+    def _steady(self, far: float) -> float:
+        """Standard deviation of the studentised mean ``far`` standard deviations of a cluster from 0.
+
+        Where changes go one way, more of them raise the mean and its error together, so that their ratio varies less.
+        """
+        return math.sqrt(min(max(1 - far * self.lean + far * far * (self.tails + 2) / 4, STEADIEST**2), 1.0))
 
 
 def spread_of_pairs(baseline: Figures, candidate: Figures, clusters: NDArray[np.intp]) -> Spread:
@@ -80,11 +117,13 @@ def spread_of_pairs(baseline: Figures, candidate: Figures, clusters: NDArray[np.
     size = np.abs(values)
     if not 0 < np.count_nonzero(size) < len(size) / 2:
         return found
-    typical, seen = float(size @ size / size.sum()), abs(float(values.mean()))
-    if seen > NormalDist().inv_cdf(0.975) * found.standard_error(found.questions):
-        return found  # what changed holds such a loss already
-    # Half of a difference that may be chance alone is taken to be true.
-    return replace(found, seen=seen / 2, stirred=typical * max(found.design_effect, 1.0))
+    mean, grouped = float(values.mean()), Clusters.of(clusters[both])
+    off = grouped.sums(values - mean) * (1.0 if mean >= 0 else -1.0)
+    square = float((off**2).mean()) or 1.0
+    return replace(
+        found, seen=abs(mean), typical=float(size @ size / size.sum()), changed=np.count_nonzero(size) / len(size),
+        lean=float((off**3).mean()) / square**1.5, tails=float((off**4).mean()) / square**2 - 3,
+    )  # fmt: skip
 
 
 def spread_of_one(values: Figures, clusters: NDArray[np.intp], likeness: float = LIKENESS) -> Spread:
@@ -176,7 +215,7 @@ def _reach(level: float, power: float, degrees: float) -> float:
 
 def questions_needed(
     standard_error: float, questions: int, delta: float, level: float = 0.95, power: float = 0.8,
-    clusters: int | None = None, degrees: float = math.inf,
+    clusters: int | None = None, degrees: float = math.inf, steady: float = 1.0,
 ) -> int:  # fmt: skip
     """How many questions, those at hand included, show a difference of ``delta`` with the power wanted.
 
@@ -191,6 +230,7 @@ def questions_needed(
         clusters: how many clusters the questions came from; None when each is its own.
         degrees: of freedom of the standard error. Where it rests on few clusters more questions are taken, so that the
             power is as wanted over all errors that might have been seen.
+        steady: standard deviation of the mean over its standard error, which is 1 where neither leans.
 
     Raises:
         ValueError: ``delta`` is 0, or level or power is not between 0 and 1.
@@ -204,7 +244,9 @@ def questions_needed(
         raise ValueError(f"delta must not be 0, and level and power lie between 0 and 1, not {delta}, {level}, {power}")
     size = questions / (clusters or questions)
     unknown = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2 + (SKEWED if size > 1 else 0.0)
-    needed = questions * (_reach(level, power, degrees) * standard_error / delta) ** 2 + unknown * size
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    reach = quantile + steady * (_reach(level, power, degrees) - quantile)
+    needed = questions * (reach * standard_error / delta) ** 2 + unknown * size
     return max(2, math.ceil(needed - 1e-9))
 
 

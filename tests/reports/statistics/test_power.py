@@ -13,6 +13,7 @@ from proctor.reports.statistics.power import (
     spread_of_one,
     spread_of_pairs,
 )
+from scipy.stats import binom
 
 SEED = 20261121
 CHANCE = np.random.default_rng(SEED)
@@ -71,6 +72,24 @@ def test_the_plan_holds_in_simulation(likeness):
     foreseen = 100 * power(0.3 * math.sqrt((1 + 4 * likeness) / len(planned)), loss)
     assert deviation == pytest.approx(1, abs=0.25)
     assert verdicts([source], 400).regressed == pytest.approx(foreseen, abs=7)
+
+
+def test_where_all_changes_are_losses_their_number_is_planned():
+    """Five that changed are the fewest that show anything; SciPy: of 135 questions, as many change 80 times of 100."""
+    for lost in (6, 10, 16):  # 3, 5 and 8 of 100 in the pilot; what is planned for is 5
+        pilot = np.where(np.arange(200) < lost, -1.0, 0.0)[:, None]
+        found = spread_of_pairs(np.zeros((200, 1)), pilot, np.arange(200))
+        needed = found.questions_needed(0.05)
+        assert binom.sf(4, needed, 0.05) == pytest.approx(0.8, abs=0.03), (lost, needed)
+
+
+def test_a_difference_that_chance_made_greater_takes_no_more_questions():
+    """Five of 200 gained; with 5 of 100 more lost, as is planned for, the variance is that of three in twenty."""
+    for lost in (10, 20, 30):
+        pilot = np.repeat([1.0, -1.0, 0.0], [10, lost, 190 - lost])[:, None]
+        found = spread_of_pairs(np.zeros((200, 1)), pilot, np.arange(200))
+        variance = found.standard_error(200, delta=0.05) ** 2 * 200
+        assert variance == pytest.approx(0.15 - 0.05**2, rel=0.02)
 
 
 def two_operands(questions, repeats, alike=0.7, noise=0.2, clusters=None):
