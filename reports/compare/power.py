@@ -14,7 +14,7 @@ import numpy as np
 from ... import InputError
 from ..leaderboard import count
 from ..statistics.paired import Difference, difference
-from ..statistics.power import LIKENESS, Spread, spread_of_one, spread_of_pairs
+from ..statistics.power import LIKENESS, Spread, questions_needed, spread_of_one, spread_of_pairs
 from ..summary import MetricColumn
 from .comparable import check_cluster, mean_of_repeats, pair
 from .comparison import check_names, cluster_noun
@@ -181,7 +181,8 @@ def _believed(spread: Spread, found: Difference) -> Spread:
     if not found.few_changes or found.low is None or found.high is None:
         return spread
     error = (found.high - found.low) / 2 / NormalDist().inv_cdf((1 + LEVEL) / 2)
-    return replace(spread, variance=max(error**2 * found.questions, spread.variance + spread.noise), noise=0.0)
+    variance = max(error**2 * found.questions, spread.variance + spread.noise)
+    return replace(spread, variance=variance, noise=0.0, lean=0.0)  # nor do so few say how they lean
 
 
 def _made(bots: tuple[str, ...], found: Difference | None, spread: Spread, wish: Wish) -> Planned:
@@ -206,9 +207,15 @@ def _made(bots: tuple[str, ...], found: Difference | None, spread: Spread, wish:
 
 
 def _need(repeats: int, spread: Spread, wish: Wish) -> Need:
-    """With half of delta on either side of it, an interval leaves out 0 or minus delta: chance does not matter."""
+    """With half of delta on either side of it, an interval leaves out 0 or minus delta: chance does not matter.
+
+    That has to hold whatever the difference is: as seen, or delta, whichever varies more.
+    """
+    error = max(spread.standard_error(spread.questions, repeats, delta) for delta in (None, wish.delta))
     try:
         to_show = spread.questions_needed(wish.delta, repeats, LEVEL, wish.power)
-        return Need(repeats, to_show, spread.questions_needed(wish.delta / 2, repeats, LEVEL, 0.5))
+        half = wish.delta / 2
+        to_settle = questions_needed(error, spread.questions, half, LEVEL, 0.5, spread.clusters, spread.degrees)
+        return Need(repeats, to_show, max(to_show, to_settle))
     except (OverflowError, ZeroDivisionError) as error:
         raise InputError(f"no number of questions shows a difference of {wish.delta:g}.") from error

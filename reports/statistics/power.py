@@ -15,7 +15,7 @@ from .paired import FEW, Difference
 
 SKEWED = 1.0  # clusters more where questions are clustered
 ENDLESS = 1e4  # degrees of freedom from which an error is as good as known
-STEADIEST = 0.7  # of the studentised mean's deviation: a pilot's few changes tell little of how they lean
+STEADIEST = 0.5  # of the studentised mean's deviation: that of a count whose variance is its mean
 LEAST = 0.25  # of the variance seen, that a smaller difference has at least
 LIKENESS = 0.5  # between two sides' values of a question, where only one side is known
 

@@ -5,7 +5,7 @@ Run: python tests/benchmarks/compare_power.py [samples] (3 minutes with 1,000; t
 The best test is Student's t on document means for scores of equal documents, and McNemar's mid-p for yes/no questions
 alone, which is compared with the score test. Then the power that `plan` promises for 80, planned from a pilot: the mean
 over 300 pilots, each by the power that so many questions have, which is drawn at seven sizes and read between them. The
-last four cases were drawn once, after `plan` was settled by the others.
+last four cases were added when `plan` had been settled by the others.
 """
 
 import math
