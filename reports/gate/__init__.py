@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .verdicts import (
         ROUNDS,
         SHARE,
+        SHARE_ALONE,
         Again,
         BotVerdict,
         MetricVerdict,
