@@ -25,6 +25,7 @@ from .reading import PROTOBUF, records, whole_json
 Item = dict[str, Any]
 _MOST_OPEN: Final = 10_000  # traces that wait for more of their spans; then the one that waits longest is complete
 _DEPTH: Final = 12  # parts of an attribute's name
+_LEAST_TAKEN_IN: Final = 8  # characters of a reply by which it is known where it comes again
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR")
 _ASKS_MODEL: Final = ("chat", "text_completion", "generate_content", "completion", "llm")
 _SEARCHES: Final = ("retrieval", "retriever", "reranker")
@@ -235,17 +236,19 @@ def _rows(trace: str, spans: list[_Span], notes: Notes) -> Iterator[tuple[int, R
     groups = _groups(talked or _outermost(spans), by_id, notes)
     if not groups and any(span.attributes.get("gen_ai.request.model") for span in spans):
         notes.lose("a trace without messages is", "the application must record what is said (capture of content)")
-    for number, (group, top) in enumerate(zip(groups, _tops(groups, by_id), strict=True), 1):
+    tops = _tops(groups, by_id)
+    shares = _shares(groups, tops, spans, by_id)
+    for number, (group, top, share) in enumerate(zip(groups, tops, shares, strict=True), 1):
         identity = trace if number == 1 else f"{trace}-{number}"
-        yield group[0].line, _row(identity, group, top, _under(top, spans, by_id, len(groups)), notes)
+        yield group[0].line, _row(identity, group, top, share, notes)
 
 
 def _groups(talked: Sequence[_Span], by_id: Mapping[str, _Span], notes: Notes) -> list[list[_Span]]:
     """Calls of a model by what they answer.
 
     Those with the same messages of the user are one answer: an agent calls its model again with what tools said. Of
-    calls below one span the last answers, and those on whose messages it goes on are earlier turns; others are steps,
-    such as one that puts the question in other words to search with.
+    calls below one span those on whose messages another goes on are earlier turns, and those that serve a later one
+    are steps, such as one that puts the question in other words to search with. Each other one answers a question.
     """
     asked: dict[str, dict[tuple[str, ...], list[_Span]]] = {}
     for span in talked:
@@ -253,17 +256,36 @@ def _groups(talked: Sequence[_Span], by_id: Mapping[str, _Span], notes: Notes) -
         asked.setdefault(_ancestors(span, by_id)[-1].id, {}).setdefault(users, []).append(span)
     made = []
     for groups in asked.values():
-        last = max(groups, key=lambda users: (groups[users][-1].end, len(users)))
-        for users, group in groups.items():
-            if users == last[: len(users)]:
+        turns = {users[:length] for users in groups for length in range(1, len(users))}
+        in_order = sorted(groups.items(), key=lambda each: (each[1][-1].end, len(each[0])))
+        inputs = [(each.end, _taken_in(each)) for each in by_id.values()] if len(groups) > 1 else []
+        for place, (users, group) in enumerate(in_order, 1):
+            later = [_plain(others[-1]) for others, _ in in_order[place:]]
+            if users in turns or not _is_step(group, _plain(users[-1]), later, inputs):
                 made.append(group)
             else:
-                notes.lose(
-                    "a call with other messages is",
-                    "a trace is one request, and the call that ends last answers it",
-                    group[0].line,
-                )
+                notes.lose("a call with other messages is", "it serves a later call, which answers", group[0].line)
     return made
+
+
+def _is_step(group: Sequence[_Span], asked: str, later: Sequence[str], inputs: Sequence[tuple[int, str]]) -> bool:
+    """Whether a later call is asked the same in other words, or a later span takes in what this one replied."""
+    if any(asked in other or (other and other in asked) for other in later):
+        return True
+    replied, end = _plain(_text_of(group[-1].replied)), group[-1].end
+    return len(replied) >= _LEAST_TAKEN_IN and any(after > end and replied in text for after, text in inputs)
+
+
+def _taken_in(span: _Span) -> str:
+    given = span.first(
+        ("gen_ai.retrieval.query", "gen_ai.retrieval.query.text", "input.value", "traceloop.entity.input")
+    )
+    others = [each for each in span.asked if each["role"] != "assistant"]  # what was said before is history
+    return _plain(f"{_text_of(others)} {'' if given is None else _as_text(given)}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _outermost(spans: Sequence[_Span]) -> list[_Span]:
@@ -302,11 +324,23 @@ def _ancestors(span: _Span, by_id: Mapping[str, _Span]) -> list[_Span]:
     return line
 
 
-def _under(top: _Span, spans: Sequence[_Span], by_id: Mapping[str, _Span], groups: int) -> list[_Span]:
-    """The spans within: all of a trace that answers one question."""
-    if groups == 1:
-        return list(spans)
-    return [span for span in spans if any(each is top for each in _ancestors(span, by_id))]
+def _shares(
+    groups: Sequence[Sequence[_Span]], tops: Sequence[_Span], spans: Sequence[_Span], by_id: Mapping[str, _Span]
+) -> list[list[_Span]]:
+    """The spans of each answer: those within its outermost one, and what ended beside it before it did."""
+    if len(groups) == 1:
+        return [list(spans)]
+    shares: list[list[_Span]] = [[] for _ in groups]
+    place_of = {top.id: place for place, top in enumerate(tops)}
+    ends = [(group[-1].end, _ancestors(group[-1], by_id)[-1]) for group in groups]
+    for span in spans:
+        line = _ancestors(span, by_id)
+        place = next((place_of[each.id] for each in line if each.id in place_of), None)
+        if place is None:
+            place = next((n for n, (end, root) in enumerate(ends) if end >= span.end and root is line[-1]), None)
+        if place is not None:
+            shares[place].append(span)
+    return shares
 
 
 def _row(identity: str, group: Sequence[_Span], top: _Span, spans: Sequence[_Span], notes: Notes) -> Row:

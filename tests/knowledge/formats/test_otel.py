@@ -82,6 +82,14 @@ def messages(*texts):
     return {"stringValue": json.dumps(spoken)}
 
 
+def found_by(text):
+    """Attributes of a search."""
+    return {
+        "gen_ai.operation.name": {"stringValue": "retrieval"},
+        "gen_ai.retrieval.documents": {"stringValue": json.dumps([{"content": text, "id": "d"}])},
+    }
+
+
 def said(text):
     return {"stringValue": json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": text}]}])}
 
@@ -97,6 +105,13 @@ def test_what_is_one_answer_and_what_is_a_step_or_an_earlier_turn(tmp_path):
         span("b", 1, {asked: messages("Where?"), told: said("Here.")}, "8"),
         span("b", 3, {asked: messages("Where?", "Here.", "Why?"), told: said("Because.")}, "8"),
         span("b", 8),
+        span("f", 1, found_by("Mugs cost 9."), "8"),
+        span("f", 2, {asked: messages("Price of a mug?"), told: said("9 euros.")}, "8"),
+        span("f", 3, {asked: messages("A search for what they weigh"), told: said("weight of a plate")}, "8"),
+        span("f", 4, {**found_by("Plates weigh 1 kg."), "gen_ai.retrieval.query": {"stringValue": "Weight of a plate"}},
+             "8"),
+        span("f", 5, {asked: messages("How heavy is one?"), told: said("1 kg.")}, "8"),
+        span("f", 8),
         span("c", 5, {"gen_ai.request.model": {"stringValue": "m"}}),
         span("d", 1, {"openinference.span.kind": {"stringValue": "CHAIN"}, "input.value": {"stringValue": "Who?"},
                       "output.value": {"stringValue": "We."}}),
@@ -105,13 +120,16 @@ def test_what_is_one_answer_and_what_is_a_step_or_an_earlier_turn(tmp_path):
                              ("gen_ai.choice", {"message": json.dumps({"content": "So."})})]),
     )  # fmt: skip
     found = proctor.read(path)
+    assert [each["contexts"][0]["text"] for each in found if each["id"].startswith("f")] == [
+        "Mugs cost 9.", "Plates weigh 1 kg."
+    ]  # fmt: skip
     assert [(each["id"], each["question"], each["answer"], each["latency_ms"]) for each in found] == [
         ("a", "When?", "At nine.", 9), ("b", "Where?", "Here.", 1), ("b-2", "Why?", "Because.", 3),
+        ("f", "Price of a mug?", "9 euros.", 2), ("f-2", "How heavy is one?", "1 kg.", 5),
         ("d", "Who?", "We.", 1), ("e", "So?", "So.", 1),
     ]  # fmt: skip
     assert [each.partition(": ")[2] for each in found.lost] == [
-        "a call with other messages is not carried over: a trace is one request, and the call that ends last answers "
-        "it.",
+        "a call with other messages is not carried over (2 times): it serves a later call, which answers.",
         "a trace without messages is not carried over: the application must record what is said (capture of content).",
         "a message of the role system is not carried over: instructions and tools are the bot's own.",
     ]
