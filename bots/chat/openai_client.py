@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import orjson
+
 from ..bot import MOST_USED, BotRefused
 from ..http_replies import MOST_MB, PACKED, answered, pieces, whole
 from .limits import AttemptFailed
@@ -474,8 +476,7 @@ class Client:
             EndpointFailed: a redirect to another origin, or an answer that is too large.
             ValueError, RecursionError: the answer is no JSON.
         """
-        written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
-        return await self._ask("POST", path, written, bool(body.get("stream")))
+        return await self._ask("POST", path, _written(body), bool(body.get("stream")))
 
     async def models(self) -> list[str]:
         """Names of the models that the endpoint lists; raises whatever goes wrong."""
@@ -548,6 +549,14 @@ def _status_error(response: "httpx2.Response") -> "APIStatusError":
     error = content.get("error", content) if isinstance(content, dict) else content
     message = error.get("message") if isinstance(error, dict) else error
     return APIStatusError(message if isinstance(message, str) else "", response=response, body=error)
+
+
+def _written(body: Mapping[str, object]) -> bytes:
+    """The body as JSON; a history makes it long, and it is written anew for every turn."""
+    try:
+        return orjson.dumps(body, default=_plain, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    except TypeError:  # settings with keys or numbers that only the slower one can write
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
 
 
 def _plain(value: object) -> object:

@@ -326,8 +326,12 @@ class CorpusIndex:
         return standalone(question.text, self._before.get(question.id, ()))
 
     def clusters(self, keys: Iterable[str]) -> NDArray[np.intp]:
-        """Codes of the clusters of some questions, one each; see ``question_clusters``."""
-        return question_clusters([self.by_key[key] for key in keys], self.gold)
+        """Codes of the clusters of some questions, one each; see ``question_clusters``.
+
+        What a simulated user asked further is no question of the file, and belongs where its first one does.
+        """
+        found = (self.by_key.get(key) or self.by_key[f"{key.rpartition('/')[0]}/1"] for key in keys)
+        return question_clusters(list(found), self.gold)
 
     @cached_property
     def cache(self) -> Path:

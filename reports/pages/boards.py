@@ -785,9 +785,12 @@ def _censored(rows: NDArray[np.void]) -> tuple[float | None, ...]:
     return tuple(None if np.isnan(each) else float(each) for each in found)
 
 
+YES_OR_NO: Final = 2  # bins
+
+
 @dataclass(frozen=True, slots=True)
 class BotHistogram:
-    """The values of one bot as a chart and a sentence; ``chart`` is None without a value."""
+    """The values of one bot as a chart and a sentence; ``chart`` is None where its mean says as much."""
 
     bot: str
     chart: Histogram | None
@@ -819,7 +822,7 @@ def histograms(metric: MetricDistributions, places: Sequence[str]) -> MetricHist
 def _bot_histogram(metric: MetricDistributions, each: Distribution, place: int, most: int) -> BotHistogram:
     column = metric.column
     summary = _distribution_summary(each, column)
-    if not each.known:
+    if each.known < 2 or len(each.counts) == YES_OR_NO:  # the mean says it all
         return BotHistogram(each.bot, None, summary)
     chart = Histogram(
         title=f"{column.name} of {each.bot}", description="", edges=metric.bins.edges, counts=each.counts,

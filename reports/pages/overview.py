@@ -327,7 +327,7 @@ OVER: Final = "over questions, those of one document together"
 
 def _made(found: MetricSummary, bot: BotSummary) -> str:
     """From how many rows a mean is, and over what its interval."""
-    interval = "" if found.ci_low is None else f"; 95 % interval {OVER}"
+    interval = "" if found.ci_low is None else "; 95 % interval"
     return f"Mean {found.mean:.4g} of {found.n_ok:,} of {count(bot.rows, 'row')}{interval}"
 
 
