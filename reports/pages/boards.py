@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -204,11 +205,10 @@ def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leadi
         bots: those that are shown.
         leading: the metric that comes first.
     """
-    lines = run.store.connection.execute(QUESTIONS, [run.id]).fetchall()
-    kinds = [groups for groups in _groups(lines) if groups.parts_questions]
+    ids, groups = _groups(run.store.connection.execute(QUESTIONS, [run.id]))
+    kinds = [each for each in groups if each.parts_questions]
     if not kinds:
         return []
-    ids = np.array([line[0] for line in lines], np.int64)
     found: list[MetricBreakdowns] = []
     for evaluator, column in sorted(_columns(run), key=lambda each: each[1].name != leading):
         rows = [_bot_rows(run, bot, column, scores.get((bot, column.name)), ids) for bot in bots]
@@ -227,21 +227,35 @@ def _columns(run: ReportedRun) -> Iterable[tuple[RunEvaluator, MetricColumn]]:
     return [(evaluator, column) for evaluator, column in columns if column is not None and column.is_of_rows]
 
 
-def _groups(lines: Sequence[tuple[int, str, str]]) -> Iterable[_Groups]:
-    """Tags, with questions clustered by document, and documents, with each question its own cluster."""
-    own = np.arange(len(lines))
-    documents = [document or place for place, (_, _, document) in enumerate(lines)]
-    numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
-    by_document = np.array([numbers[document] for document in documents], np.intp)
-    tags = [(place, tag) for place, line in enumerate(lines) for tag in dict.fromkeys(orjson.loads(line[1]))]
-    yield _grouped("tag", tags, by_document)
-    yield _grouped("document", [(place, line[2]) for place, line in enumerate(lines) if line[2]], own)
+def _groups(lines: Iterable[tuple[int, str, str]]) -> tuple[NDArray[np.int64], tuple[_Groups, _Groups]]:
+    """Ids of the questions, and how they are grouped.
+
+    By tags, with questions clustered by document, and by documents, with each question its own cluster.
+    """
+    ids, documents, places, codes = array("q"), array("q"), array("q"), array("q")
+    names: dict[str, int] = {}
+    tags: dict[str, int] = {}
+    for place, (number, written, document) in enumerate(lines):
+        ids.append(number)
+        documents.append(names.setdefault(document, len(names)) if document else -1)
+        for tag in dict.fromkeys(orjson.loads(written)) if written != "[]" else ():
+            places.append(place)
+            codes.append(tags.setdefault(tag, len(tags)))
+    of, own = np.array(documents, np.intp), np.arange(len(ids))
+    _, first, alike = np.unique(np.where(of < 0, len(names) + own, of), return_index=True, return_inverse=True)
+    by_document = np.argsort(np.argsort(first))[alike.reshape(-1)]  # in the order in which they come
+    known = np.flatnonzero(of >= 0)
+    return np.array(ids, np.int64), (
+        _grouped("tag", tags, np.array(places, np.intp), np.array(codes, np.intp), by_document),
+        _grouped("document", names, known, of[known], own),
+    )
 
 
-def _grouped(kind: Kind, pairs: Sequence[tuple[int, str]], clusters: Codes) -> _Groups:
-    names = {name: number for number, name in enumerate(sorted({name for _, name in pairs}))}
-    members = np.array([place for place, _ in pairs], np.intp)
-    return _Groups(kind, tuple(names), members, np.array([names[name] for _, name in pairs], np.intp), clusters)
+def _grouped(kind: Kind, names: Mapping[str, int], members: Codes, codes: Codes, clusters: Codes) -> _Groups:
+    ordered = sorted(names)
+    places = np.empty(len(names), np.intp)
+    places[[names[name] for name in ordered]] = np.arange(len(names))
+    return _Groups(kind, tuple(ordered), members, places[codes], clusters)
 
 
 def _bot_rows(
