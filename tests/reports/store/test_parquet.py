@@ -25,8 +25,8 @@ def answer(question):
     if number % 13 == 5:
         raise ValueError(f"no answer to {number}")
     text = f"It is {number}" if (number * 7) % 10 < RIGHT else "I don't know."
-    contexts = [{"text": " ".join(WORDS[: 3 + number % 7]), "document": f"d{number % 3}.md", "score": number / 40}]
-    return {"answer": text, "contexts": contexts, "trace": {"similarity": (number * 11 % 40) / 40}, "cost": 0.001}
+    contexts = [{"text": " ".join(WORDS[: 3 + number % 7]), "document": f"d{number % 3}.md", "score": number / 24}]
+    return {"answer": text, "contexts": contexts, "trace": {"similarity": (number * 11 % 24) / 24}, "cost": 0.001}
 """
 BOT += """
 def terse(question):
@@ -46,7 +46,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "id": f"q{n}", "question": f"What is {n}", "expected_answer": f"It is {n}", "answerable": n % 9 > 0,
             "source_document": f"d{n % 11}.md" if n % 4 else "", "tags": ["odd" if n % 2 else "even"],
         }
-        for n in range(40)
+        for n in range(24)
     ]  # fmt: skip
     questions.append({"id": "talk", "turns": [{"ask": f"Turn {n}", "expected_answer": f"It is {n}"} for n in range(3)]})
     for name, right in (("a", 8), ("b", 5)):
@@ -114,7 +114,7 @@ def test_the_command_writes_parts(runs, tmp_path):
     shutil.copy(runs / "a.db", tmp_path / "proctor.db")
     done = typed("export", "latest", "--to", "parquet", "--into", "parts", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "172 rows" in done.stdout
+    assert "108 rows" in done.stdout
     assert "proctor report parts" in done.stdout
     made = typed("report", "parts/", "--markdown", "-", folder=tmp_path)
     assert "exact_match" in made.stdout
