@@ -33,7 +33,7 @@ class Spread:
         clusters: how many clusters these questions come from.
         design_effect: how many times greater the variance is than that of as many independent questions.
         degrees: of freedom of the variance, as which it is itself uncertain.
-        seen: the difference that the variance holds already, without its sign.
+        seen: the difference that the variance holds already, without its sign and less what chance adds.
         typical: how far a question goes that changes, where few do: another difference then comes of more or fewer of
             them, and the variance with it. 0 where most change, and where one side is unknown.
         changed: share of the questions that do, where few do; else 0.
@@ -120,8 +120,10 @@ def spread_of_pairs(baseline: Figures, candidate: Figures, clusters: NDArray[np.
     mean, grouped = float(values.mean()), Clusters.of(clusters[both])
     off = grouped.sums(values - mean) * (1.0 if mean >= 0 else -1.0)
     square = float((off**2).mean()) or 1.0
+    # The square of a mean is too great by its variance: that much of the difference is chance.
+    true = math.sqrt(max(mean**2 - found.standard_error(found.questions) ** 2, 0.0))
     return replace(
-        found, seen=abs(mean), typical=float(size @ size / size.sum()), changed=np.count_nonzero(size) / len(size),
+        found, seen=true, typical=float(size @ size / size.sum()), changed=np.count_nonzero(size) / len(size),
         lean=float((off**3).mean()) / square**1.5, tails=float((off**4).mean()) / square**2 - 3,
     )  # fmt: skip
 
