@@ -950,7 +950,7 @@ def _test_of(row: Row, notes: Notes) -> Item:
             asserts.append(made)
     asserts += [each for each in map(_of_constraint, _constraints(row)) if each is not None]
     if asserts:
-        test["assert"] = asserts
+        test["assert"] = [_literal(each) for each in asserts]
     metadata = dict(_object(row.get("metadata")))
     metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
     if metadata:
@@ -961,6 +961,19 @@ def _test_of(row: Row, notes: Notes) -> Item:
         if row.get(key):
             notes.lose(key, "a test of promptfoo has no place for it")
     return test
+
+
+def _literal(assertion: Item) -> Item:
+    """The assertion, and those in it, with values in which nunjucks sees no template."""
+    made = dict(assertion)
+    match made.get("value"):
+        case str() as text:
+            made["value"] = _raw(text)
+        case list() as texts:
+            made["value"] = [_raw(each) if isinstance(each, str) else each for each in texts]
+    if isinstance(made.get("assert"), list):
+        made["assert"] = [_literal(each) for each in made["assert"]]
+    return made
 
 
 def _raw(text: str) -> str:
@@ -979,10 +992,10 @@ def _of_constraint(given: object) -> Item | None:
     if len(members) == 1 and (prefix := next((each for each in prefixes if members[0].startswith(each)), "")):
         return {"type": prefixes[prefix], "value": members[0].removeprefix(prefix), "metric": _CONSTRAINT}
     if len(members) == 1:
-        return {"type": "contains", "value": _raw(members[0]), "metric": _CONSTRAINT}
+        return {"type": "contains", "value": members[0], "metric": _CONSTRAINT}
     if any(each.startswith(tuple(prefixes)) for each in members) or not members:
         return None  # one of several patterns: it stays under `metadata` alone
-    return {"type": "contains-any", "value": [_raw(each) for each in members], "metric": _CONSTRAINT}
+    return {"type": "contains-any", "value": members, "metric": _CONSTRAINT}
 
 
 def _write_table(tests: list[Item], path: Path, notes: Notes) -> None:
