@@ -7,12 +7,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Self, overload
+from typing import Any, Final, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-Places = NDArray[np.intp] | NDArray[np.int32]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Cases(Sequence[Case]):
         self, columns: CaseColumns, read: Callable[[Sequence[int]], Sequence[Case]], ids: Sequence[int], origin: object
     ) -> None:
         self._source = _Source(columns, read, origin, ids)
-        self._at: Places = np.arange(len(self._source.keys), dtype=np.int32)
+        self._at: NDArray[Any] = np.arange(len(self._source.keys), dtype=np.int32)
         self._window: tuple[int, Sequence[Case]] = 0, ()
 
     @classmethod
@@ -196,7 +196,7 @@ class PlacesByKey:
     """
 
     def __init__(self, cases: Cases) -> None:
-        self._order = np.argsort(cases.keys, kind="stable").astype(np.int32)
+        self._order: NDArray[Any] = np.argsort(cases.keys, kind="stable").astype(np.int32)
         self._sorted = cases.keys[self._order]
 
     def of_numbers(self, keys: NDArray[np.uint64]) -> Places:

@@ -417,7 +417,7 @@ class _Questions:
     of_key: Mapping[int, Sequence[int]]
     first_turns: Mapping[int, int]
     _sorted: NDArray[np.int64]
-    _places: Places
+    _places: NDArray[Any]  # of 32 bits
 
     @classmethod
     def read(cls, store: Store, run_id: int) -> _Questions:
@@ -430,7 +430,8 @@ class _Questions:
                 if extra and SIMULATED in orjson.loads(extra):
                     simulated.append((key, f"{conversation}/1"))
         cases = Cases(columns, partial(_cases, store), ids, store.path.resolve())
-        numbers, places = np.array(ids, np.int64), np.arange(len(ids), dtype=np.int32)
+        numbers = np.array(ids, np.int64)
+        places: NDArray[Any] = np.arange(len(ids), dtype=np.int32)
         of_key: dict[int, list[int]] = {}
         _, first, alike = np.unique(cases.keys, return_index=True, return_inverse=True)
         if len(first) < len(cases):
@@ -448,7 +449,7 @@ class _Questions:
         """The places of questions by their ids."""
         return self._places[np.searchsorted(self._sorted, np.array(ids, np.int64))]
 
-    def began(self, places: Places) -> Places:
+    def began(self, places: Places) -> NDArray[Any]:
         """The places of the first turns of what stands at some places."""
         return np.array([self.first_turns.get(each, each) for each in places.tolist()], np.int32)
 
