@@ -128,7 +128,7 @@ def drawn(rows: Iterable[Answered], seed: int, most: int | None = None) -> list[
     and another run of the same questions has the same order.
     """
 
-    def digest(row: Answered) -> str:
+    def digest(row: Answered) -> bytes:
         return _digest(str(seed), row.question, str(row.repeat))
 
     return sorted(rows, key=digest) if most is None else heapq.nsmallest(most, rows, key=digest)

@@ -152,17 +152,20 @@ class Cases(Sequence[Case]):
     @property
     def keys(self) -> NDArray[np.uint64]:
         """A number for each key."""
-        return self._source.keys[self._at]
+        found: NDArray[np.uint64] = self._source.keys[self._at]
+        return found
 
     @property
     def sources(self) -> NDArray[np.int32]:
         """A number for each source document, OWN for none."""
-        return self._source.sources[self._at]
+        found: NDArray[np.int32] = self._source.sources[self._at]
+        return found
 
     @property
     def answerable(self) -> NDArray[np.int8]:
         """1 or 0, and -1 where the question set does not say."""
-        return self._source.answerable[self._at]
+        found: NDArray[np.int8] = self._source.answerable[self._at]
+        return found
 
     @property
     def has_conversations(self) -> bool:

@@ -506,7 +506,7 @@ class Limits:
     rows: int = LISTED_ROWS
 
 
-EVERYTHING: Final = Limits(None, *[1 << 60] * 3, rows=1 << 60)
+EVERYTHING: Final = Limits(None, 1 << 60, 1 << 60, 1 << 60, rows=1 << 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -666,6 +666,7 @@ def _blocks_of(
 ) -> Iterator[tuple[str, bytes]]:
     origin = own[0].origin
     numbers, wanted, called = block_numbers(own), contents.details.wanted, contents.calls.wanted
+    ids: set[int] = set()
     if listed.ids is not None:
         ids = set(orjson.loads(listed.ids))
         numbers = sorted({each // QUESTIONS_A_BLOCK for each in ids})
