@@ -41,7 +41,8 @@ def headline_blocks(summary: Summary) -> Iterator[Block]:
 def leaderboard_table(summary: Summary, timed: bool = True) -> Iterator[Block]:
     """The table, then what its figures are.
 
-    A cell is mean, 95 % interval, ``*`` on the best, and ``n`` where fewer rows than asked have a value.
+    A cell is mean, 95 % interval, ``*`` on the best, and ``n`` where fewer rows than asked have a value; where that is
+    one number for all bots, it stands once, beside the metric.
 
     Args:
         summary: of a run.
@@ -69,11 +70,10 @@ def conversation_blocks(summary: Summary) -> Iterator[Block]:
     rows: list[Row] = []
     for names in dict.fromkeys((turn.first, turn.last) for each in talked for turn in each.turns):
         turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
-        sizes = {turn.rows for turn in turns if turn is not None}
+        sizes = {turn.n_ok for turn in turns if turn is not None and turn.mean is not None}
         name = next(turn.name for turn in turns if turn is not None)
-        is_same = len(sizes) == 1
-        heading = (name, Span(f" n{sizes.pop()}", "dim")) if is_same else name
-        rows.append([heading, *(_turn_cell(turn, column, not is_same) for turn in turns)])
+        heading = (name, *_number(*sizes)) if len(sizes) == 1 else name
+        rows.append([heading, *(_turn_cell(turn, column, len(sizes) > 1) for turn in turns)])
     rows.append(["all turns right", *map(_all_right, talked)])
     rows.append(["first wrong turn", *map(_first_wrong, talked)])
     if len({len(each.turns) for each in talked}) > 1 or len({each.mean_turns for each in talked}) > 1:
@@ -86,7 +86,7 @@ def _turn_cell(turn: TurnFigure | None, column: MetricColumn, is_counted: bool) 
     if turn is None or turn.mean is None:
         return "-"
     mean = figure(turn.mean, column)
-    noted = (Span(f" n{turn.n_ok}", "dim"),) if turn.n_ok < turn.rows or is_counted else ()
+    noted = _number(turn.n_ok) if is_counted else ()
     if turn.ci_low is None or turn.ci_high is None:
         return mean, *noted
     low, high = (figure(value, column).removeprefix("0") or "0" for value in (turn.ci_low, turn.ci_high))
@@ -96,12 +96,11 @@ def _turn_cell(turn: TurnFigure | None, column: MetricColumn, is_counted: bool) 
 def _all_right(found: BotConversations) -> Words | Cell:
     if found.share is None:
         return "- unknown"
-    of = f"{found.all_right:,} of {found.conversations:,}"
-    unknown = (Span(f" n{found.known}", "dim"),) if found.known < found.conversations else ()
+    of = f"{found.all_right:,} of {found.known:,}"
     if found.ci_low is None or found.ci_high is None:
-        return of, *unknown
+        return of
     low, high = (f"{end:.2f}".removeprefix("0") for end in (found.ci_low, found.ci_high))
-    return Cell((of, f" {low}-{high}", *unknown), stacked=((of, *unknown), f"{low}-{high}"))
+    return Cell((of, f" {low}-{high}"), stacked=(of, f"{low}-{high}"))
 
 
 def _first_wrong(found: BotConversations) -> Cell:
@@ -123,12 +122,24 @@ def _metric_rows(summary: Summary, timed: bool) -> Iterator[Row]:
             yield RowGroup(heading, "")
             continue
         best = best_bots(column, summary.bots)
-        yield [heading, *(_cell(bot.metrics[column.name], bot, column, bot.name in best) for bot in summary.bots)]
+        sizes = {metric.n_ok for bot in summary.bots if (metric := bot.metrics[column.name]).mean is not None}
+        number = _number(*sizes) if len(sizes) == 1 and _is_missing_some(column, summary) else ()
+        cells = (_cell(bot, column, bot.name in best, len(sizes) > 1) for bot in summary.bots)
+        yield [(*heading, *number), *cells]
         if any(bot.metrics[column.name].calibration for bot in summary.bots):
             yield ["  corrected", *(_corrected(bot.metrics[column.name], column) for bot in summary.bots)]
 
 
-def _headed(summary: Summary, timed: bool) -> Iterator[tuple[Words, MetricColumn | None]]:
+def _number(values: int) -> tuple[Span]:
+    return (Span(f" n{values}", "dim"),)
+
+
+def _is_missing_some(column: MetricColumn, summary: Summary) -> bool:
+    """Whether a bot has fewer values than rows."""
+    return any(bot.metrics[column.name].n_ok < bot.rows for bot in summary.bots if bot.metrics[column.name].n_ok)
+
+
+def _headed(summary: Summary, timed: bool) -> Iterator[tuple[tuple[str | Span, ...], MetricColumn | None]]:
     """The columns with their headings; rates of one family stand under its name, which has no column of its own."""
     shown = [
         column for column in primary_first(summary)
@@ -140,7 +151,7 @@ def _headed(summary: Summary, timed: bool) -> Iterator[tuple[Words, MetricColumn
         family, _, rate = column.name.rpartition(".")
         shared = family if families[family] > 1 else ""
         if shared and shared != before:
-            yield quoted(shared), None
+            yield (quoted(shared),), None
         before = shared
         arrow = f" {ARROWS[column.better]}".rstrip()
         yield (("  ", quoted(rate), arrow) if shared else (quoted(column.name), arrow)), column
@@ -195,14 +206,15 @@ def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
     return {name for name, mean in means.items() if mean == top}
 
 
-def _cell(metric: MetricSummary, bot: BotSummary, column: MetricColumn, best: bool) -> Cell:
+def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -> Cell:
+    metric = bot.metrics[column.name]
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
         return Cell(f"- {reason}", "dim", wraps=True, stacked=textwrap.wrap(str(reason).replace("_", " "), STACKED))
     style: Style = "good" if best else ""
     mean = Span(figure(metric.mean, column), style)
     star = (Span("*", "good"),) if best else ()
-    number = (Span(f" n{metric.n_ok}", "dim"),) if metric.n_ok < bot.rows else ()
+    number = _number(metric.n_ok) if is_counted and metric.n_ok < bot.rows else ()
     if metric.ci_low is None or metric.ci_high is None:
         return Cell((mean, *star, *number))
     low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
@@ -274,7 +286,7 @@ def _sum(value: float | None, layout: str, rows: int, bot: BotSummary) -> Words:
     """A sum, with ``n`` where fewer rows than asked report the figure."""
     if value is None:
         return "-"
-    return (layout.format(value), Span(f" n{rows}", "dim")) if rows < bot.rows else layout.format(value)
+    return (layout.format(value), *_number(rows)) if rows < bot.rows else layout.format(value)
 
 
 def _failures(bot: BotSummary) -> Words | Cell:
@@ -289,7 +301,9 @@ def _failures(bot: BotSummary) -> Words | Cell:
 def _legend(summary: Summary) -> Iterator[Block]:
     most = max((bot.latency.in_flight for bot in summary.bots if bot.latency), default=0)
     crowd = f"; latency with up to {most} in flight" if most > 1 else ""
-    yield Sentence(f"mean and 95 % interval over questions{crowd}; * best; ↑ higher is better", "dim")
+    some = any(_is_missing_some(column, summary) for column in summary.metrics)
+    number = "; n: values, where some are missing" if some else ""
+    yield Sentence(f"mean and 95 % interval over questions{number}{crowd}; * best; ↑ higher is better", "dim")
     if summary.primary is not None:
         yield Sentence(summary.primary.why, "dim")
     about = (*about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge))

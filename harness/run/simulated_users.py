@@ -227,7 +227,7 @@ class SimulatedUsers:
         """From now on say only what is cached in this database, None for nowhere; ``next`` raises for all else."""
         self._is_prepared = True
         self.cache.elsewhere = _nowhere
-        if path is not None:
+        if self.model is not None and path is not None:
             self.cache.bind(path, None, fresh=fresh)
 
     async def next(

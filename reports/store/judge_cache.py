@@ -14,7 +14,7 @@ from ...bots.chat.judge import finish_reason
 from ...metrics import JudgeUnavailable
 from ...metrics.declaration import exception_line
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
-from .database import connect, explain
+from .database import connect, connect_to_read, explain
 from .judge_calls import CachedCall, CallRecord, call_key
 from .run_results import now
 from .writer import RowWriter
@@ -96,17 +96,16 @@ class JudgeCache:
         self._recent: dict[bytes, CachedCall] = {}
         self._keys: _Keys | None = None
 
-    def bind(
-        self, path: Path, writer: RowWriter | None, *, fresh: bool = False
-    ) -> None:  # fmt: skip
+    def bind(self, path: Path, writer: RowWriter | None, *, fresh: bool = False) -> None:
         """Keep calls in this database from now on.
 
         Args:
             path: the database.
-            writer: of the run; None where nothing is to be stored.
+            writer: of the run; None where nothing is to be stored, and then the database may be read-only.
             fresh: ignore replies cached before now; what is asked from now on is still shared.
         """
-        self._path, self._connection, self._writer = path, connect(path, any_thread=True), writer
+        self._path, self._writer = path, writer
+        self._connection = connect_to_read(path) if writer is None else connect(path, any_thread=True)
         self._since = now() if fresh else ""
         self._keys = _Keys(self._connection)
 

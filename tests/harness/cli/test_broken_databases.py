@@ -82,7 +82,7 @@ def test_a_damaged_page_is_a_sentence_or_does_not_matter(copy, seed):
             ("report", "--html", "page.html"),
             "line 1 of table bots holds a blob in column kind",
         ),
-        ("UPDATE questions SET tags = '['", ("rank",), "holds no JSON list in column tags"),
+        ("UPDATE questions SET tags = '['", ("report", "--html", "page.html"), "holds no JSON list in column tags"),
     ],
 )
 def test_broken_json_in_a_column_is_named(copy, change, command, says):
