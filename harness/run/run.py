@@ -438,9 +438,8 @@ class _RunInProgress:
             ended = "finished" if self._left_out is None else "stopped"
             self._status = "failed" if evaluation.judging.problem or self.problems else ended
         finally:
-            for (
-                bot_queue
-            ) in self.bot_queues:  # one that nobody was asked of, too: it may share connections with another
+            # One that nobody was asked of, too: it may share connections with another.
+            for bot_queue in self.bot_queues:
                 await close(bot_queue)
             await evaluation.judging.close()
             await evaluation.users.close()
