@@ -298,7 +298,7 @@ def rank(
 
     Example::
 
-        print(proctor.rank(metrics=["exact_match"]).to_dict()["details"])
+        print(proctor.rank(metrics=["exact_match"]))
     """
     return rank_named(
         side_of(run), Path(db), metrics=metrics, bots=bots, costs=costs, cluster=cluster, seed=seed

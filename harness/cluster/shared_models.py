@@ -85,13 +85,8 @@ class SharedRunner:
         self, call: Call, key: str, open_model: Callable[[], Any], opening: tuple[bytes, int, int],
         is_timed: bool = False,
     ) -> None:  # fmt: skip
-        self._call, self._key, self._open_model, self._opening, self._is_timed = (
-            call,
-            key,
-            open_model,
-            opening,
-            is_timed,
-        )
+        self._call, self._key, self._open_model = call, key, open_model
+        self._opening, self._is_timed = opening, is_timed
         self._here: Any = None
 
     def open(self) -> Any:  # noqa: ANN401 - a Runner
