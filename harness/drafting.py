@@ -49,10 +49,10 @@ from ..metrics.judge.call import TEXT, Answer, Block, JudgeCall, Reading, record
 from ..metrics.judge.replies import Malformed, read_list, read_object
 from ..reports import check_file, whole_file
 from ..reports.store import RowWriter, Store, VectorCache
+from .run import tokens
 from .run.interrupts import Interrupts, undisturbed
 from .run.judging import Judging, open_judging
 from .run.local_models import open_embedder
-from .run.run import tokens
 from .suite.choices import choose_judge
 from .suite.suite_file import load_named, sample_suite
 

@@ -18,7 +18,7 @@ from ..metrics.judge.replies import Malformed, read_boolean, read_list, read_obj
 from ..reports import check_file
 from ..reports.store import Store
 from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, replies_of, write_drafts
-from .run.run import tokens
+from .run import tokens
 from .run.scoring import quotes_of
 
 if TYPE_CHECKING:

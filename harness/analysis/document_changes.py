@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 NEAR_SAME: Final = 0.9  # of the shingles of two texts: the same text with a few words changed
 _SHINGLE: Final = 8  # characters: about a word and a half, and no language needs blanks for it
-_REPLY_ESTIMATE: Final = 32  # shingles of a text by which others like it are looked up
+_LEAST: Final = 32  # shingles of a text by which others like it are looked up
 _LOOKED_AT: Final = 8  # texts that share most of them
 _COMMON: Final = 200  # documents in which a shingle may stand and still tell something
 
@@ -149,21 +149,19 @@ def _near_pairs(gone: Sequence[Document], come: Sequence[Document]) -> Iterator[
     """Unlikeness, place of the new and place of the old document, of those that are near the same."""
     holding: dict[int, list[int]] = {}
     for place, document in enumerate(gone if come else ()):
-        for mark in _reply_estimate(document.text):
+        for mark in _least_hashes(document.text):
             holding.setdefault(mark, []).append(place)
     telling = {mark: places for mark, places in holding.items() if len(places) <= _COMMON}
     for new, document in enumerate(come if gone else ()):
-        shared = Counter(place for mark in _reply_estimate(document.text) for place in telling.get(mark, ()))
+        shared = Counter(place for mark in _least_hashes(document.text) for place in telling.get(mark, ()))
         for old, _ in sorted(shared.items(), key=lambda each: (-each[1], each[0]))[:_LOOKED_AT]:
             if (alike := likeness(gone[old].text, document.text)) >= NEAR_SAME:
                 yield -alike, new, old
 
 
-def _reply_estimate(text: str) -> list[int]:
+def _least_hashes(text: str) -> list[int]:
     """The least hashes of its shingles: two texts that are near the same share most of them (Broder 1997)."""
-    return heapq.nsmallest(
-        _REPLY_ESTIMATE, {zlib.crc32(each.encode("utf-8", "surrogatepass")) for each in _shingles(text)}
-    )
+    return heapq.nsmallest(_LEAST, {zlib.crc32(each.encode("utf-8", "surrogatepass")) for each in _shingles(text)})
 
 
 MOST_CALLS: Final = 500  # answers asked for to find out which edit turned an answer

@@ -7,7 +7,7 @@ from ... import front
 if TYPE_CHECKING:
     from .asking import ask
     from .engine import Watcher
-    from .estimate import CostEstimate, cost_estimate, estimate_blocks, estimate_object, open_run
+    from .estimate import CostEstimate, cost_estimate, estimate_blocks, estimate_object, open_run, tokens
     from .interrupts import STOP, DaemonThreads, Interrupts, Stop
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
     from .judging import JudgeUnfit, Judging, open_entailment, open_judging

@@ -7,12 +7,24 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ... import InputError
+from ...bots import (
+    ChatModelSettings,
+    Context,
+    FaqSettings,
+    FullContextSettings,
+    HistorySettings,
+    RagSettings,
+    Reply,
+    Usage,
+    condense_prompt,
+)
 from ...knowledge import Embedded
 from ...knowledge.questions.conversations import SIMULATED, Simulation, simulation_of
 from ...metrics.facts import Conversation, Turn
@@ -51,17 +63,84 @@ from ...reports import (
 )
 from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
-from .queues import BotQueue, Says, Todo, todo_by_row
+from .queues import ANSWER, BotQueue, Says, Todo, todo_by_row
 from .queues import Item as Asked
-from .run import CHARACTERS_A_TOKEN, CHUNK_SIZE, CHUNKS, tokens
 from .scoring import RowFacts
 from .simulated_users import SimulateUser, UserMessage
 
 if TYPE_CHECKING:
-    from ...knowledge import Message, Question
+    from ...bots import BotSettings
+    from ...knowledge import Knowledge, Message, Question
     from ...metrics.plan import Plan
     from .local_models import ListedModel
     from .run import Evaluation
+
+
+CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens
+CHUNKS: Final = 4  # contexts of a bot of one's own, of which nothing is known
+CHUNK_SIZE: Final = 600
+FILLER: Final = "This is how it stands in the documents that the bot has read. "
+
+ReplyEstimate = Callable[[str, "Question", "Sequence[Message]"], Reply]
+
+
+def tokens(characters: float) -> int:
+    """How many tokens so many characters may be."""
+    return round(characters / CHARACTERS_A_TOKEN)
+
+
+def reply_estimates(
+    bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge]
+) -> ReplyEstimate:
+    """A function of a bot's name, a question and the messages before it that estimates the reply.
+
+    The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
+    bot's settings have it. Usage is what the bot's own language model would take, in as many ``requests`` as the trace
+    says; None where it has none, or where nothing is known of it.
+    """
+
+    @cache
+    def contexts(bot: str) -> tuple[Context, ...] | None:
+        match bots[bot]:
+            case FaqSettings():
+                return None
+            case FullContextSettings():
+                return tuple(Context(each.text, each.id) for each in knowledge().documents)
+            case RagSettings(top_k=top_k, chunk_size=chunk_size):
+                text = "\n".join(each.text for each in knowledge().documents) or FILLER * chunk_size
+                starts = range(0, max(1, len(text) - chunk_size), max(1, len(text) // top_k))
+                return tuple(Context(text[start : start + chunk_size]) for start in starts[:top_k])
+        return tuple(Context((FILLER * CHUNK_SIZE)[:CHUNK_SIZE]) for _ in range(CHUNKS))
+
+    @cache
+    def context_length(bot: str) -> int:
+        return sum(len(context.text) for context in contexts(bot) or ())
+
+    def reply_estimate(bot: str, question: Question, history: Sequence[Message]) -> Reply:
+        answer = next((expected for expected in question.expected if expected.strip()), ANSWER)
+        settings = bots[bot]
+        model = _model_of(settings, models)
+        if model is None or not isinstance(settings, HistorySettings):
+            return Reply(answer, contexts(bot))
+        taken, given, requests = tokens(len(question.text) + context_length(bot)), tokens(len(answer)), 1
+        if history and settings.history != "none":
+            before = min(tokens(sum(len(each["content"]) for each in history)), settings.history_tokens)
+            taken += before
+            if settings.history == "condense":  # by a request of its own, which gives the question
+                asked = tokens(len(question.text))
+                taken, given, requests = taken + tokens(len(condense_prompt())) + asked, given + asked, 2
+        cost = model.prices.cost(taken, given) if model.prices else None
+        return Reply(answer, contexts(bot), Usage(taken, given, cost), trace={"requests": requests})
+
+    return reply_estimate
+
+
+def _model_of(bot: BotSettings, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings | None:
+    """The language model of a bot of ours; None where it has none."""
+    if not isinstance(bot, (FullContextSettings, RagSettings)):
+        return None
+    settings = models.get(bot.model) or ChatModelSettings(model=bot.model)
+    return None if settings.kind == "extractive" else settings
 
 
 def open_run(header: RunHeader, store: Store) -> OpenRun:
@@ -304,6 +383,7 @@ def cost_estimate(evaluation: Evaluation, database: Path) -> CostEstimate:
 class _Estimator:
     def __init__(self, evaluation: Evaluation, store: Store) -> None:
         self._evaluation = evaluation
+        self._reply_estimate = evaluation.reply_estimate() if evaluation.reply_estimate else lambda *_: Reply(None)
         self._store = store
         self._run_results = RunResults(store)
         self._run = open_run(evaluation.header, store)
@@ -383,7 +463,7 @@ class _Estimator:
         self.made.to_ask += 1
         self.made.assumed = True
         self.made.is_simulated |= SIMULATED in item.row.question.extra
-        reply = self._evaluation.reply_estimate(bot_queue.name, item.row.question, item.row.history)
+        reply = self._reply_estimate(bot_queue.name, item.row.question, item.row.history)
         # No two bots answer alike, so what is asked of one answer is not taken to be asked of the other.
         item.row.reply = replace(reply, answer=f"{bot_queue.name} {item.row.repeat}: {reply.answer}")
         if reply.usage.tokens_in is not None:
@@ -479,7 +559,7 @@ class _Estimator:
     ) -> None:
         for bot, items in sample if plan.metrics else ():
             items = [each for item in items for each in [item] * _turns(item.question)]
-            replies = [item.reply or self._evaluation.reply_estimate(bot, item.question, ()) for item in items]
+            replies = [item.reply or self._reply_estimate(bot, item.question, ()) for item in items]
             turns = tuple(
                 Turn(number, item.question.text, f"{bot} {item.repeat}: {reply.answer}", item.question.expected)
                 for number, (item, reply) in enumerate(zip(items, replies, strict=True), 1)

@@ -8,24 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import orjson
 
 from ... import InputError
-from ...bots import (
-    ChatModelSettings,
-    Context,
-    FaqSettings,
-    FullContextSettings,
-    HistorySettings,
-    RagSettings,
-    Reply,
-    Usage,
-    condense_prompt,
-)
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
 from ...reports import Findings, Summary, families, keep_findings, summarise
@@ -48,90 +36,23 @@ from .engine import Engine, Watcher
 from .interrupts import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
-from .queues import ANSWER, BotQueue, Stopper, cached_scores, close, without_history
+from .queues import BotQueue, Stopper, cached_scores, close, without_history
 from .scoring import RowFacts, Scorer
 from .simulated_users import SimulatedUsers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...bots import BotSettings
-    from ...knowledge import BatchingEmbedder, Knowledge, Message, Question, Questions
+    from ...knowledge import BatchingEmbedder, Questions
     from ...metrics.plan import Plan
     from ...reports import MetricSummary
     from ..suite import LoadedSuite
     from .conversation_scoring import ConversationScorer
+    from .estimate import ReplyEstimate
     from .evidence import Places
     from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
     from .run_config import RunConfig
-
-
-CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens
-CHUNKS: Final = 4  # contexts of a bot of one's own, of which nothing is known
-CHUNK_SIZE: Final = 600
-FILLER: Final = "This is how it stands in the documents that the bot has read. "
-
-ReplyEstimate = Callable[[str, "Question", "Sequence[Message]"], Reply]
-
-
-def tokens(characters: float) -> int:
-    """How many tokens so many characters may be."""
-    return round(characters / CHARACTERS_A_TOKEN)
-
-
-def reply_estimates(
-    bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge]
-) -> ReplyEstimate:
-    """A function of a bot's name, a question and the messages before it that estimates the reply.
-
-    The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
-    bot's settings have it. Usage is what the bot's own language model would take, in as many ``requests`` as the trace
-    says; None where it has none, or where nothing is known of it.
-    """
-
-    @cache
-    def contexts(bot: str) -> tuple[Context, ...] | None:
-        match bots[bot]:
-            case FaqSettings():
-                return None
-            case FullContextSettings():
-                return tuple(Context(each.text, each.id) for each in knowledge().documents)
-            case RagSettings(top_k=top_k, chunk_size=chunk_size):
-                text = "\n".join(each.text for each in knowledge().documents) or FILLER * chunk_size
-                starts = range(0, max(1, len(text) - chunk_size), max(1, len(text) // top_k))
-                return tuple(Context(text[start : start + chunk_size]) for start in starts[:top_k])
-        return tuple(Context((FILLER * CHUNK_SIZE)[:CHUNK_SIZE]) for _ in range(CHUNKS))
-
-    @cache
-    def context_length(bot: str) -> int:
-        return sum(len(context.text) for context in contexts(bot) or ())
-
-    def reply_estimate(bot: str, question: Question, history: Sequence[Message]) -> Reply:
-        answer = next((expected for expected in question.expected if expected.strip()), ANSWER)
-        settings = bots[bot]
-        model = _model(settings, models)
-        if model is None or not isinstance(settings, HistorySettings):
-            return Reply(answer, contexts(bot))
-        taken, given, requests = tokens(len(question.text) + context_length(bot)), tokens(len(answer)), 1
-        if history and settings.history != "none":
-            before = min(tokens(sum(len(each["content"]) for each in history)), settings.history_tokens)
-            taken += before
-            if settings.history == "condense":  # by a request of its own, which gives the question
-                asked = tokens(len(question.text))
-                taken, given, requests = taken + tokens(len(condense_prompt())) + asked, given + asked, 2
-        cost = model.prices.cost(taken, given) if model.prices else None
-        return Reply(answer, contexts(bot), Usage(taken, given, cost), trace={"requests": requests})
-
-    return reply_estimate
-
-
-def _model(bot: BotSettings, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings | None:
-    """The language model of a bot of ours; None where it has none."""
-    if not isinstance(bot, (FullContextSettings, RagSettings)):
-        return None
-    settings = models.get(bot.model) or ChatModelSettings(model=bot.model)
-    return None if settings.kind == "extractive" else settings
 
 
 UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything
@@ -193,7 +114,8 @@ class Evaluation:
 
     ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all. ``against``
     names the reference bot of metrics that compare answers. ``given`` names metrics whose scores come with the answers,
-    in ``given_rows``. ``spread`` hands the work of an engine to others; None where the engine does it itself.
+    in ``given_rows``. ``reply_estimate`` makes what a dry run estimates with. ``spread`` hands the work of an engine to
+    others; None where the engine does it itself.
     """
 
     header: RunHeader
@@ -206,7 +128,7 @@ class Evaluation:
     places: Places | None = None
     judging: Judging = field(default_factory=Judging)
     models: RunModels = field(default_factory=RunModels)
-    reply_estimate: ReplyEstimate = field(default=lambda *_: Reply(None))
+    reply_estimate: Callable[[], ReplyEstimate] | None = None
     stopper: Stopper | None = None
     queues_at_once: int | None = None
     against: str = ""

@@ -47,7 +47,7 @@ from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
 from .manifest import documents_read, manifest
 from .queues import BotQueue, Item, exchange
-from .run import Evaluation, Origin, reference_bot, reply_estimates, run_metrics
+from .run import Evaluation, Origin, reference_bot, run_metrics
 from .run_config import GivenBot, RunConfig
 from .simulated_users import SimulatedUsers, open_users
 
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ...metrics.plan import Plan
     from ...reports.store import Store
     from ..suite import LoadedSuite, Suite
+    from .estimate import ReplyEstimate
 
 
 def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[bytes], repeats: int) -> int:
@@ -145,9 +146,15 @@ def suite_evaluation(
     return Evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
-        scored.models, reply_estimates(suite.bots, suite.models, knowledge), against=against, users=users,
+        scored.models, lambda: _reply_estimate(suite, knowledge), against=against, users=users,
         origin=Origin(given, options, questions),
     )  # fmt: skip
+
+
+def _reply_estimate(suite: Suite, knowledge: Callable[[], Knowledge]) -> ReplyEstimate:
+    from .estimate import reply_estimates  # of a dry run alone
+
+    return reply_estimates(suite.bots, suite.models, knowledge)
 
 
 @dataclass(frozen=True, slots=True)
