@@ -72,7 +72,7 @@ def conversation_blocks(summary: Summary) -> Iterator[Block]:
         turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
         sizes = {turn.n_ok for turn in turns if turn is not None and turn.mean is not None}
         name = next(turn.name for turn in turns if turn is not None)
-        heading = (name, *_number(*sizes)) if len(sizes) == 1 else name
+        heading = (name, _number(*sizes)) if len(sizes) == 1 else name
         rows.append([heading, *(_turn_cell(turn, column, len(sizes) > 1) for turn in turns)])
     rows.append(["all turns right", *map(_all_right, talked)])
     rows.append(["first wrong turn", *map(_first_wrong, talked)])
@@ -86,7 +86,7 @@ def _turn_cell(turn: TurnFigure | None, column: MetricColumn, is_counted: bool) 
     if turn is None or turn.mean is None:
         return "-"
     mean = figure(turn.mean, column)
-    noted = _number(turn.n_ok) if is_counted else ()
+    noted = (_number(turn.n_ok),) if is_counted else ()
     if turn.ci_low is None or turn.ci_high is None:
         return mean, *noted
     low, high = (figure(value, column).removeprefix("0") or "0" for value in (turn.ci_low, turn.ci_high))
@@ -122,21 +122,20 @@ def _metric_rows(summary: Summary, timed: bool) -> Iterator[Row]:
             yield RowGroup(heading, "")
             continue
         best = best_bots(column, summary.bots)
-        sizes = {metric.n_ok for bot in summary.bots if (metric := bot.metrics[column.name]).mean is not None}
-        number = _number(*sizes) if len(sizes) == 1 and _is_missing_some(column, summary) else ()
-        cells = (_cell(bot, column, bot.name in best, len(sizes) > 1) for bot in summary.bots)
+        sizes = {
+            (metric.n_ok, metric.n_ok < bot.rows)
+            for bot in summary.bots
+            if (metric := bot.metrics[column.name]).mean is not None
+        }
+        number = [_number(n_ok) for n_ok, is_missing_some in sizes if len(sizes) == 1 and is_missing_some]
+        cells = (_cell(bot, column, bot.name in best, is_counted=not number) for bot in summary.bots)
         yield [(*heading, *number), *cells]
         if any(bot.metrics[column.name].calibration for bot in summary.bots):
             yield ["  corrected", *(_corrected(bot.metrics[column.name], column) for bot in summary.bots)]
 
 
-def _number(values: int) -> tuple[Span]:
-    return (Span(f" n{values}", "dim"),)
-
-
-def _is_missing_some(column: MetricColumn, summary: Summary) -> bool:
-    """Whether a bot has fewer values than rows."""
-    return any(bot.metrics[column.name].n_ok < bot.rows for bot in summary.bots if bot.metrics[column.name].n_ok)
+def _number(values: int) -> Span:
+    return Span(f" n{values}", "dim")
 
 
 def _headed(summary: Summary, timed: bool) -> Iterator[tuple[tuple[str | Span, ...], MetricColumn | None]]:
@@ -214,7 +213,7 @@ def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -
     style: Style = "good" if best else ""
     mean = Span(figure(metric.mean, column), style)
     star = (Span("*", "good"),) if best else ()
-    number = _number(metric.n_ok) if is_counted and metric.n_ok < bot.rows else ()
+    number = (_number(metric.n_ok),) if is_counted and metric.n_ok < bot.rows else ()
     if metric.ci_low is None or metric.ci_high is None:
         return Cell((mean, *star, *number))
     low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
@@ -286,7 +285,7 @@ def _sum(value: float | None, layout: str, rows: int, bot: BotSummary) -> Words:
     """A sum, with ``n`` where fewer rows than asked report the figure."""
     if value is None:
         return "-"
-    return (layout.format(value), *_number(rows)) if rows < bot.rows else layout.format(value)
+    return (layout.format(value), _number(rows)) if rows < bot.rows else layout.format(value)
 
 
 def _failures(bot: BotSummary) -> Words | Cell:
@@ -301,7 +300,8 @@ def _failures(bot: BotSummary) -> Words | Cell:
 def _legend(summary: Summary) -> Iterator[Block]:
     most = max((bot.latency.in_flight for bot in summary.bots if bot.latency), default=0)
     crowd = f"; latency with up to {most} in flight" if most > 1 else ""
-    some = any(_is_missing_some(column, summary) for column in summary.metrics)
+    cells = ((bot, bot.metrics[column.name].n_ok) for bot in summary.bots for column in summary.metrics)
+    some = any(0 < n_ok < bot.rows for bot, n_ok in cells)
     number = "; n: values, where some are missing" if some else ""
     yield Sentence(f"mean and 95 % interval over questions{number}{crowd}; * best; ↑ higher is better", "dim")
     if summary.primary is not None:
