@@ -9,20 +9,19 @@ from pathlib import Path
 import proctor
 import pytest
 import typed
-from suites import proctor as program
 
 FILES = Path(__file__).parents[1] / "golden" / "formats"
 RAGAS = FILES / "ragas-0.4.3-result.jsonl"
 
 
 def ok(*arguments, folder):
-    done = program(*map(str, arguments), folder=folder)
+    done = typed.proctor(*arguments, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def refused(*arguments, folder):
-    done = program(*map(str, arguments), folder=folder)
+    done = typed.proctor(*arguments, folder=folder)
     assert (done.returncode, done.stdout) == (2, ""), done.stdout
     return done.stderr.removeprefix("proctor: ").strip()
 
@@ -61,7 +60,7 @@ def test_scores_of_another_tool_are_a_run_that_is_compared_gated_and_exported(tm
     compared = json.loads(ok("compare", "one", "two", "--metric", "ragas.answer_relevancy", "--json", folder=tmp_path))
     (found,) = [each["metrics"]["ragas.answer_relevancy"] for each in compared["comparisons"]]
     assert found["difference"] == pytest.approx(0.9 - (0.82 + 0.61 + 0.12) / 3)
-    worse = program("gate", "one", "--baseline", "two", "--metric", "ragas.answer_relevancy", folder=tmp_path)
+    worse = typed.proctor("gate", "one", "--baseline", "two", "--metric", "ragas.answer_relevancy", folder=tmp_path)
     assert worse.returncode == 1, worse.stderr
     ok("export", "one", "out.jsonl", "--to", "ragas", folder=tmp_path)
     written = lines(tmp_path / "out.jsonl")
