@@ -9,8 +9,9 @@ import ast
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
@@ -40,34 +41,42 @@ class InputError(ProctorError):
     """The user gave something that can't be used; the message is a whole sentence that says what to do."""
 
 
-def front(room: str) -> tuple[Callable[[str], Any], list[str]]:
+# By name a module below the room, and the name there; blank for the module itself.
+Homes = Mapping[str, tuple[str, str]]
+
+
+def front(room: str, elsewhere: Homes = MappingProxyType({})) -> tuple[Callable[[str], Any], list[str]]:
     """What a room offers, each name loaded when it is asked for.
 
     Args:
         room: the room's package. Its ``__init__`` lists the names once, for type checkers, too: as imports
             (``from .module import X``) under ``if TYPE_CHECKING``.
+        elsewhere: names that are not listed so, or are to be taken from another place.
 
     Returns:
         Its ``__getattr__`` and its ``__all__``.
     """
     source = Path(str(sys.modules[room].__file__)).read_text("utf-8")
     checked = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
-    homes = {
-        alias.name: f".{node.module}"
+    listed = {
+        alias.name: (node.module or alias.name, alias.name if node.module else "")
         for block in checked
         for node in block.body
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
-        if alias.asname is None
+        if alias.asname in (None, alias.name)
     }
+    homes = {**listed, **elsewhere}
 
     def find(name: str) -> Any:  # noqa: ANN401 - whatever has the name
         if name not in homes:
             raise AttributeError(f"module {room!r} has no attribute {name!r}", name=name, obj=None)
-        found = vars(sys.modules[room])[name] = getattr(importlib.import_module(homes[name], room), name)
-        return found
+        module, inner = homes[name]
+        found = importlib.import_module(f".{module}", room)
+        made = vars(sys.modules[room])[name] = getattr(found, inner) if inner else found
+        return made
 
-    return find, sorted(homes)
+    return find, sorted(listed)
 
 
 if TYPE_CHECKING:
@@ -132,52 +141,14 @@ if TYPE_CHECKING:
 
     _knowledge: Any  # asked for by rooms below, which know no floor above
     _open_tools: Any
-
-# Where each name of the contract is: "module" for a room itself, "module:name" for what is in one.
-_HOMES = {
-    **{
-        name: f"harness.api.verbs:{name}"
-        for name in (
-            "aask", "abstain", "acompare", "aevaluate", "agate", "aknowledge", "arun", "ascore", "ask", "compare",
-            "evaluate", "gate", "rank", "run", "score",
-        )
-    },
-    **{name: f"harness.api.bots:{name}" for name in ("Faq", "FullContext", "Http", "LangChain", "Rag", "Recorded")},
-    **{name: f"harness.api.exchange:{name}" for name in ("ForeignFile", "read")},
-    **{name: f"harness.api.run:{name}" for name in ("Database", "Row", "Run")},
-    **{
-        name: f"harness.api.results:{name}"
-        for name in ("AbstentionReport", "Comparison", "Gate", "KnowledgeReport", "RankReport", "Records")
-    },
-    **{
-        name: f"bots.bot:{name}"
-        for name in ("Bot", "BotMisconfigured", "BotRefused", "Context", "Identity", "Reply", "ToolCall")
-    },
-    **{name: f"metrics.declaration:{name}" for name in ("artefact", "metric")},
-    **{
-        name: f"metrics.score:{name}"
-        for name in (
-            "JudgeUnavailable", "Measured", "ModelUnavailable", "NotApplicable", "Score", "TimedOut", "Unreadable",
-        )
-    },
-    "JudgeUnfit": "harness.run.judging:JudgeUnfit",
-    "NothingComparable": "reports.compare.comparable:NothingComparable",
-    "StoreError": "reports.store.database:StoreError",
-    "Answer": "harness.api.asking:Answer",
-    "Usage": "bots.bot:Usage",
-    "_knowledge": "harness.api.verbs:knowledge",  # the room of that name is called in its place
-    "knowledge": "knowledge",
-    "as_bot": "bots.target_bots:as_bot",
-    "bots": "bots",
-    "metrics": "metrics",
-    "open": "harness.api.verbs:open",
-    "_open_tools": "harness.api.tools:open_tools",  # for metrics that are called as functions
-}  # fmt: skip
-
-__all__ = ["InputError", "ProctorError", "__version__", *sorted(name for name in _HOMES if name[0] != "_")]
-
-
-if not TYPE_CHECKING:  # a checker is to see the names above, and a misspelt one
+else:  # a checker is to see the names above, and a misspelt one
+    _elsewhere = {
+        "_knowledge": ("harness.api.verbs", "knowledge"),  # the room of that name is called in its place
+        "knowledge": ("knowledge", ""),
+        "_open_tools": ("harness.api.tools", "open_tools"),  # for metrics that are called as functions
+    }
+    _find, _offered = front(__name__, _elsewhere)
+    __all__ = ["InputError", "ProctorError", "__version__", *_offered]
 
     def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has the name
         """Load a name of the contract, once.
@@ -185,20 +156,14 @@ if not TYPE_CHECKING:  # a checker is to see the names above, and a misspelt one
         Raises:
             AttributeError: there is no such name; with the nearest that there is.
         """
-        home = _HOMES.get(name)
-        if home is None:
-            import difflib
+        if name in _offered or name in _elsewhere:
+            return _find(name)
+        import difflib
 
-            near = difflib.get_close_matches(name, __all__, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
-        module, _, inner = home.partition(":")
-        found = importlib.import_module(f".{module}", __name__)
-        made = getattr(found, inner) if inner else found
-        globals()[name] = made
-        return made
+        near = difflib.get_close_matches(name, __all__, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
 
-
-def __dir__() -> list[str]:
-    """What is offered, loaded or not."""
-    return sorted({*globals(), *__all__})
+    def __dir__() -> list[str]:
+        """What is offered, loaded or not."""
+        return sorted({*globals(), *__all__})
