@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -81,7 +81,15 @@ CHUNKS: Final = 4  # contexts of a bot of one's own, of which nothing is known
 CHUNK_SIZE: Final = 600
 FILLER: Final = "This is how it stands in the documents that the bot has read. "
 
-ReplyEstimate = Callable[[str, "Question", "Sequence[Message]"], Reply]
+
+class Estimated(NamedTuple):
+    """A reply, and how many requests to the bot's language model it takes."""
+
+    reply: Reply
+    requests: int = 1
+
+
+ReplyEstimate = Callable[[str, "Question", "Sequence[Message]"], Estimated]
 
 
 def tokens(characters: float) -> int:
@@ -95,8 +103,8 @@ def reply_estimates(
     """A function of a bot's name, a question and the messages before it that estimates the reply.
 
     The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
-    bot's settings have it. Usage is what the bot's own language model would take, in as many ``requests`` as the trace
-    says; None where it has none, or where nothing is known of it.
+    bot's settings have it. Usage is what the bot's own language model would take; None where it has none, or where
+    nothing is known of it.
     """
 
     @cache
@@ -116,12 +124,12 @@ def reply_estimates(
     def context_length(bot: str) -> int:
         return sum(len(context.text) for context in contexts(bot) or ())
 
-    def reply_estimate(bot: str, question: Question, history: Sequence[Message]) -> Reply:
+    def reply_estimate(bot: str, question: Question, history: Sequence[Message]) -> Estimated:
         answer = next((expected for expected in question.expected if expected.strip()), ANSWER)
         settings = bots[bot]
         model = _model_of(settings, models)
         if model is None or not isinstance(settings, HistorySettings):
-            return Reply(answer, contexts(bot))
+            return Estimated(Reply(answer, contexts(bot)))
         taken, given, requests = tokens(len(question.text) + context_length(bot)), tokens(len(answer)), 1
         if history and settings.history != "none":
             before = min(tokens(sum(len(each["content"]) for each in history)), settings.history_tokens)
@@ -130,7 +138,7 @@ def reply_estimates(
                 asked = tokens(len(question.text))
                 taken, given, requests = taken + tokens(len(condense_prompt())) + asked, given + asked, 2
         cost = model.prices.cost(taken, given) if model.prices else None
-        return Reply(answer, contexts(bot), Usage(taken, given, cost), trace={"requests": requests})
+        return Estimated(Reply(answer, contexts(bot), Usage(taken, given, cost)), requests)
 
     return reply_estimate
 
@@ -383,7 +391,8 @@ def cost_estimate(evaluation: Evaluation, database: Path) -> CostEstimate:
 class _Estimator:
     def __init__(self, evaluation: Evaluation, store: Store) -> None:
         self._evaluation = evaluation
-        self._reply_estimate = evaluation.reply_estimate() if evaluation.reply_estimate else lambda *_: Reply(None)
+        made = evaluation.reply_estimate
+        self._reply_estimate: ReplyEstimate = made() if made else lambda *_: Estimated(Reply(None))
         self._store = store
         self._run_results = RunResults(store)
         self._run = open_run(evaluation.header, store)
@@ -463,12 +472,11 @@ class _Estimator:
         self.made.to_ask += 1
         self.made.assumed = True
         self.made.is_simulated |= SIMULATED in item.row.question.extra
-        reply = self._reply_estimate(bot_queue.name, item.row.question, item.row.history)
+        reply, requests = self._reply_estimate(bot_queue.name, item.row.question, item.row.history)
         # No two bots answer alike, so what is asked of one answer is not taken to be asked of the other.
         item.row.reply = replace(reply, answer=f"{bot_queue.name} {item.row.repeat}: {reply.answer}")
         if reply.usage.tokens_in is not None:
-            requests = reply.trace.get("requests", 1)
-            taken = Amount(float(str(requests)), reply.usage.tokens_in, reply.usage.tokens_out or 0, reply.usage.cost)
+            taken = Amount(requests, reply.usage.tokens_in, reply.usage.tokens_out or 0, reply.usage.cost)
             self.made.bots[bot_queue.name] = self.made.bots.get(bot_queue.name, Amount()) + taken
 
     def _user(self, runner: asyncio.Runner) -> Says:
@@ -559,7 +567,7 @@ class _Estimator:
     ) -> None:
         for bot, items in sample if plan.metrics else ():
             items = [each for item in items for each in [item] * _turns(item.question)]
-            replies = [item.reply or self._reply_estimate(bot, item.question, ()) for item in items]
+            replies = [item.reply or self._reply_estimate(bot, item.question, ()).reply for item in items]
             turns = tuple(
                 Turn(number, item.question.text, f"{bot} {item.repeat}: {reply.answer}", item.question.expected)
                 for number, (item, reply) in enumerate(zip(items, replies, strict=True), 1)
