@@ -244,21 +244,21 @@ def votes_state(store: Store, run_id: int, bots: tuple[str, str], rater: str) ->
     """
     keys = [str(key) for (key,) in store.query(VOTED)]
     found = {
-        pair: said
-        for pair, said in stored_verdicts([store], pairs_of_run(store, run_id, bots, keys)).items()
-        if any(one.judge == PEOPLE for one in said)
+        pair: verdicts
+        for pair, verdicts in stored_verdicts([store], pairs_of_run(store, run_id, bots, keys)).items()
+        if any(one.judge == PEOPLE for one in verdicts)
     }
     own, raters, better = {}, Counter[str](), Counter[str]()
-    judged = [one for said in found.values() for one in said if one.judge != PEOPLE]
+    judged = [one for verdicts in found.values() for one in verdicts if one.judge != PEOPLE]
     last = max(judged, key=lambda one: one.id) if judged else None
     same = []
-    for one, said in found.items():
-        votes = {each.version: each.verdict for each in said if each.judge == PEOPLE}
+    for one, verdicts in found.items():
+        votes = {each.version: each.verdict for each in verdicts if each.judge == PEOPLE}
         raters.update([*votes])
         if rater in votes:
             own[f"{one.key}~{one.repeat}"] = WRITTEN[votes[rater].better]
-        people = people_say(said)
-        judge = next((each.verdict for each in reversed(said) if last and each.by == last.by), None)
+        people = people_say(verdicts)
+        judge = next((each.verdict for each in reversed(verdicts) if last and each.by == last.by), None)
         if people is not None:
             better[WRITTEN[people.better]] += 1
             same += [people.better == judge.better] if judge else []

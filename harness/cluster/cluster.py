@@ -204,12 +204,12 @@ class Shared(Leases):
         if not gpus and self._workers <= len(there):
             return None
         if node not in self._models:
-            lanes = 1 if gpus else max(1, min(self._workers, int(there.get(node, {}).get("CPU", 1))))
+            count = 1 if gpus else max(1, min(self._workers, int(there.get(node, {}).get("CPU", 1))))
             here = NodeAffinitySchedulingStrategy(node, soft=False)
             actor = ray.remote(NodeModels).options(
                 num_cpus=0, num_gpus=gpus, max_concurrency=CALLS_AT_ONCE, max_restarts=-1, scheduling_strategy=here
             )
-            self._models[node] = actor.remote(lanes)
+            self._models[node] = actor.remote(count)
         return self._models[node]
 
 

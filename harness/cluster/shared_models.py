@@ -11,48 +11,48 @@ from typing import Any, Final
 from ...knowledge.models.batching import ModelThread, Request
 
 CALLS_AT_ONCE: Final = 64  # to the models of a node: each waits for its batch
-_MEMORY: Final = 32 << 20  # bytes of outputs that a lane remembers: what one worker had embedded, another one need not
+_MEMORY: Final = 32 << 20  # bytes of outputs that a thread remembers: what one worker embedded, another need not
 
 
 class NodeModels:
     """An actor on each node; workers there open models in it, and send it texts.
 
-    A model runs in as many lanes at once as workers want it; a text always goes into the same lane, so that it is run
-    once. What a bot that is being timed asks has a lane of its own, without a memory.
+    A model runs in as many threads at once as workers want it; a text always goes to the same thread, so that it is
+    run once. What a bot that is being timed asks has a thread of its own, without a memory.
 
     Args:
-        lanes: batches of a model at once; 1 where it runs on a graphics processor.
+        count: batches of a model at once; 1 where it runs on a graphics processor.
     """
 
-    def __init__(self, lanes: int) -> None:
-        self._count = lanes
+    def __init__(self, count: int) -> None:
+        self._count = count
         self._opening = threading.Lock()
-        self._lanes: dict[str, list[ModelThread[Any]]] = {}
+        self._threads: dict[str, list[ModelThread[Any]]] = {}
 
     def open(self, key: str, packed: bytes, texts: int, characters: int) -> None:
         """Open a model, unless it is; raises what opening raises."""
         with self._opening:
-            if key in self._lanes:
+            if key in self._threads:
                 return
             opened = pickle.loads(packed)()  # noqa: S301 - of a worker of this cluster
             memories = [*[_MEMORY] * self._count, 0]
-            self._lanes[key] = [ModelThread(lambda: opened, key, None, each, texts, characters) for each in memories]
+            self._threads[key] = [ModelThread(lambda: opened, key, None, each, texts, characters) for each in memories]
 
     def run(self, key: str, texts: Sequence[str], is_timed: bool) -> list[bytes] | None:
         """What a model says of each text; None where it is not open, as after the actor was lost and began anew."""
-        lanes = self._lanes.get(key)
-        if lanes is None:
+        threads = self._threads.get(key)
+        if threads is None:
             return None
         keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
         found: list[bytes] = [b""] * len(texts)
         waiting = []
-        for number, lane in enumerate(lanes):
+        for number, thread in enumerate(threads):
             is_last = number == self._count
             mine = [is_last or key[0] % self._count == number for key in keys] if is_timed == is_last else []
             places = [at for at, is_mine in enumerate(mine) if is_mine]
             if places:
                 request = Request([texts[at] for at in places], None if is_last else [keys[at] for at in places])
-                lane.submit(request)
+                thread.submit(request)
                 waiting.append((places, request))
         for places, request in waiting:
             request.done.result()
@@ -62,7 +62,7 @@ class NodeModels:
 
     def look(self, key: str, names: Sequence[str], arguments: Sequence[Any] | None) -> Any:  # noqa: ANN401 - whatever it is
         """What an attribute of an opened model is, or gives; raises AttributeError where there is none."""
-        found = self._lanes[key][0].model().result()
+        found = self._threads[key][0].model().result()
         for name in names:
             found = getattr(found, name)
         if arguments is None:

@@ -217,6 +217,7 @@ def import_run(
         _write(recorded, read, given, run, store, results)
         status = "finished"
     finally:
+        store.connection.execute("PRAGMA foreign_keys = ON")
         results.end(run, status, {}, header.manifest)
     summary = summarise(store, run.id)
     keep_findings(store, run.id, summary)

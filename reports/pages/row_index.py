@@ -56,7 +56,6 @@ LISTED: Final = " AND run_rows.question_id IN (SELECT value FROM json_each(?))"
 COUNT: Final = "SELECT COUNT(*) FROM run_rows WHERE run_id = ? AND bot_id IN"
 NAMED: Final = "SELECT rows FROM problems WHERE run_id = ?"
 KEYS: Final = "SELECT id, key FROM questions WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"
-KEYS_OF: Final = "SELECT key FROM questions WHERE id IN (SELECT value FROM json_each(?))"
 
 LENGTHS = """
 SELECT LENGTH(CAST(IFNULL(answer, error) AS BLOB)) FROM run_rows JOIN replies ON replies.id = run_rows.reply_id
@@ -132,9 +131,11 @@ def listed_questions(columns: Sequence[Column], most: int) -> dict[int, Listed]:
         lines = run.store.connection.execute(KEYS, [run.id])
         if not found:
             named = {row["question_id"] for (rows,) in run.store.query(NAMED, [run.id]) for row in orjson.loads(rows)}
-            ids = [number for number, key in lines if key in named or _is_drawn(number // QUESTIONS_A_BLOCK, share)]
-            asked = run.store.query(KEYS_OF, [orjson.dumps(ids).decode()])
-            keys = {str(key) for (key,) in asked}
+            ids = []
+            for number, key in lines:
+                if key in named or _is_drawn(number // QUESTIONS_A_BLOCK, share):
+                    ids.append(number)
+                    keys.add(key)
         else:
             ids = [number for number, key in lines if key in keys]
         ((every,),) = run.store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run.id])
@@ -185,15 +186,14 @@ class RowIndex:
         return orjson.dumps({**self.content, "left_out": {**left_out, **rows}}, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def row_index(columns: Sequence[Column], most: int = TEXTS, rows: int | None = None) -> RowIndex:
+def row_index(columns: Sequence[Column], most: int = TEXTS, rows: int = LISTED_ROWS) -> RowIndex:
     """Read the rows of all columns and match them by question and repeat.
 
     Args:
         columns: of the page.
         most: bytes of all answers; where they have more, each is cut shorter.
-        rows: how many are listed; None for ``LISTED_ROWS``.
+        rows: how many are listed.
     """
-    rows = LISTED_ROWS if rows is None else rows
     listed = listed_questions(columns, rows)
     longest = _longest(columns, listed, most)
     # Before the questions: a run that goes on asks more of them.

@@ -584,21 +584,23 @@ class _SentPrompts:
     def __init__(self, columns: Sequence[Column]) -> None:
         bots, run = bots_of(columns), columns[0].run
         lines = run.store.query(MODELS.format(bots=marks(bots)), bots)
-        self._bots = {line[0]: (line[1], loaded(line[2]), loaded(line[3])) for line in lines}
+        self._bots = {
+            number: (model, loaded(settings).get("model") or {}, Template(template, ""))
+            for number, model, settings, prompts in lines
+            if (template := loaded(prompts).get("prompt")) is not None
+        }
         self._titles = document_titles(run) if self._bots else {}
 
     def is_sent(self, line: Sequence[Any], question: str, passages: Sequence[PassagePlace]) -> bool:
         """Whether the hash of the rendered request is that which was stored with the answer."""
         if line[0] not in self._bots or not line[-1] or sum(len(each.text) for each in passages) > LONGEST:
             return False
-        model, settings, prompts = self._bots[line[0]]
-        if "prompt" not in prompts:
-            return False
+        model, settings, template = self._bots[line[0]]
         asked = asked_again(question, loaded(line[-2] or "[]"), loaded(line[16] or "{}"))
         contexts = [Context(each.text, each.document) for each in passages]
         rendered = render_contexts(contexts, self._titles)
-        request = chat_request(Template(prompts["prompt"], ""), asked, contexts, rendered)
-        return bool(request_hash(model, settings.get("model") or {}, request) == line[-1])
+        request = chat_request(template, asked, contexts, rendered)
+        return bool(request_hash(model, settings, request) == line[-1])
 
 
 def detail_block(columns: Sequence[Column], number: int, wanted: Wanted = all_of_them, indexed: int = 0) -> bytes:
