@@ -32,6 +32,7 @@ from .openai_client import (
     Client,
     EndpointCapabilities,
     Options,
+    is_status_error,
     read_reply,
 )
 
@@ -158,7 +159,6 @@ class Endpoint:
             BotRefused: this request is refused: too long, or filtered.
         """
         import aiohttp
-        import openai
 
         client = self.open()
         failure: Exception
@@ -166,11 +166,6 @@ class Endpoint:
         try:
             async with asyncio.timeout(timeout):
                 return await client.complete(body, path)
-        except openai.APIStatusError as error:
-            message = self._message(error)
-            own = meaning(error.status_code, message) if meaning else None
-            failure = own or self._failure(error, body, optional)
-            unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
         except (AttemptFailed, EndpointFailed) as error:
             failure = type(error)(str(error))
         except aiohttp.ClientError as error:
@@ -180,6 +175,13 @@ class Endpoint:
             failure = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True)
         except (ValueError, RecursionError):
             failure = AttemptFailed("broken JSON")
+        except Exception as error:
+            if not is_status_error(error):
+                raise
+            message = self._message(error)
+            own = meaning(error.status_code, message) if meaning else None
+            failure = own or self._failure(error, body, optional)
+            unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
         # Raised out here so that no exception of the client, which may quote the key, is chained to it.
         raise await self._not_found(message) if unknown else failure
 

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import json
+import os
 import re
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,13 +13,16 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ... import __version__
 from ..bot import MOST_USED, BotRefused
 from ..http_replies import MOST_MB, PACKED, answered, pieces, whole
 from .limits import AttemptFailed
 
 if TYPE_CHECKING:
+    import ssl
+    from typing import TypeGuard
+
     import aiohttp
-    import httpx2
     from openai import APIStatusError
 
 
@@ -440,25 +445,28 @@ def _name_of(schema: Mapping[str, object]) -> str:
 CHAT_COMPLETIONS = "chat/completions"
 
 
-class Client:
-    """The connections to one address, with the headers that OpenAI's library would send.
+_OWNERS = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}  # who pays, if set
 
-    Building a request by the library, and handing it down through its HTTP client, takes four times as much of a
-    processor as sending it by aiohttp, which is under both: thousands of judge calls feel that. So the library makes
-    the headers once, and errors are raised as its exceptions.
+
+class Client:
+    """The connections to one address.
+
+    Building a request by OpenAI's library, and handing it down through its HTTP client, takes four times as much of a
+    processor as sending it by aiohttp, which is under both: thousands of judge calls feel that. Importing it takes as
+    long as all else before the first call. So it is imported for the first error, which is raised as its exception.
     """
 
     def __init__(self, url: str, key: str | None, most_mb: float = MOST_MB) -> None:
-        from openai import AsyncOpenAI, DefaultAioHttpClient
-
-        # It sends nothing, so it needs to know neither proxies nor certificates.
-        library = AsyncOpenAI(
-            api_key=key or "none", base_url=url, max_retries=0, http_client=DefaultAioHttpClient(trust_env=False)
-        )
-        made = {**library.default_headers, **library.auth_headers, "Accept-Encoding": PACKED}
-        self._library = library
         self._session = _session(urlsplit(url).scheme == "https")
-        self._headers = {name: value for name, value in made.items() if isinstance(value, str)}
+        self._headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": PACKED,
+            "Authorization": f"Bearer {key or 'none'}",
+            "Content-Type": "application/json",
+            "User-Agent": f"Proctor/{__version__}",
+            **{header: os.environ[name] for name, header in _OWNERS.items() if os.environ.get(name)},
+            **_headers_of(os.environ.get("OPENAI_CUSTOM_HEADERS", "")),
+        }
         self._most_mb = most_mb
         self._url = url
 
@@ -497,33 +505,32 @@ class Client:
             content = await whole(answer, self._most_mb)
             if is_good:
                 return json.loads(content) if is_stream else _content(content, kind)
-            raise _status_error(_as_the_library_has_it(answer, content))
+            raise _status_error(answer, content)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
-        await self._library.close()
+
+
+def _headers_of(lines: str) -> dict[str, str]:
+    """Further headers, one a line, such as ``X-Team: evaluation``; the library reads them from the same variable."""
+    pairs = (line.partition(":") for line in lines.splitlines())
+    return {name.strip(): value.strip() for name, colon, value in pairs if colon and name.strip()}
 
 
 def _session(is_encrypted: bool) -> "aiohttp.ClientSession":
     """Connections as the library's HTTP client makes them: without limits, and with its notion of trust."""
     import aiohttp
-    import httpx2
 
-    trusted = httpx2.create_ssl_context() if is_encrypted else True
+    trusted: ssl.SSLContext | bool = True
+    if is_encrypted:
+        import httpx2
+
+        trusted = httpx2.create_ssl_context()
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ssl=trusted),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
     )
-
-
-def _as_the_library_has_it(answer: "aiohttp.ClientResponse", content: bytes) -> "httpx2.Response":
-    """A response for the exceptions of OpenAI's library; its content is unpacked already."""
-    import httpx2
-
-    headers = [(name, value) for name, value in answer.headers.items() if name.lower() != "content-encoding"]
-    request = httpx2.Request("POST", str(answer.url))
-    return httpx2.Response(answer.status, headers=headers, content=content, request=request)
 
 
 def _content(content: bytes, kind: str) -> object:
@@ -536,10 +543,20 @@ def _content(content: bytes, kind: str) -> object:
         return content.decode(errors="replace")
 
 
-def _status_error(response: "httpx2.Response") -> "APIStatusError":
+def is_status_error(error: Exception) -> "TypeGuard[APIStatusError]":
+    """Whether an endpoint answered with an error."""
+    library = sys.modules.get("openai")  # imported by the first such error
+    return library is not None and isinstance(error, library.APIStatusError)
+
+
+def _status_error(answer: "aiohttp.ClientResponse", whole_body: bytes) -> "APIStatusError":
     """The error with its message alone; ``body`` has all of it."""
+    import httpx2
     from openai import APIStatusError
 
+    headers = [(name, value) for name, value in answer.headers.items() if name.lower() != "content-encoding"]
+    request = httpx2.Request(answer.method, str(answer.url))
+    response = httpx2.Response(answer.status, headers=headers, content=whole_body, request=request)
     content: object = response.text.strip()
     try:
         content = json.loads(response.text)

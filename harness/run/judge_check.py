@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import itertools
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -73,7 +74,7 @@ class SelfTest:
 
 def kinds() -> tuple[str, ...]:
     """The kinds of calls with self-tests: names of calls and of their prompts."""
-    return tuple(kind for kind in _cases() if kind != "padding")
+    return tuple(kind for kind in _parts() if kind != "padding")
 
 
 def file_hash() -> str:
@@ -84,11 +85,7 @@ def file_hash() -> str:
 def self_tests(wanted: Collection[str]) -> list[SelfTest]:
     """The self-tests of some kinds, in every applicable variant."""
     return [
-        self_test
-        for kind in kinds()
-        if kind in wanted
-        for case in _cases()[kind]
-        for self_test in _variants(kind, case)
+        self_test for kind in kinds() if kind in wanted for case in _cases(kind) for self_test in _variants(kind, case)
     ]
 
 
@@ -97,11 +94,17 @@ def _text() -> str:
 
 
 @cache
-def _cases() -> Mapping[str, Any]:
-    found = read_yaml(_text())
+def _parts() -> dict[str, str]:
+    """The text of each key of the file: YAML is slow to read, and a run needs few of them."""
+    return {part.partition(":")[0]: part for part in re.split(r"^(?=\w+:)", _text(), flags=re.MULTILINE)[1:]}
+
+
+@cache
+def _cases(kind: str) -> Any:  # noqa: ANN401 - as it stands in the file
+    found = read_yaml(_parts()[kind])
     if found.flaws or not isinstance(found.values, dict):
         raise ValueError(f"{FILE}: {found.flaws}")
-    return found.values
+    return found.values[kind]
 
 
 def _variants(kind: str, case: Mapping[str, Any]) -> Iterator[SelfTest]:
@@ -137,7 +140,7 @@ def _turned(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def _padded(case: Mapping[str, Any]) -> dict[str, Any]:
     """The case with its claims and its answer padded, without additional facts."""
-    before, after = _cases()["padding"]["before"], _cases()["padding"]["after"]
+    before, after = _cases("padding")["before"], _cases("padding")["after"]
     made = dict(case)
     for name in LISTS[1:]:
         if name in case:
@@ -560,7 +563,7 @@ async def check_judge(
     Raises:
         JudgeUnfit: the judge can't be reached at all.
     """
-    await judging.prepare()
+    await judging.prepare(alone=True)
     asked = self_tests(calls) if asked is None else asked
     rounds = [_Round(judging, number) for number in range(floors.repeats)]
     for each in rounds:  # one after the other, or a server might answer two equal requests as one

@@ -210,6 +210,7 @@ class Judging:
         self._prepared = False
         self._rows_to_begin = 0
         self._beside: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._loading: list[asyncio.Task[None]] = []
         self._preparing = asyncio.Lock()
 
     @property
@@ -306,29 +307,39 @@ class Judging:
         """Have something else loaded while the models get ready, so that no call is held up by it later."""
         self._beside.append(load)
 
-    async def prepare(self) -> None:
-        """Load what the models need, once; one that can't be used is stopped."""
+    async def prepare(self, *, alone: bool = False) -> None:
+        """Load what the models need, once; one that can't be used is stopped.
+
+        Args:
+            alone: don't wait for what is loaded beside: for calls that nobody's time is taken of.
+        """
         async with self._preparing:
-            if self._prepared:
-                return
-            self._prepared = True
-            beside = [asyncio.create_task(load()) for load in self._beside]
-            if self._load_embedded is not None:
-                with contextlib.suppress(Exception):  # what can't be loaded is an error of the scores that need it
-                    await self._load_embedded()
-            for model in self._models:
-                try:
-                    await model.prepare()
-                except InputError as error:
-                    model.stop(str(error))
-                except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
-                    model.stop(f"it could not get ready: {exception_line(error)}")
-            await asyncio.gather(*beside, return_exceptions=True)  # the one who needs it gets the error
-            if self._models:
+            if not self._prepared:
+                self._prepared = True
+                await self._prepare()
+            if not alone and self._loading:
+                await asyncio.gather(*self._loading, return_exceptions=True)  # the one who needs it gets the error
+                self._loading = []
                 settle()
+
+    async def _prepare(self) -> None:
+        self._loading = [asyncio.create_task(load()) for load in self._beside]
+        if self._load_embedded is not None:
+            with contextlib.suppress(Exception):  # what can't be loaded is an error of the scores that need it
+                await self._load_embedded()
+        for model in self._models:
+            try:
+                await model.prepare()
+            except InputError as error:
+                model.stop(str(error))
+            except Exception as error:  # noqa: BLE001 - a model of LangChain is foreign code
+                model.stop(f"it could not get ready: {exception_line(error)}")
+        if self._models:
+            settle()
 
     async def close(self) -> None:
         """Give back connections and memory."""
+        await asyncio.gather(*self._loading, return_exceptions=True)
         for model in self._models:
             with contextlib.suppress(Exception):  # all is graded, and nothing is lost when it can't tidy up
                 await model.close()

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
@@ -24,7 +25,7 @@ FIRST_OF_0_1: Final = "m001_runs_bots_questions"
 SET: Final = "proctor"  # the name under which a database notes the migrations below
 
 
-def m001_tables(db: Database) -> None:
+def m001_tables(db: Database | sqlite3.Connection) -> None:
     """Every table and view of version 0.2. A later version adds a migration; it changes none."""
     for statement in _blocks()[1:]:
         for part in statement.split(";\n"):
@@ -70,13 +71,31 @@ MIGRATIONS: Final = (m001_tables, m002_conversations_and_tools, m003_raters_and_
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Make the tables that are missing."""
-    # Imported here, because sqlite-utils imports pandas where it is installed, and a file is made only once.
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+        _make_new(connection)
+        return
+    # Imported here, because sqlite-utils imports pandas where it is installed: half a second that no new file needs.
     from sqlite_utils import Database, Migrations
 
     migrations = Migrations(SET)
     for migration in MIGRATIONS:
         migrations()(migration)
     migrations.apply(Database(connection))
+
+
+def _make_new(connection: sqlite3.Connection) -> None:
+    """Make all tables of an empty database at once, and note its migrations as sqlite-utils does."""
+    connection.execute(
+        'CREATE TABLE "_sqlite_migrations" (\n   "id" INTEGER PRIMARY KEY,\n   "migration_set" TEXT,\n'
+        '   "name" TEXT,\n   "applied_at" TEXT\n)'
+    )
+    connection.execute(
+        'CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"\n'
+        '    ON "_sqlite_migrations" ("migration_set", "name")'
+    )
+    m001_tables(connection)
+    done = [(SET, migration.__name__, str(datetime.now(UTC))) for migration in MIGRATIONS]
+    connection.executemany("INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)", done)
 
 
 def _table(name: str) -> str:

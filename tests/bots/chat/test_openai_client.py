@@ -3,6 +3,8 @@
 import asyncio
 import datetime
 import json
+import subprocess
+import sys
 import types
 from collections.abc import Mapping
 
@@ -37,16 +39,40 @@ class Listening(OpenAIServer):
         return await super()._complete(request)
 
 
-def test_sends_the_headers_that_openais_own_client_would():
+def test_sends_the_headers_that_openais_own_client_would(monkeypatch):
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Team: evaluation: A\n\nX-Route:b")
     with Listening() as server:
         complete(server, {})
         library = AsyncOpenAI(api_key=KEY, base_url=server.url)
-    headers = library.default_headers.items()
-    wanted = {name: value for name, value in headers if isinstance(value, str) and name != "X-Stainless-Async"}
-    assert wanted["User-Agent"].startswith("AsyncOpenAI")
+    headers = {**library.default_headers, **library.auth_headers}
+    wanted = {name: value for name, value in headers.items() if isinstance(value, str) and "Stainless" not in name}
+    assert wanted.keys() > {"Authorization", "OpenAI-Organization", "OpenAI-Project", "X-Team", "X-Route"}
+    assert wanted.pop("User-Agent").startswith("AsyncOpenAI")
     assert {name: server.headers.get(name) for name in wanted} == wanted
-    assert server.headers["Authorization"] == f"Bearer {KEY}"
-    assert "OpenAI-Project" not in server.headers
+    assert server.headers["User-Agent"].startswith("Proctor/")
+    assert not [name for name in server.headers if "Stainless" in name]  # no words about this machine
+
+
+def test_the_library_is_imported_for_an_error_alone():
+    program = """if True:
+        import asyncio, sys
+        from proctor.bots.chat.openai_client import Client, is_status_error
+        async def ask(url):
+            client = Client(url, None)
+            await client.complete({"model": "test-model", "messages": [{"role": "user", "content": "x"}]})
+            print("openai" in sys.modules)
+            try:
+                await client.get("nowhere")
+            except Exception as error:
+                print("openai" in sys.modules, is_status_error(error))
+            await client.close()
+        asyncio.run(ask(sys.argv[1]))
+    """
+    with OpenAIServer() as server:
+        done = subprocess.run([sys.executable, "-c", program, server.url], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "True"]
 
 
 def test_settings_that_are_no_json_are_written_as_text():

@@ -10,7 +10,9 @@ from proctor.metrics.score import Score, Status
 from proctor.reports.store.database import MOST_BOUND, Store, StoreError, insert_many
 from proctor.reports.store.encoding import question_fingerprint
 from proctor.reports.store.run_results import RunResults
+from proctor.reports.store.schema import MIGRATIONS, SET
 from report_rows import Book, header, ok, row
+from sqlite_utils import Database, Migrations
 from typed import proctor
 
 
@@ -21,6 +23,18 @@ def test_a_new_file_gets_all_tables_and_opens_again(tmp_path):
     assert {"runs", "bots", "questions", "replies", "contexts", "scores", "leaderboard", "row_scores"} <= tables
     assert again.query("PRAGMA foreign_key_check") == []
     again.close()
+
+
+def test_a_new_file_is_what_the_migrations_make_of_an_empty_one(tmp_path):
+    migrations, migrated = Migrations(SET), Database(memory=True)
+    for each in MIGRATIONS:
+        migrations()(each)
+    migrations.apply(migrated)
+    store = Store.open(tmp_path / "new.db")
+    tables = "SELECT type, name, sql FROM sqlite_master ORDER BY name"
+    assert store.query(tables) == migrated.execute(tables).fetchall()
+    assert migrations.pending(Database(tmp_path / "new.db")) == []
+    store.close()
 
 
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
