@@ -7,7 +7,17 @@ from .. import front
 if TYPE_CHECKING:
     from .conversations import talks
     from .corrected import save_check, stored_check
-    from .files import check_file, check_folder, file_names, is_database, is_parts, whole_file, whole_folder
+    from .files import (
+        check_file,
+        check_folder,
+        file_names,
+        is_database,
+        is_not,
+        is_parts,
+        one_run,
+        whole_file,
+        whole_folder,
+    )
     from .leaderboard import ARROWS, count, milliseconds
     from .markdown_text import one_line
     from .models_in_use import families, named, self_test_missed

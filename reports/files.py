@@ -122,6 +122,21 @@ def is_parts(path: Path) -> bool:
         return False
 
 
+def one_run(named: str | None, database: Path) -> tuple[str | None, Path]:
+    """The run that a command was given, and where it is: a folder of Parquet parts is a database of one run."""
+    return (None, Path(named)) if named and is_parts(Path(named)) else (named, database)
+
+
+def is_not(path: Path, wanted: str) -> str:
+    """The sentence for a path at which something else was wanted; of Parquet parts it says what takes them."""
+    if is_parts(path):
+        return (
+            f"{path} has Parquet parts of a run; {wanted} was wanted. Parts are read by report, compare, gate, rank,"
+            f" abstain, robustness, baseline, plan, label and export, such as: proctor report {path}"
+        )
+    return f"{path} is {'a folder' if path.is_dir() else 'a file'}; {wanted} was wanted."
+
+
 def check_folder(path: Path, option: str) -> None:
     """See that a folder can be made or written to there, before any work is done.
 

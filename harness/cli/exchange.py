@@ -14,7 +14,7 @@ import typer
 
 from ... import InputError
 from ...metrics.score import Better
-from ...reports import count, printable
+from ...reports import count, is_not, is_parts, one_run, printable
 from ..run import ScoreMetadata
 from .console import write_json
 from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible
@@ -97,6 +97,8 @@ def import_(
     receives = file == _OTLP and not file.exists()
     if not receives and (port is not None or for_ or until_idle):
         raise InputError("--port, --for and --until-idle go with 'proctor import otlp' alone.")
+    if is_parts(file):
+        raise InputError(is_not(file, "a file or folder of another tool"))
     with interruptible(_STOPPED):
         if receives:
             receive = _receiver(port, seconds_of(for_, "--for"), seconds_of(until_idle, "--until-idle"))
@@ -182,6 +184,8 @@ def export(
     """Export a run or a question set for other tools, or log a run into MLflow."""
     from ..exchange import export_parts, export_rows, log_to_mlflow
 
+    named, database = one_run(subject, database)
+    subject = named or "latest"
     if to == "mlflow":
         with interruptible("Stopped. What was logged of the run was deleted."):
             logged = log_to_mlflow(subject, _tracking(into, out), database, tuple(bot or ()))

@@ -25,6 +25,7 @@ from ...reports import (
     columns,
     count,
     milliseconds,
+    one_run,
     printable,
     quoted,
     save_check,
@@ -268,9 +269,9 @@ def label(
     database: Database = Path("proctor.db"),
 ) -> None:
     """Write a random sample of rows or pairs to a CSV file, to be labelled."""
-    from ...reports import printable
     from ..calibration.calibrating import Draw, draw_labels
 
+    run, database = one_run(run, database)
     if pairs:
         from ..calibration.voting import PairDraw, draw_pairs
 
@@ -315,6 +316,7 @@ def calibrate(
     from ..calibration.calibrating import calibrate_run
     from ..calibration.voting import is_votes, save_votes
 
+    run, database = one_run(run, database)
     if against:
         if labels is not None:
             raise InputError("--labels and --against are two yardsticks; give one of them.")

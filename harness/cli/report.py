@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError
-from ...reports import find_run, is_parts, make_report
+from ...reports import find_run, make_report, one_run
 from ...reports import markdown as as_markdown
 from ...reports.compare import Asked, Compared, Operand
 from ...reports.export import compared_blocks, compared_object, comparison_annotations, run_annotations
@@ -251,8 +251,7 @@ def report(
         if run is not None and head is not None:
             sentences = report_pair(database, (run, head), wanted, stdout, os.environ)
         else:
-            if run is not None and is_parts(Path(run)):
-                database, run = Path(run), None
+            run, database = one_run(run, database)
             sentences = report_run(database, run, wanted, stdout, os.environ)
         for sentence in sentences:
             typer.echo(sentence, err=True)

@@ -12,7 +12,7 @@ import typer
 
 from ... import InputError
 from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
-from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, printable, quoted, record_object
+from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, one_run, printable, quoted, record_object
 from ...reports.export import robustness_blocks, robustness_object
 from ...reports.robustness import Robustness
 from ..perturb import Perturbed
@@ -243,6 +243,7 @@ def robustness(
     markdown: Markdown = None,
 ) -> None:
     """Show how perturbed or repeated questions change answers. Nothing is asked."""
+    run, database = one_run(run, database)
     _check(form, markdown, database)
     with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
         found = _measure(database, run, perturbed, bot, metric, level, flips)

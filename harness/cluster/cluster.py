@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 OBJECT_STORE: Final = 100 << 20  # bytes; blocks and batches are small, and Ray would reserve a third of the memory
 AT_ONCE: Final = 4  # calls to one worker: `take` waits while a block is begun or judge calls are handed over
+GPU_PATIENCE: Final = 60.0  # seconds for which a GPU is waited for that others hold
 NOT_PACKED: Final = ["*.db", "*.db-wal", "*.db-shm", "*.db-calls-*", "*.html", "__pycache__", ".git", ".venv*"]
 
 
@@ -193,14 +194,23 @@ class Shared(Leases):
         super().__init__()
         self._workers = workers
         self._models: dict[str, Any] = {}
+        self._taken: set[str] = set()  # nodes on whose GPUs there was no room
 
-    def models(self, node: str) -> Any:  # noqa: ANN401 - a handle of an actor
-        """The actor of a node, begun when it is first wanted; None where it would be of use to one worker alone."""
+    def models(self, node: str, is_taken: bool = False) -> Any:  # noqa: ANN401 - a handle of an actor
+        """The actor of a node, begun when it is first wanted; None where it would be of use to one worker alone.
+
+        Args:
+            node: where it is to be.
+            is_taken: whether others hold the GPU of the node: then it does without.
+        """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         there = {each["NodeID"]: each["Resources"] for each in ray.nodes() if each["Alive"]}
-        gpus = min(there.get(node, {}).get("GPU", 0), 1)
+        if is_taken and node not in self._taken:
+            self._taken.add(node)
+            ray.kill(self._models.pop(node))
+        gpus = 0 if node in self._taken else min(there.get(node, {}).get("GPU", 0), 1)
         if not gpus and self._workers <= len(there):
             return None
         if node not in self._models:
@@ -232,8 +242,7 @@ class _Models:
         errors = ray.exceptions
         try:
             if not self._is_known:
-                node = ray.get_runtime_context().get_node_id()
-                self._actor, self._is_known = ray.get(self.shared.models.remote(node)), True
+                self._actor, self._is_known = self._found(ray.get_runtime_context().get_node_id()), True
             if self._actor is None:
                 raise ModelsLost
             return ray.get(getattr(self._actor, method).remote(*arguments))
@@ -241,6 +250,14 @@ class _Models:
             raise error.cause from None
         except (errors.RayActorError, errors.ObjectLostError, errors.NodeDiedError) as error:
             raise ModelsLost from error
+
+    def _found(self, node: str) -> Any:  # noqa: ANN401 - a handle of an actor
+        import ray
+
+        actor = ray.get(self.shared.models.remote(node))
+        if actor is None or ray.wait([actor.begun.remote()], timeout=GPU_PATIENCE)[0]:
+            return actor
+        return ray.get(self.shared.models.remote(node, is_taken=True))
 
 
 def _lacks(package: str) -> str:

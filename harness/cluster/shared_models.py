@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import threading
 from collections.abc import Callable, Sequence
@@ -38,11 +39,12 @@ class NodeModels:
             memories = [*[_MEMORY] * self._count, 0]
             self._threads[key] = [ModelThread(lambda: opened, key, None, each, texts, characters) for each in memories]
 
-    def run(self, key: str, texts: Sequence[str], is_timed: bool) -> list[bytes] | None:
-        """What a model says of each text; None where it is not open, as after the actor was lost and began anew."""
-        threads = self._threads.get(key)
-        if threads is None:
-            return None
+    def begun(self) -> None:
+        """Nothing: that it answers says that it has begun."""
+
+    def run(self, key: str, texts: Sequence[str], is_timed: bool) -> list[bytes]:
+        """What a model says of each text; raises NotOpen."""
+        threads = self._opened(key)
         keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
         found: list[bytes] = [b""] * len(texts)
         waiting = []
@@ -61,13 +63,21 @@ class NodeModels:
         return found
 
     def look(self, key: str, names: Sequence[str], arguments: Sequence[Any] | None) -> Any:  # noqa: ANN401 - whatever it is
-        """What an attribute of an opened model is, or gives; raises AttributeError where there is none."""
-        found = self._threads[key][0].model().result()
-        for name in names:
-            found = getattr(found, name)
-        if arguments is None:
-            return _CALLABLE if callable(found) else found
-        return found(*arguments)
+        """What an attribute of an opened model is, or gives; raises AttributeError where there is none, and NotOpen."""
+        return _look(self._opened(key)[0].model().result(), names, arguments)
+
+    def _opened(self, key: str) -> list[ModelThread[Any]]:
+        if key not in self._threads:
+            raise NotOpen(key)
+        return self._threads[key]
+
+
+def _look(model: Any, names: Sequence[str], arguments: Sequence[Any] | None) -> Any:  # noqa: ANN401 - see ``look``
+    for name in names:
+        model = getattr(model, name)
+    if arguments is None:
+        return _CALLABLE if callable(model) else model
+    return model(*arguments)
 
 
 _CALLABLE: Final = "<callable>"
@@ -76,6 +86,10 @@ Call = Callable[..., Any]  # a method of the actor by its name, with its argumen
 
 class ModelsLost(Exception):  # noqa: N818 - an outcome: the worker opens the model itself
     """The actor of this node is gone."""
+
+
+class NotOpen(Exception):  # noqa: N818 - an outcome: the worker has it opened again
+    """The actor has no such model, as after it was lost and began anew."""
 
 
 class SharedRunner:
@@ -103,20 +117,25 @@ class SharedRunner:
 
     def run(self, texts: Sequence[str]) -> list[bytes]:
         """See ``Runner``."""
-        while self._here is None:
-            try:
-                found: list[bytes] | None = self._call("run", self._key, texts, self._is_timed)
-                if found is not None:
-                    return found
-                self._call("open", self._key, *self._opening)  # the actor began anew
-            except ModelsLost:
-                self._here = self._open_model()
-        outputs: list[bytes] = self._here.run(texts)
-        return outputs
+        found: list[bytes] | None = self._asked("run", texts, self._is_timed)
+        return self._here.run(texts) if found is None else found
 
     def look(self, names: tuple[str, ...], arguments: Sequence[Any] | None = None) -> Any:  # noqa: ANN401 - whatever it is
         """See ``NodeModels``."""
-        return self._call("look", self._key, names, arguments)
+        found = self._asked("look", names, arguments)
+        return found if self._here is None else _look(self._here, names, arguments)
+
+    def _asked(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401 - see ``NodeModels``
+        """What the actor answers; None where it is gone, and the model is open here from now on."""
+        while self._here is None:
+            try:
+                return self._call(method, self._key, *arguments)
+            except NotOpen:
+                with contextlib.suppress(ModelsLost):  # then the next call says so, too
+                    self._call("open", self._key, *self._opening)
+            except ModelsLost:
+                self._here = self._open_model()
+        return None
 
     @property
     def encoder(self) -> _Seen:

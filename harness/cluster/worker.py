@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .shared_models import Call
 
 ANOTHERS: Final = 60.0  # seconds for which a judge call of another worker is waited for; then it is made here, too
-GATHERED: Final = 0.005  # seconds in which what comes together is handed over together
+GATHERED: Final = 0.001  # seconds in which what comes together is handed over together
 COUNTED: Final = ("asked", "failed", "cached", "histories_cut", "total")
 
 
@@ -70,9 +70,10 @@ class Worker:
         self._setup = setup
         self._models = models
         self._limits = LeasedLimits(leasing)
-        self._came = threading.Condition()  # guards the four below
+        self._came = threading.Condition()  # guards the five below
         self._events: list[Event] = []
-        self._answers = 0  # among these
+        self._answers = 0  # that the driver may not have yet: those among the events, and those fetched last
+        self._fetched = 0
         self._messages: list[str] = []
         self._wanted: list[bytes] = []
         self._is_over, self._mistake, self._broken = False, "", ""
@@ -94,8 +95,10 @@ class Worker:
         self._loop.call_soon_threadsafe(self._blocks.put_nowait, block)
 
     def take(self, seconds: float) -> Batch:
-        """What came since the last call, waited for no longer than so many seconds."""
+        """What came since the last call, waited for no longer than so many seconds; what that one gave is on disk."""
         with self._came:
+            self._answers -= self._fetched
+            self._fetched = 0
             self._came.wait_for(lambda: self._events or self._wanted or self._is_over or self._messages, seconds)
         threading.Event().wait(GATHERED)
         with self._came:
@@ -103,7 +106,7 @@ class Worker:
                 self._events, self._tally(), tuple(self._messages), tuple(self._wanted), self._is_over,
                 self._queue.problem if self._queue else "", self._mistake, self._broken,
             )  # fmt: skip
-            self._answers = 0
+            self._fetched = self._answers
             self._events, self._messages, self._wanted, self._is_over = [], [], [], bool(self._mistake or self._broken)
         return batch
 
@@ -245,12 +248,15 @@ class Worker:
     def _say(self, event: Event) -> None:
         with self._came:
             self._events.append(event)
-            self._answers += isinstance(event, Answered)
+            self._answers += isinstance(event, Answered) and not (self._queue and self._queue.recorded)
             self._came.notify()
 
     def _is_behind(self) -> bool:
-        """Whether as many answers wait for the driver as may be in flight: where it is gone, no more are asked."""
-        return self._queue is not None and self._answers >= self._queue.concurrency
+        """Whether calls and answers on their way to the driver's disk are as many as may be in flight.
+
+        So many are asked again at most when this worker or the driver ends.
+        """
+        return self._queue is not None and self._answers + self._queue.in_flight >= self._queue.concurrency
 
     def _end(self, mistake: str = "", broken: str = "") -> None:
         with self._came:

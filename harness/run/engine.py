@@ -165,8 +165,9 @@ class Engine:
                             await places.acquire()
                             await self.scorer.ready_for_a_row()
                             group.create_task(self._score_beside(bot_queue, each, places))
-                    if count % BREATH == 0 or self.writer.crowded:
-                        await self._breathe()
+                        await self._room()
+                    if count % BREATH == 0:
+                        await asyncio.sleep(0)
 
             for _ in range(bot_queue.concurrency):
                 group.create_task(worker())
@@ -313,10 +314,9 @@ class Engine:
             row.reply = self.run_results.load_reply(row.reply_id)
         return None if row.reply is None else row.reply.answer
 
-    async def _breathe(self) -> None:
-        await asyncio.sleep(0)
+    async def _room(self) -> None:
         while self.writer.crowded:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.002)
 
     async def _answer(self, bot_queue: BotQueue, row: Row) -> bool:
         """Get the row its answer and keep it; False when the bot queue was stopped instead."""
@@ -390,7 +390,8 @@ class Engine:
             for item in answered:
                 await self.scorer.ready_for_a_row()
                 group.create_task(one(item))
-        await self._breathe()
+        await asyncio.sleep(0)
+        await self._room()
 
     def _finish(self, bot_queue: BotQueue, row: Row) -> None:
         bot_queue.scored += 1

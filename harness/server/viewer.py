@@ -23,6 +23,7 @@ import orjson
 
 from ... import InputError
 from ...reports.compare.operands import all_runs, named_operand, operand_in
+from ...reports.files import is_not
 from ...reports.pages.labels import MOST_SERVED, label_block
 from ...reports.pages.page import Page, page_bytes, page_policy
 from ...reports.pages.pair_changes import PairedRuns, paired_runs
@@ -106,7 +107,7 @@ def _explained(path: Path, error: sqlite3.Error) -> StoreError:
 
 def _check_there(path: Path) -> None:
     if path.is_dir():
-        raise StoreError(f"{path} is a folder, not a database.")
+        raise StoreError(is_not(path, "a database"))
     if not path.is_file():
         raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
     if path.stat().st_size == 0:

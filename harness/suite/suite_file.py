@@ -18,6 +18,7 @@ from ... import InputError
 from ...bots import ChatModelSettings, installed_bot, installed_kind, literal_secrets, redactor
 from ...bots.settings import KINDS
 from ...knowledge import decoded_whole, existing, unreadable
+from ...reports import is_not, is_parts
 from .mistakes import (
     KeyPath,
     Mistake,
@@ -158,6 +159,8 @@ def _suite_path(path: Path) -> Path:
         return path
     if not (path / NAME).exists():
         hint = f"give one of {', '.join(there)}" if (there := _yaml_files(path)) else "`proctor init` writes one"
+        if is_parts(path):
+            raise InputError(is_not(path, "a suite"))
         raise InputError(f"There is no {NAME} in {path}; {hint}.")
     return path / NAME
 

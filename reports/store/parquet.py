@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -100,6 +99,8 @@ def write_parts(store: Store, run_id: int, folder: Path, part: int = PART) -> Pa
         InputError: the folder has other files, it can't be written, or pyarrow is not installed.
     """
     _check_folder(folder)
+    if is_parts(store.path):
+        raise InputError(f"{store.path} has Parquet parts already, of one run: copy the folder.")
     (name,) = store.query("SELECT name FROM runs WHERE id = ?", [run_id])[0]
     tables: dict[str, Any] = {}
     with contextlib.ExitStack() as stack:
@@ -187,32 +188,47 @@ DIALECT: Final = (
 )
 _LISTED: Final = re.compile(r"SELECT value FROM json_each\((\?|:[a-z_]+)\)")  # a list, given as JSON
 _NAMED: Final = re.compile(r"(?<![:\w'\"]):([a-z_]\w*)")
+_WRITES: Final = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE|CREATE|DROP|ALTER)\b", re.IGNORECASE)
 _IGNORED: Final = re.compile(r"\s*(SAVEPOINT|RELEASE|BEGIN|COMMIT|ROLLBACK|PRAGMA)\b", re.IGNORECASE)  # nothing changes
 
 
 class PartsCursor:
     """Lines of an answer, as a cursor of SQLite gives them; each answer has a cursor of its own."""
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        self._cursor = cursor
+    def __init__(self, cursor: duckdb.DuckDBPyConnection, path: Path) -> None:
+        self._cursor, self._path = cursor, path
         self.description = cursor.description
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The next line; None where there is none."""
-        found: tuple[Any, ...] | None = self._cursor.fetchone()
-        return found
+        return next(iter(self.fetchmany(1)), None)
 
     def fetchmany(self, size: int = FETCHED) -> list[tuple[Any, ...]]:
         """The next lines."""
-        return self._cursor.fetchmany(size)
+        with _answered(self._path):
+            return self._cursor.fetchmany(size)
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All lines that are left."""
-        return self._cursor.fetchall()
+        return list(self)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        while lines := self._cursor.fetchmany(FETCHED):
+        while lines := self.fetchmany():
             yield from lines
+
+
+@contextlib.contextmanager
+def _answered(path: Path) -> Iterator[None]:
+    """Raises what DuckDB can't do as a StoreError with a way out; an answer is worked out while it is fetched."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise StoreError(
+            f"{path}: DuckDB can't do this over Parquet parts, which the database does: {str(error).splitlines()[0]}"
+            " Do it with the database that the parts were exported from."
+        ) from error
 
 
 class PartsConnection:
@@ -223,8 +239,8 @@ class PartsConnection:
     def __init__(self, path: Path) -> None:
         import duckdb
 
+        self._path = path
         self._folder = tempfile.mkdtemp(prefix="proctor-parts-")
-        self._errors: type[Exception] = duckdb.Error
         self._base = duckdb.connect(
             config={
                 "memory_limit": MEMORY, "temp_directory": self._folder, "autoinstall_known_extensions": "false",
@@ -254,8 +270,13 @@ class PartsConnection:
         """As SQLite does it.
 
         Raises:
-            sqlite3.Error: it can't be answered here.
+            StoreError: it can't be answered here, or would change something.
         """
+        if _WRITES.match(sql):
+            raise StoreError(
+                f"{self._path} has Parquet parts, which can only be read. Do it with the database that they were"
+                " exported from, and export the run again."
+            )
         if _IGNORED.match(sql):
             sql, arguments = "SELECT 1 WHERE FALSE", ()
         listed = {match[1][1:] or sql.count("?", 0, match.start()) for match in _LISTED.finditer(sql)}
@@ -268,10 +289,12 @@ class PartsConnection:
         arguments = given if isinstance(arguments, Mapping) else list(given.values())
         for pattern, words in DIALECT:
             sql = pattern.sub(words, sql)
-        try:
-            return PartsCursor(self._base.cursor().execute(sql, arguments or None))
-        except self._errors as error:
-            raise sqlite3.OperationalError(str(error)) from error
+        with _answered(self._path):
+            return PartsCursor(self._base.cursor().execute(sql, arguments or None), self._path)
+
+    def executemany(self, sql: str, _lines: object) -> PartsCursor:
+        """Refused, as is all that writes."""
+        return self.execute(sql)
 
     def close(self) -> None:
         """Forget what was read."""

@@ -3,7 +3,7 @@
 python tests/benchmarks/bench_cluster.py scale           # 1, 2, 4, 8 workers, a bot that waits 200 ms
 python tests/benchmarks/bench_cluster.py equal 100000    # rows of an instant bot, with and without a cluster
 python tests/benchmarks/bench_cluster.py sample          # the packaged sample, with and without a cluster
-python tests/benchmarks/bench_cluster.py kills 20        # workers and drivers killed at random points
+python tests/benchmarks/bench_cluster.py kills 20        # workers, drivers and nodes killed at random points
 python tests/benchmarks/bench_cluster.py plan 100000000  # what so many questions would take, by given figures
 """
 
@@ -137,40 +137,58 @@ def equal(suite: Path, folder: Path, workers: int) -> None:
     print(f"differing: {', '.join(f'{count} {what}' for what, count in counts.items())} (goal 0)")
 
 
-def kills(times: int, questions: int = 200, seed: int = 0) -> None:
-    """Kill a worker or the driver after so many answers, give the same command again, and count."""
+def kills(times: int, questions: int = 160, seed: int = 0) -> None:
+    """Kill a worker, the driver or a node after so many answers, give the same command again, and count.
+
+    A call is in flight from its start until its answer is on the driver's disk; a worker has no more than
+    ``concurrency`` of them, and so many may be repeated for each worker that ended.
+    """
     import ray
     from ray.cluster_utils import Cluster
 
     draw = random.Random(seed)
     node = {"num_cpus": 2, "object_store_memory": 80 << 20, "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=node)
+    second = cluster.add_node(**node)
     environ = {**os.environ, "RAY_ADDRESS": cluster.address}
-    lost = twice = most = 0
+    lost = twice = beyond = wrong = 0
+    print("killed      after   rows   lost   twice   asked again   of them beyond those in flight")
     try:
         for number in range(times):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
-                suite, database, notes = write(folder, questions, 0.05), folder / "proctor.db", folder / "asked.txt"
+                suite, database, notes = write(folder, questions, 0.1), folder / "proctor.db", folder / "asked.txt"
                 command = [*PROGRAM, "run", str(suite), "--on", "ray", "--workers", "2", "--db", str(database)]
-                point, victim = draw.randrange(1, questions), draw.choice(["worker", "driver"])
+                point, victim = draw.randrange(1, questions - 8), ("worker", "driver", "node")[number % 3]
                 program = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 while program.poll() is None and (not notes.exists() or len(notes.read_bytes().split(b"\n")) <= point):
-                    time.sleep(0.005)
-                pid = program.pid if victim == "driver" else int(notes.read_text().split("\n")[-2].split()[0])
-                os.kill(pid, signal.SIGKILL)
-                program.communicate(timeout=300)
+                    time.sleep(0.002)
+                ends = {"worker": 1, "driver": 2}.get(victim, 2)  # a node may have both workers
+                if victim == "node":
+                    cluster.remove_node(second, allow_graceful=False)
+                else:
+                    pid = program.pid if victim == "driver" else int(notes.read_text().split("\n")[-2].split()[0])
+                    os.kill(pid, signal.SIGKILL)
+                output = program.communicate(timeout=300)[0]
+                wrong += victim != "driver" and program.returncode != 0
                 subprocess.run(command, env=environ, capture_output=True, check=True, timeout=300)
                 ((rows, distinct),) = query(database, "SELECT COUNT(*), COUNT(DISTINCT question_id) FROM run_rows")
                 again = len(notes.read_text().splitlines()) - questions
-                lost, twice, most = lost + questions - distinct, twice + rows - distinct, max(most, again)
-                print(f"{number + 1:3}: {victim} killed after {point:3} questions: {rows} rows, {again} asked again")
+                more = max(again - ends * IN_FLIGHT, 0)
+                lost, twice, beyond = lost + questions - distinct, twice + rows - distinct, beyond + more
+                print(f"{victim:8} {point:8} {rows:6} {questions - distinct:6} {rows - distinct:7} {again:13} {more:8}")
+                if victim != "driver" and program.returncode:
+                    print(output.decode())
                 sys.stdout.flush()
+                if victim == "node":
+                    second = cluster.add_node(**node)
     finally:
         ray.shutdown()
         cluster.shutdown()
-    print(f"{times} kills: {lost} rows lost (goal 0), {twice} rows twice (goal 0), at most {most} asked again")
-    print(f"(in flight at 2 workers: {2 * IN_FLIGHT})")
+    print(
+        f"{times} kills: {lost} rows lost, {twice} twice, {beyond} calls repeated beyond those in flight (goal 0, 0, 0)"
+    )
+    print(f"{wrong} runs whose driver was left alone did not end well (goal 0)")
 
 
 def plan(questions: int, seconds: float, in_flight: int, driver_ms: float, worker_ms: float, row_bytes: int) -> None:

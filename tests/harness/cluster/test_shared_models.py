@@ -66,6 +66,24 @@ def test_shared_models_say_what_a_model_of_ones_own_says():
         each.close()
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_model_is_looked_at_after_its_actor_was_lost_or_began_anew(is_lost):
+    node = Node()
+    one, other = embedder(None), embedder(node)
+
+    async def asked() -> None:
+        await other.load()
+        node.models, node.is_lost = NodeModels(2), is_lost
+        assert (await other.embed([])).vectors.shape == (await one.embed([])).vectors.shape
+        (found,), (wanted,) = await other.embed_tokens(TEXTS[:1]), await one.embed_tokens(TEXTS[:1])
+        np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-6)
+        np.testing.assert_allclose(other.embed_now(TEXTS).vectors, one.embed_now(TEXTS).vectors, atol=1e-6)
+
+    asyncio.run(asked())
+    for each in (one, other):
+        each.close()
+
+
 def test_the_support_model_is_shared():
     node = Node()
     own = open_support_model(1)

@@ -1,5 +1,6 @@
 """A run as Parquet parts: all of it is there, and commands say over them what they say over the database."""
 
+import csv
 import json
 import re
 import shutil
@@ -157,3 +158,33 @@ def test_what_is_wrong_with_parts_is_named(runs, tmp_path, monkeypatch):
     manifest = (parts / "manifest.json").read_text()
     (parts / "manifest.json").write_text(manifest.replace("m001_tables", "m000_tables"))
     assert "Export the run again" in says("report", "parts")
+
+
+def test_every_command_reads_parts_or_says_what_does(runs, tmp_path):
+    shutil.copy(runs / "a.db", tmp_path / "proctor.db")
+    shutil.copytree(runs / "a_parts", tmp_path / "parts")
+    for command in (
+        ("robustness", "parts", "--json"), ("baseline", "parts"), ("label", "parts", "--metric", "rouge_l"),
+        ("label", "parts", "--pairs", "mine,terse", "--out", "votes.csv"),
+        ("export", "parts", "--to", "json", "rows.jsonl"),
+    ):  # fmt: skip
+        done = typed(*command, folder=tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+    with (tmp_path / "votes.csv").open(encoding="utf-8-sig", newline="") as file:
+        votes = [{**line, "vote": "1"} for line in csv.DictReader(file)]
+    with (tmp_path / "votes.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, votes[0])
+        writer.writeheader()
+        writer.writerows(votes)
+    for command, says in (
+        *(((name, "parts"), "proctor report parts") for name in ("run", "view", "import")),
+        (("export", "parts", "--to", "parquet", "--into", "again"), "copy the folder"),
+        (("calibrate", "parts", "--labels", "votes.csv"), "can only be read"),
+    ):
+        done = typed(*command, folder=tmp_path)
+        assert done.returncode == 2, command
+        assert says in " ".join(done.stderr.split()), command
+    with pytest.raises(proctor.StoreError, match="the database that the parts were exported from"):
+        proctor.open(tmp_path / "parts").query("SELECT nothing FROM runs")
+    with pytest.raises(proctor.StoreError, match="can only be read"):
+        proctor.open(tmp_path / "parts").query("DELETE FROM runs")
