@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Bot,
         BotMisconfigured,
         BotRefused,
+        Checkable,
         Context,
         Identity,
         Reply,

@@ -154,6 +154,15 @@ async def reply_of(bot: Bot, question: str, history: Sequence[Message], session:
     return await ask(*given)
 
 
+@runtime_checkable
+class Checkable(Protocol):
+    """A bot of which it can be known, before it is asked, that it can't work."""
+
+    def check_setup(self) -> None:
+        """Look at code, keys and variables that it needs. Raises InputError; nothing is asked."""
+        ...
+
+
 def new_session() -> str:
     """An id that no conversation had before."""
     return uuid.uuid4().hex

@@ -130,6 +130,12 @@ class HttpBot:
             },
         )
 
+    def check_setup(self) -> None:
+        """Raises BotMisconfigured when a variable is missing from the environment."""
+        for key, value in self._settings.headers.items():
+            self._expanded(value, f"header {key}")
+        self._expanded(self._settings.url, "url")
+
     async def prepare(self) -> None:
         """Open the client. Raises BotMisconfigured when a variable is missing from the environment."""
         import aiohttp

@@ -16,7 +16,7 @@ from weakref import WeakSet
 
 from .. import InputError
 from ..knowledge import Document, Message, existing, unreadable
-from .bot import Context, Identity, KnowledgeDigests, Reply
+from .bot import Checkable, Context, Identity, KnowledgeDigests, Reply
 from .chat.limits import SingleFlight
 from .chat.model import ChatModel, ChatRequest
 from .history import Asked, history_identity, history_prompts, put
@@ -280,6 +280,11 @@ class PromptedBot:
         reduced._without = self._without | documents
         reduced._forget()
         return reduced
+
+    def check_setup(self) -> None:
+        """Look whether the model has its key. Raises BotMisconfigured."""
+        if isinstance(self._model, Checkable):
+            self._model.check_setup()
 
     def _forget(self) -> None:
         """Be as before ``prepare``."""

@@ -333,6 +333,22 @@ class PythonBot:
         self._threads = Threads()
         self._in_use = False
 
+    def check_setup(self) -> None:
+        """Refuse a function that can't be called as ``reply`` calls it. Raises InputError."""
+        try:
+            signature = inspect.signature(self._call)
+        except (TypeError, ValueError):  # one of C, which is called as it is
+            return
+        question, named = self._handed("", (), "")
+        try:
+            signature.bind(*question, **named)
+        except TypeError as wrong:
+            called = getattr(self._call, "__qualname__", "it")
+            raise InputError(
+                f"{called} can't be called with a question ({wrong}): its parameters are {signature}; wanted are the "
+                f"question and, where it wants them, {HISTORY} and {SESSION}."
+            ) from None
+
     async def prepare(self) -> None:
         """Call the owner's ``prepare``, if it has one."""
         self._in_use = True
@@ -348,12 +364,7 @@ class PythonBot:
             RuntimeError: it tried to leave the process.
         """
         self._in_use = True
-        given: tuple[object, ...] = (question,)
-        named: dict[str, object] = {SESSION: session} if self.keeps_memory else {}
-        if self.hears_history and self._names_history:
-            named[HISTORY] = [*history]
-        elif self.hears_history:
-            given = (question, [*history])
+        given, named = self._handed(question, history, session)
         try:
             if self._asynchronous:
                 return as_reply(await cast("Awaitable[object]", self._call(*given, **named)))
@@ -368,6 +379,17 @@ class PythonBot:
             queue_ms=reply.queue_ms + ran.wait_ms,
             attempts_ms=reply.attempts_ms or (ran.run_ms,),
         )
+
+    def _handed(
+        self, question: str, history: Sequence[Message], session: str
+    ) -> tuple[tuple[object, ...], dict[str, object]]:
+        """What the function is called with, by position and by name."""
+        named: dict[str, object] = {SESSION: session} if self.keeps_memory else {}
+        if not self.hears_history:
+            return (question,), named
+        if self._names_history:
+            return (question,), {**named, HISTORY: [*history]}
+        return (question, [*history]), named
 
     async def close(self) -> None:
         """Call the owner's ``close``, if it has one and was of use, and let the threads go."""

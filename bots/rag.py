@@ -149,6 +149,13 @@ class RagBot(PromptedBot):
     def _forget(self) -> None:
         self._retrieval = None
 
+    def check_setup(self) -> None:
+        """Look whether the model has its key, and import the retriever of the user's own. Raises BotMisconfigured."""
+        super().check_setup()
+        if self._target is not None:
+            with making(self.name, f"retriever {self._settings.retriever}"):
+                self._target.load()
+
     async def prepare(self) -> None:
         """Open the index, embedding what is new in the knowledge, load the reranker, and let the model work ahead.
 

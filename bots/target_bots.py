@@ -207,6 +207,7 @@ class TargetBot:
         self._target = target
         self._options = options
         self._inner: BuiltBot | None = None
+        self._made: BuiltBot | None = None
         self.identity = self._identity()
 
     @property
@@ -214,14 +215,24 @@ class TargetBot:
         """Those of the user's bot, once it is there."""
         return self._inner.warnings if self._inner else ()
 
-    async def prepare(self) -> None:
-        """Import the user's code and prepare the bot in it.
+    def check_setup(self) -> None:
+        """Import the user's code and make the bot, unless that was done; ``prepare`` takes it.
 
         Raises:
-            BotMisconfigured: it can't be imported, made, or is no bot.
+            BotMisconfigured: it can't be imported, made, or is no bot, or can't be called with a question.
         """
         with making(self.name, self._target.written):
-            inner = self._make(self._target.load())
+            made = self._made or self._make(self._target.load())
+            if isinstance(made, PythonBot):
+                made.check_setup()
+        self._made = made
+
+    async def prepare(self) -> None:
+        """Prepare the bot in the user's code. Raises BotMisconfigured as ``check_setup`` does."""
+        self.check_setup()
+        inner, self._made = self._made, None
+        if inner is None:
+            raise RuntimeError(f"bot {self.name} is not made")
         await inner.prepare()
         self._inner = inner
 
@@ -266,7 +277,7 @@ class TargetBot:
         """The same bot under another name; its code gets the ids of the documents to leave out."""
         other = copy(self)
         other.name = name
-        other._inner = None
+        other._inner = other._made = None
         if documents:
             digest = sha256("\0".join(sorted(documents)).encode("utf-8", "surrogatepass")).hexdigest()
             other._options = {**self._options, WITHOUT: documents}

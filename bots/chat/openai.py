@@ -117,13 +117,17 @@ class Endpoint:
             BotMisconfigured: OpenAI's own endpoint is meant and there is no key.
         """
         if self._client is None:
-            if self._key is None and self.url == OPENAI_URL:
-                raise BotMisconfigured(
-                    f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
-                    "or give the base_url of another endpoint."
-                )
+            self.check_key()
             self._client = Client(self.url, self._key, self.max_reply_mb)
         return self._client
+
+    def check_key(self) -> None:
+        """Raises BotMisconfigured where OpenAI's own endpoint is meant and there is no key."""
+        if self._key is None and self.url == OPENAI_URL:
+            raise BotMisconfigured(
+                f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
+                "or give the base_url of another endpoint."
+            )
 
     async def close(self) -> None:
         """Give the connections back once the last of the endpoint's users is done."""
@@ -387,6 +391,10 @@ class OpenAIChat:
         self._has_tools = bool(self._parameters.keys() & {"tools", "functions"})
         self._stream = stream
         self._closed = False
+
+    def check_setup(self) -> None:
+        """Look whether there is a key where one is needed. Raises BotMisconfigured."""
+        self._endpoint.check_key()
 
     async def prepare(self, texts: Sequence[str] = ()) -> None:  # noqa: ARG002 - nothing to work ahead on
         """Import the client and make it, half a second that no question should pay for."""

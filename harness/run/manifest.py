@@ -110,6 +110,8 @@ def checked_out(folder: Path) -> dict[str, object] | None:
 
 def _belongs(folder: Path) -> bool:
     """Whether the checkout tracks files in a folder, or would if they were added."""
+    if (folder / ".git").exists() and INSTALLED.isdisjoint(folder.parts):
+        return True
     if _git(folder, "ls-files", "--", "."):
         return True
     try:

@@ -115,7 +115,7 @@ class Evaluation:
     ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all. ``against``
     names the reference bot of metrics that compare answers. ``given`` names metrics whose scores come with the answers,
     in ``given_rows``. ``reply_estimate`` makes what a dry run estimates with. ``spread`` hands the work of an engine to
-    others; None where the engine does it itself.
+    others; None where the engine does it itself. ``check`` refuses bots that can't work, before a run begins.
     """
 
     header: RunHeader
@@ -137,6 +137,7 @@ class Evaluation:
     users: SimulatedUsers = field(default_factory=SimulatedUsers)
     origin: Origin | None = None
     spread: Callable[[Engine], Asking] | None = None
+    check: Callable[[Store], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
     """Hold the run. Whatever happens, all that was answered is on disk when this returns or raises.
 
     Raises:
+        InputError: a bot can't work, as far as that can be known without asking it; then no run was begun.
         JudgeUnfit: the judge failed the check that its settings want; then no run was begun.
     """
     began = time.monotonic()
@@ -342,6 +344,8 @@ class _RunInProgress:
         evaluation = self._evaluation
         asyncio.get_running_loop().set_default_executor(DaemonThreads())
         try:
+            if evaluation.check is not None:
+                evaluation.check(self._store)
             evaluation.models.lower_priority()
             for warning in evaluation.models.warnings(evaluation.plan):
                 self._watcher.message(warning)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
-from ...bots import Endpoints, RagSettings, redacted
+from ...bots import Checkable, Endpoints, RagSettings, redacted
 from ...knowledge import ROLE, Message, Question, Questions, cache_folder, open_questions, simulation_of
 from ...metrics import builtin_catalog
 from ...metrics.plugins import with_installed
@@ -147,8 +147,47 @@ def suite_evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
         scored.models, lambda: _reply_estimate(suite, knowledge), against=against, users=users,
-        origin=Origin(given, options, questions),
+        origin=Origin(given, options, questions), check=lambda store: _check_bots(loaded, bots, options, store),
     )  # fmt: skip
+
+
+def _check_bots(loaded: LoadedSuite, bots: Sequence[BuiltBot], options: RunConfig, store: Store) -> None:
+    """Refuse bots that can't work, as far as that can be known without asking them.
+
+    One that has answered before is believed, so that where everything is cached no code is imported and no key needed.
+    """
+    if options.on.startswith("ray://"):  # packages, keys and variables of other machines
+        return
+    wrong = []
+    for bot in bots:
+        if isinstance(bot, Checkable) and (options.fresh or not _has_answered(store, bot)):
+            try:
+                bot.check_setup()
+            except InputError as error:
+                wrong.append((bot.name, error))
+    if wrong:
+        raise _refused(loaded, dict(options.given), wrong)
+
+
+def _has_answered(store: Store, bot: BuiltBot) -> bool:
+    fingerprint = bot_fingerprint(bot.name, bot.identity)
+    found = (
+        "SELECT 1 FROM bots JOIN replies ON replies.bot_id = bots.id"
+        " WHERE bots.fingerprint = ? AND replies.status = 'answered' LIMIT 1"
+    )
+    return bool(store.query(found, [fingerprint]))
+
+
+def _refused(loaded: LoadedSuite, given: Mapping[str, GivenBot], wrong: Sequence[tuple[str, InputError]]) -> InputError:
+    """What is wrong with bots: those of a suite file with the place there, those handed over in Python by name."""
+    says = [(name, str(error).removeprefix(f"Bot {name}: ")) for name, error in wrong]
+    own = [f"Bot {name}: {why}" for name, why in says if name in given]
+    written = [(("bots", name, *_key(loaded.suite, name)), why) for name, why in says if name not in given]
+    return InputError("\n".join([*own, *([str(loaded.mistaken(*written))] if written else [])]))
+
+
+def _key(suite: Suite, name: str) -> tuple[str, ...]:
+    return ("target",) if hasattr(suite.bots[name], "target") else ()
 
 
 def _reply_estimate(suite: Suite, knowledge: Callable[[], Knowledge]) -> ReplyEstimate:
@@ -294,7 +333,12 @@ def build_bots(
     def built(name: str) -> BuiltBot:
         own = given.get(name)
         if own is None:
-            return build_bot(name, suite.bots[name], resources)
+            try:
+                return build_bot(name, suite.bots[name], resources)
+            except InputError as error:
+                if not _key(suite, name):
+                    raise
+                raise _refused(loaded, {}, [(name, error)]) from error
         if own.bot is not None:
             return own.bot
         documents = own.knowledge and cache(lambda: _read(loaded.base, own.knowledge))

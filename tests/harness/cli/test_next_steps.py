@@ -47,13 +47,13 @@ def test_one_bot_alone_is_compared_with_nothing():
 
 
 def test_a_bot_that_could_not_work_is_compared_with_nothing(tmp_path):
-    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("answer", "other", "no_such_function")}
+    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("answer", "other", "broken")}
     bot = "def answer(question):\n    return question\n\n\ndef other(question):\n    return 'No.'\n"
-    write_suite(tmp_path, bot, bots=bots)
-    alone = proctor("run", "suite.yaml", "--bots", "answer,no_such_function", folder=tmp_path)
+    write_suite(tmp_path, f"{bot}\n\ndef broken(question):\n    raise ValueError\n", bots=bots)
+    alone = proctor("run", "suite.yaml", "--bots", "answer,broken", folder=tmp_path)
     assert "proctor report" in alone.stdout and "proctor compare" not in alone.stdout
     compared = re.search(r"proctor compare (.*)", proctor("run", "suite.yaml", folder=tmp_path).stdout)[1]
-    assert "answer" in compared and "other" in compared and "no_such_function" not in compared
+    assert "answer" in compared and "other" in compared and "broken" not in compared
 
 
 @pytest.mark.usefixtures("folder")

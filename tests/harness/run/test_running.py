@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import sys
 
+import proctor as proctor_package
 import pytest
 from suites import NOTING, PLAIN, asked, count, interrupt, lines, start, wait_for_answers, write_suite
 from suites import proctor as own_process
@@ -142,16 +144,51 @@ def test_a_faulty_bot_gives_rows_with_a_status_and_never_stops_the_run(tmp_path)
     assert (again["asked"], again["cached"]) == (4, 5)  # only what failed is tried again
 
 
-def test_a_bot_that_can_not_be_made_stops_alone_and_the_exit_code_says_so(tmp_path):
+UNFIT = {  # what a bot's settings say, and what is answered before a run begins
+    "bad.py:answer": "importing bad.py failed with ModuleNotFoundError.*nonsense_that_is_not_there.*bad.py, line 1",
+    "bot.py:anwser": "there is no anwser in it; did you mean answer?",
+    "odd.py:LIMIT": "a bot must be a function, .*; this is a int",
+    "odd.py:nothing": r"nothing can't be called with a question .*: its parameters are \(\)",
+    "odd.py:Picky": "missing 1 required positional argument: 'key'",
+    "ood.py:nothing": r"There is no .*ood\.py",
+}
+ODD = """LIMIT = 3
+def nothing(): return "x"
+class Picky:
+    def __init__(self, key): pass
+    def reply(self, question): return "x"
+"""
+
+
+def test_bots_that_can_not_work_are_refused_in_one_line_each_before_a_run_begins(tmp_path):
     good = {"type": "python", "target": "bot.py:answer"}
-    bad = {"type": "python", "target": "bad.py:answer"}
-    write_suite(tmp_path, NOTING.format(delay=0), bots={"bad": bad, "good": good})
     (tmp_path / "bad.py").write_text("import nonsense_that_is_not_there\n\ndef answer(question): return 'x'")
-    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
-    made = json.loads(done.stdout)["bots"]
-    assert done.returncode == 1
-    assert "nonsense_that_is_not_there" in made["bad"]["problem"]
-    assert made["good"]["rows"] == 5
+    (tmp_path / "odd.py").write_text(ODD)
+    for target, why in UNFIT.items():
+        bots = {"good": good, "bad": {"type": "python", "target": target}}
+        write_suite(tmp_path, NOTING.format(delay=0), bots=bots)
+        done = proctor("run", "suite.yaml", folder=tmp_path)
+        assert done.returncode == 2, target
+        assert re.fullmatch(rf"proctor: suite\.yaml:\d+:\d+: bots\.bad\.target: .*{why}.*\n", done.stderr), done.stderr
+        with pytest.raises(proctor_package.InputError, match=rf"suite\.yaml:\d+:\d+: bots\.bad\.target: .*{why}"):
+            proctor_package.run(tmp_path / "suite.yaml", db=tmp_path / "proctor.db", progress=False)
+    assert count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM runs") == 0
+    (tmp_path / "a.md").write_text("# Hours\nAt nine.")
+    without = {"web": {"type": "http", "url": "http://$NO_HOST/"}, "chat": {"type": "rag", "model": "openai:gpt-5"}}
+    write_suite(tmp_path, NOTING.format(delay=0), bots=without, knowledge=["a.md"])
+    done = proctor("run", "suite.yaml", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": ""})
+    assert done.returncode == 2
+    assert "bots.web: the environment variable NO_HOST, which its url needs, is not set" in done.stderr
+    assert "bots.chat: The model openai:gpt-5 needs an API key" in done.stderr
+
+
+def test_a_bot_that_has_answered_needs_neither_code_nor_key_where_all_is_cached(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0) + "\nimport os\nif os.environ.get('GONE'): raise RuntimeError\n")
+    outcome(tmp_path)
+    for name in [name for name in sys.modules if name.startswith("bot_")]:
+        del sys.modules[name]
+    done = proctor("run", "suite.yaml", folder=tmp_path, env={**os.environ, "GONE": "1"})
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_kill_loses_nothing_and_asks_nothing_twice(tmp_path):
