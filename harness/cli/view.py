@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,9 @@ from .console import shown_in_browser
 from .conventions import interruptible, say
 
 Looked = Annotated[Path, typer.Argument(metavar="DB", help="The SQLite file with all results.")]
+SeveralLooked = Annotated[
+    list[Path] | None, typer.Argument(metavar="DB...", help="SQLite files with results.", show_default="proctor.db")
+]
 Port = Annotated[
     int | None,
     typer.Option("--port", min=0, max=65535, metavar="N", help="The port; by default the first free one."),
@@ -21,20 +25,24 @@ ENDED = "Stopped."
 UNCHANGED = "Stopped. Nothing was changed."
 
 
-def view(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
+def view(databases: SeveralLooked = None, port: Port = None, is_opened: Open = False) -> None:
     """Show all runs in the browser. List, trends, any two compared; updates during a run; answers to label.
 
-    Writes nothing but labels, and stops a run where you press its button. Reachable from this machine only.
+    Runs of several files stand in one list, and are compared with one another. Writes nothing but labels, and stops a
+    run where you press its button. Reachable from this machine only.
     """
     from ..server.serving import bound_socket, serve
     from ..server.viewer import left_as_found, snapshot
 
+    files = list(dict.fromkeys(databases or [Path("proctor.db")]))
     changes: list[None] = []
     ended = lambda: ENDED if changes else UNCHANGED  # noqa: E731 - known when it ends
-    with interruptible(ended), left_as_found(database):
-        with snapshot(database):
-            pass  # mistakes are reported before anything is opened
-        serve(database, bound_socket(port), lambda address: _ready(address, is_opened), lambda: changes.append(None))
+    with interruptible(ended), contextlib.ExitStack() as stack:
+        for file in files:
+            stack.enter_context(left_as_found(file))
+            with snapshot(file):
+                pass  # mistakes are reported before anything is opened
+        serve(files, bound_socket(port), lambda address: _ready(address, is_opened), lambda: changes.append(None))
 
 
 def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:

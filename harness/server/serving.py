@@ -8,7 +8,7 @@ import errno
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -61,18 +61,19 @@ def _unavailable(port: int, error: OSError) -> str:
 
 
 def serve(
-    database: Path, listening: socket.socket, ready: Callable[[str], None], wrote: Callable[[], None] = lambda: None
-) -> None:
+    databases: Sequence[Path], listening: socket.socket, ready: Callable[[str], None],
+    wrote: Callable[[], None] = lambda: None,
+) -> None:  # fmt: skip
     """Answer requests until a KeyboardInterrupt.
 
     Args:
-        database: the file to show.
+        databases: the files to show.
         listening: where it is served.
         ready: called with the address once it answers.
         wrote: called whenever a page had something written.
     """
     port = listening.getsockname()[1]
-    viewer = Viewer(database, hosts_of(port), wrote)
+    viewer = Viewer(databases, hosts_of(port), wrote)
     asyncio.run(_serve(viewer, listening, lambda: ready(f"http://{LOOPBACK}:{port}/")))
 
 

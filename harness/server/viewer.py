@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypedDict, TypeVar
@@ -237,6 +237,25 @@ def state_of_all(store: Store) -> State:
     return {**state_of(store, running), "tag": tag_of_all(store)}
 
 
+def together(states: Sequence[State]) -> State:
+    """One state of several databases: of those where a run goes on, or of all where none does."""
+    if len(states) == 1:
+        return states[0]
+    shown = [state for state in states if state["running"]] or states
+    expected = [state["expected"] for state in shown if state["expected"] is not None]
+    return {
+        "tag": _tagged([state["tag"] for state in states]),
+        "status": shown[-1]["status"],
+        "running": shown[-1]["running"],
+        "rows": sum(state["rows"] for state in shown),
+        "expected": sum(expected) if len(expected) == len(shown) else None,
+        "silence": min(state["silence"] for state in states),
+        "failed": sum(state["failed"] for state in shown),
+        "left": shown[0]["left"] if len(shown) == 1 else "",
+        "worked_on": any(state["worked_on"] for state in shown),
+    }
+
+
 def tag_of(store: Store, run_ids: Sequence[int]) -> str:
     """A tag that changes with the rows, scores, findings, calibrations and analyses of some runs."""
     return _tagged([_marks_of_run(store, run_id) for run_id in run_ids])
@@ -381,45 +400,74 @@ class ColumnKey(NamedTuple):
 
     name: str
     origin: int
+    file: Path
     run_id: int
     bot: str
 
 
-def compared_runs(store: Store, baseline: str, candidate: str) -> list[int]:
-    """The keys of the runs of both operands; one where both are of one run.
+Stores = Sequence[Store]  # the open databases of a viewer
+
+
+def store_of(stores: Stores, operand: str) -> tuple[Store, int]:
+    """The database that has an operand, and the key of its run.
 
     Raises:
         InputError: no such run or bot. Files are no operands here: an address must not open files.
     """
-    runs = all_runs(store)
-    return list(dict.fromkeys(named_operand(store, text, runs)[0][0] for text in (baseline, candidate)))
+    trouble = None
+    for store in stores:
+        try:
+            return store, named_operand(store, operand, all_runs(store))[0][0]
+        except InputError as error:
+            trouble = trouble or error
+    raise trouble or InputError("There is no database.")
 
 
-def paired_in(store: Store, baseline: str, candidate: str) -> PairedRuns:
+def votes_tag(stores: Iterable[Store]) -> list[object]:
+    """What changes with a vote on a pair of answers."""
+    return [store.query("SELECT MAX(id), COUNT(*) FROM pair_verdicts") for store in stores]
+
+
+def compared_state(stores: Stores, baseline: str, candidate: str) -> State:
+    """The state of the runs of both operands, whose tag changes with votes on their answers, too."""
+    runs: dict[Path, tuple[Store, list[int]]] = {}
+    for operand in (baseline, candidate):
+        store, run_id = store_of(stores, operand)
+        _, of_store = runs.setdefault(store.path, (store, []))
+        of_store += [] if run_id in of_store else [run_id]
+    state = together([state_of(store, of_store) for store, of_store in runs.values()])
+    return {**state, "tag": _tagged([state["tag"], votes_tag(store for store, _ in runs.values())])}
+
+
+def paired_in(stores: Stores, baseline: str, candidate: str) -> PairedRuns:
     """Both operands, compared.
 
     Raises:
         InputError: no such run or bot, or nothing can be compared.
     """
-    return paired_runs(operand_in(store, baseline), operand_in(store, candidate))
+    return paired_runs(*(operand_in(store_of(stores, each)[0], each) for each in (baseline, candidate)))
 
 
 def column_keys(pairs: PairedRuns) -> tuple[ColumnKey, ...]:
     """The columns of a page of two runs, to be opened again."""
-    return tuple(ColumnKey(each.name, each.origin, each.run.id, each.bot) for each in pairs.columns)
+    return tuple(
+        ColumnKey(each.name, each.origin, each.run.store.path, each.run.id, each.bot) for each in pairs.columns
+    )
 
 
-def opened_columns(store: Store, keys: Sequence[ColumnKey]) -> list[Column]:
-    """The columns in a store that is open."""
-    runs = {run_id: opened_run(store, run_id) for run_id in dict.fromkeys(key.run_id for key in keys)}
-    return [Column(key.name, key.origin, runs[key.run_id], key.bot) for key in keys]
+def opened_columns(stores: Stores, keys: Sequence[ColumnKey]) -> list[Column]:
+    """The columns in the stores that are open."""
+    files = {store.path: store for store in stores}
+    wanted = dict.fromkeys((key.file, key.run_id) for key in keys)
+    runs = {(file, run_id): opened_run(files[file], run_id) for file, run_id in wanted}
+    return [Column(key.name, key.origin, runs[key.file, key.run_id], key.bot) for key in keys]
 
 
 MOST_SUMMARIES: Final = 2_000
 MOST_PAIRS: Final = 100
 
-Route = Callable[[Store, Request, dict[str, str]], Answer]
-Write = Callable[[Store, Mapping[str, object], str], Answer]
+Route = Callable[[Stores, Request, dict[str, str]], Answer]
+Write = Callable[[Stores, Mapping[str, object], str], Answer]
 
 
 MOST_WRITTEN: Final = 16_384  # bytes of what a page sends: a label, or nothing
@@ -430,16 +478,18 @@ class NotFoundError(InputError):
 
 
 class Viewer:
-    """Answers requests about one database, from any thread; each request sees one snapshot.
+    """Answers requests about some databases, from any thread; each request sees one snapshot of each.
 
     Args:
-        database: the file; it may appear, grow and be removed.
+        databases: the files; they may appear, grow and be removed. Of runs of one name the first file's is shown.
         hosts: accepted Host headers; they stop DNS rebinding by foreign pages.
         wrote: called whenever something was written.
     """
 
-    def __init__(self, database: Path, hosts: Collection[str], wrote: Callable[[], None] = lambda: None) -> None:
-        self._database = database
+    def __init__(
+        self, databases: Sequence[Path], hosts: Collection[str], wrote: Callable[[], None] = lambda: None
+    ) -> None:
+        self._databases = tuple(databases)
         self._hosts = frozenset(hosts)
         self._wrote = wrote
         self._token = secrets.token_urlsafe(32)  # of this session; only its own pages hold it
@@ -493,9 +543,14 @@ class Viewer:
         for pattern, route in self._routes:
             if found := pattern.fullmatch(request.path):
                 parts = {name: unquote(part) for name, part in found.groupdict().items()}
-                with snapshot(self._database) as store:
-                    return route(store, request, parts)
+                with self._opened() as stores:
+                    return route(stores, request, parts)
         raise NotFoundError(f"There is no page {unquote(request.path)} here.")
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Stores]:
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(snapshot(database)) for database in self._databases]
 
     def _written(self, request: Request) -> Answer:
         """What a page asks to be written; refused, with the reason, from anything but a page of this session."""
@@ -506,8 +561,8 @@ class Viewer:
         if refused := self._refused(request):
             return refused
         try:
-            with snapshot(self._database) as store:
-                answer = write(store, _fields(request.body), unquote(path["run"]))
+            with self._opened() as stores:
+                answer = write(stores, _fields(request.body), unquote(path["run"]))
         except InputError as error:
             status = 404 if isinstance(error, NotFoundError) else 500 if isinstance(error, StoreError) else 400
             return refusal(status, str(error))
@@ -534,60 +589,60 @@ class Viewer:
 
     def _calibrated_summary(self, store: Store, run_id: int) -> Summary:
         """The summary, which a new label leaves as it was but for the calibration."""
-        return self._summaries.get(("labels", run_id, _answers_tag(store, run_id)), lambda: summarise(store, run_id))
+        key = ("labels", store.path, run_id, _answers_tag(store, run_id))
+        return self._summaries.get(key, lambda: summarise(store, run_id))
 
-    def _labels(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
-        run_id, _name = _found(store, parts["run"])
+    def _labels(self, stores: Stores, request: Request, parts: dict[str, str]) -> Answer:
+        store, run_id, _name = _found(stores, parts["run"])
         of = labelled(store, run_id, self._calibrated_summary(store, run_id), request.query.get("metric", ""))
         return _json(of.state(request.query.get("rater", "")))
 
-    def _store_label(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
-        run_id, _name = _found(store, run)
+    def _store_label(self, stores: Stores, fields: Mapping[str, object], run: str) -> Answer:
+        store, run_id, _name = _found(stores, run)
         summary, given = self._calibrated_summary(store, run_id), given_label(fields)
-        store_label(self._database, run_id, summary, given)
-        with snapshot(self._database) as after:
+        store_label(store.path, run_id, summary, given)
+        with snapshot(store.path) as after:
             return _json(labelled(after, run_id, summary, given.metric).state(given.rater))
 
-    def _votes(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
-        run_id, _name = _found(store, parts["run"])
+    def _votes(self, stores: Stores, request: Request, parts: dict[str, str]) -> Answer:
+        store, run_id, _name = _found(stores, parts["run"])
         bots = request.query.get("first", ""), request.query.get("second", "")
         return _json(votes_state(store, run_id, bots, request.query.get("rater", "")))
 
-    def _store_vote(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
-        run_id, _name = _found(store, run)
+    def _store_vote(self, stores: Stores, fields: Mapping[str, object], run: str) -> Answer:
+        store, run_id, _name = _found(stores, run)
         vote = given_vote(fields)
-        store_vote(self._database, run_id, vote)
-        with snapshot(self._database) as after:
+        store_vote(store.path, run_id, vote)
+        with snapshot(store.path) as after:
             return _json(votes_state(after, run_id, (vote.first, vote.second), vote.rater))
 
-    def _stop(self, store: Store, fields: Mapping[str, object], run: str) -> Answer:
-        run_id, name = _found(store, run)
+    def _stop(self, stores: Stores, fields: Mapping[str, object], run: str) -> Answer:
+        store, run_id, name = _found(stores, run)
         if fields:
             raise InputError("To stop a run nothing is sent but {}.")
-        with contextlib.closing(Store.open(self._database, create=False)) as written:
+        with contextlib.closing(Store.open(store.path, create=False)) as written:
             stopped = ask_to_stop(written, run_id)
         if not stopped:
             return refusal(409, f"No program works on run {name} now, so there is nothing to stop.")
         return _json({"stopping": stopped})
 
     def _summary(self, store: Store, run_id: int) -> Summary:
-        return self._summaries.get((run_id, tag_of(store, [run_id])), lambda: summarise(store, run_id))
+        return self._summaries.get((store.path, run_id, tag_of(store, [run_id])), lambda: summarise(store, run_id))
 
-    def _list(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
-        tag = tag_of_all(store)
-        choice = _run_choice(request)
+    def _list(self, stores: Stores, request: Request, _: dict[str, str]) -> Answer:
+        tag, choice = together([state_of_all(store) for store in stores])["tag"], _run_choice(request)
 
         def made() -> Answer:
-            page = runs_page(store, choice, self._summary)
+            page = runs_page(stores, choice, self._summary)
             return html(replace(page, settings={**page.settings, "tag": tag, "token": self._token}))
 
         return self._answers.get((choice, tag), made)
 
-    def _list_state(self, store: Store, _request: Request, _: dict[str, str]) -> Answer:
-        return _json(state_of_all(store))
+    def _list_state(self, stores: Stores, _request: Request, _: dict[str, str]) -> Answer:
+        return _json(together([state_of_all(store) for store in stores]))
 
-    def _run(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
-        run_id, name = _found(store, parts["run"])
+    def _run(self, stores: Stores, _: Request, parts: dict[str, str]) -> Answer:
+        store, run_id, name = _found(stores, parts["run"])
         if name != parts["run"]:
             return redirection(run_address(name))
         address, tag = run_address(name), tag_of(store, [run_id])
@@ -597,46 +652,44 @@ class Viewer:
         }  # fmt: skip
         return self._answers.get((address, tag), lambda: html(_live(run_page(make_report(store, run_id), settings))))
 
-    def _run_state(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
-        run_id, _name = _found(store, parts["run"])
+    def _run_state(self, stores: Stores, _: Request, parts: dict[str, str]) -> Answer:
+        store, run_id, _name = _found(stores, parts["run"])
         return _json(state_of(store, [run_id]))
 
-    def _run_data(self, store: Store, _: Request, parts: dict[str, str]) -> Answer:
-        run_id, _name = _found(store, parts["run"])
+    def _run_data(self, stores: Stores, _: Request, parts: dict[str, str]) -> Answer:
+        store, run_id, name = _found(stores, parts["run"])
         columns = columns_of(opened_run(store, run_id))
         if parts["block"] == "labels" and columns:
             return Answer(200, label_block(columns, MOST_SERVED), JSON)
         if parts["block"] != "rows":
             return _block(columns, parts["block"])
-        tag = tag_of(store, [run_id])
-        return self._answers.get(("rows", run_id, tag), lambda: _block(columns, "rows"))
+        return self._answers.get(("rows", name, tag_of(store, [run_id])), lambda: _block(columns, "rows"))
 
-    def _compare(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
+    def _compare(self, stores: Stores, request: Request, _: dict[str, str]) -> Answer:
         baseline, candidate = _operands(request)
         if not baseline or not candidate:
             return redirection("/#compare")
-        tag = tag_of(store, compared_runs(store, baseline, candidate))
+        tag = compared_state(stores, baseline, candidate)["tag"]
         query = f"?{urlencode({'baseline': baseline, 'candidate': candidate})}"
         settings = {
             "blocks": "/compare/data/", "query": query, "state": f"/compare/state{query}", "tag": tag, "home": "/",
         }  # fmt: skip
 
         def made() -> Answer:
-            pairs = paired_in(store, baseline, candidate)
+            pairs = paired_in(stores, baseline, candidate)
             self._pairs.get((baseline, candidate, tag), lambda: column_keys(pairs))
             return html(_live(pair_page(pairs, settings)))
 
-        votes = store.query("SELECT MAX(id) FROM pair_verdicts")[0][0]
-        return self._answers.get(("compare", baseline, candidate, tag, votes), made)
+        return self._answers.get(("compare", baseline, candidate, tag), made)
 
-    def _compare_state(self, store: Store, request: Request, _: dict[str, str]) -> Answer:
-        return _json(state_of(store, compared_runs(store, *_operands(request))))
+    def _compare_state(self, stores: Stores, request: Request, _: dict[str, str]) -> Answer:
+        return _json(compared_state(stores, *_operands(request)))
 
-    def _compare_data(self, store: Store, request: Request, parts: dict[str, str]) -> Answer:
-        baseline, candidate = _operands(request)
-        tag = tag_of(store, compared_runs(store, baseline, candidate))
-        keys = self._pairs.get((baseline, candidate, tag), lambda: column_keys(paired_in(store, baseline, candidate)))
-        return _block(opened_columns(store, keys), parts["block"])
+    def _compare_data(self, stores: Stores, request: Request, parts: dict[str, str]) -> Answer:
+        operands = _operands(request)
+        tag = compared_state(stores, *operands)["tag"]
+        keys = self._pairs.get((*operands, tag), lambda: column_keys(paired_in(stores, *operands)))
+        return _block(opened_columns(stores, keys), parts["block"])
 
 
 def _run_choice(request: Request) -> RunChoice:
@@ -662,17 +715,20 @@ def _operands(request: Request) -> tuple[str, str]:
     return request.query.get("baseline", ""), request.query.get("candidate", "")
 
 
-def _found(store: Store, name: str) -> tuple[int, str]:
-    """The run of that name, or the one whose name begins so."""
-    exact = store.query("SELECT id, name FROM runs WHERE name = ?", [name])
-    if exact:
-        return int(exact[0][0]), str(exact[0][1])
-    try:
-        return find_run(store, name)
-    except StoreError as error:
-        if error.__cause__:  # of SQLite's
-            raise
-        raise NotFoundError(str(error)) from None
+def _found(stores: Stores, name: str) -> tuple[Store, int, str]:
+    """The run of that name, or the one whose name begins so: its database, its key and its whole name."""
+    for store in stores:
+        if exact := store.query("SELECT id FROM runs WHERE name = ?", [name]):
+            return store, int(exact[0][0]), name
+    trouble: StoreError | None = None
+    for store in stores:
+        try:
+            return store, *find_run(store, name)
+        except StoreError as error:
+            if error.__cause__:  # of SQLite's
+                raise
+            trouble = trouble or error
+    raise NotFoundError(str(trouble))
 
 
 def _block(columns: Sequence[Column], name: str) -> Answer:

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
+from heapq import merge
+from itertools import islice, pairwise
+from operator import itemgetter
 from typing import Any, Final, get_args
 from urllib.parse import quote, urlencode
 
@@ -98,6 +100,7 @@ class RunLine:
         cost: of answers, judge and simulated users, as far as prices are known; None where none is.
         git: the commit that it was made from, with branch and whether files were changed; None outside of git.
         progress: how far it is; None where it does not go on.
+        file: its database, where the page has several; else blank.
     """
 
     id: int
@@ -118,6 +121,7 @@ class RunLine:
     cost: float | None = None
     git: Mapping[str, Any] | None = None
     progress: Progress | None = None
+    file: str = ""
 
     @property
     def took(self) -> str:
@@ -152,6 +156,7 @@ class RunOperand:
     name: str
     suite: str
     bots: tuple[str, ...]
+    started_at: str
 
 
 def run_address(name: str) -> str:
@@ -169,20 +174,32 @@ def is_helper(suite: str) -> bool:
     return suite.endswith(ASIDE)
 
 
-def suites(store: Store) -> dict[str, int]:
+def suites(stores: Sequence[Store]) -> dict[str, int]:
     """The suites with their number of runs, the latest first; helper runs are left out."""
-    lines = store.query("SELECT suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX(id) DESC")
-    return {str(suite): int(number) for suite, number in lines if not is_helper(str(suite))}
+    counts: dict[str, int] = {}
+    wanted = "SELECT MAX(started_at), suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX(id) DESC"
+    for _, suite, number in merge(*(store.query(wanted) for store in stores), key=itemgetter(0), reverse=True):
+        if not is_helper(suite):
+            counts[suite] = counts.get(suite, 0) + number
+    return counts
+
+
+def file_names(stores: Sequence[Store]) -> list[str]:
+    """What the databases are called: by name, or whole path where two have one name; blank for a lone one."""
+    names = [store.path.name for store in stores]
+    if len(stores) == 1:
+        return [""]
+    return names if len(set(names)) == len(names) else [str(store.path) for store in stores]
 
 
 def run_lines(
-    store: Store, suite: str | None = None, *, helpers: bool = False, skip: int = 0, most: int = PER_PAGE,
+    stores: Sequence[Store], suite: str | None = None, *, helpers: bool = False, skip: int = 0, most: int = PER_PAGE,
     summary_of: Summaries = summarise,
 ) -> list[RunLine]:  # fmt: skip
     """The runs, the latest first.
 
     Args:
-        store: the open database.
+        stores: the open databases.
         suite: only of this one.
         helpers: helper runs instead of all others.
         skip: how many to leave out at the beginning.
@@ -190,18 +207,24 @@ def run_lines(
         summary_of: what gives their summaries.
     """
     conditions, values = _conditions(suite, helpers)
-    lines = store.query(
+    wanted = (
         "SELECT id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
-        f" WHERE {conditions} ORDER BY id DESC LIMIT ? OFFSET ?",
-        [*values, most, skip],
+        f" WHERE {conditions} ORDER BY id DESC LIMIT ?"
     )
-    return [_line(store, summary_of(store, line[0]), *line) for line in lines]
+    found = (
+        [(line, store, file) for line in store.query(wanted, [*values, skip + most])]
+        for store, file in zip(stores, file_names(stores), strict=True)
+    )
+    latest = merge(*found, key=lambda each: str(each[0][2]), reverse=True)
+    return [
+        _line(store, summary_of(store, line[0]), file, *line) for line, store, file in islice(latest, skip, skip + most)
+    ]
 
 
-def count_runs(store: Store, suite: str | None = None, *, helpers: bool = False) -> int:
+def count_runs(stores: Sequence[Store], suite: str | None = None, *, helpers: bool = False) -> int:
     """How many ``run_lines`` there are in all."""
     conditions, values = _conditions(suite, helpers)
-    return int(store.query(f"SELECT COUNT(*) FROM runs WHERE {conditions}", values)[0][0])
+    return sum(int(store.query(f"SELECT COUNT(*) FROM runs WHERE {conditions}", values)[0][0]) for store in stores)
 
 
 def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
@@ -216,11 +239,11 @@ def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
 
 
 def _line(
-    store: Store, summary: Summary, run_id: int, suite: str, started_at: str,
+    store: Store, summary: Summary, file: str, run_id: int, suite: str, started_at: str,
     finished_at: str | None, manifest: str, has_findings: int,
 ) -> RunLine:  # fmt: skip
-    told = orjson.loads(manifest)
-    expected, git = expected_rows(told), told.get("git")
+    facts = orjson.loads(manifest)
+    expected, git = expected_rows(facts), facts.get("git")
     return RunLine(
         id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
         finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
@@ -228,10 +251,10 @@ def _line(
         lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
         problems=_problems(store, run_id) if has_findings else None,
         judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
-        seconds=float(took) if isinstance(took := told.get("seconds"), int | float) else None,
+        seconds=float(took) if isinstance(took := facts.get("seconds"), int | float) else None,
         cost=summary.costs.total,
         git=git if isinstance(git, Mapping) else None,
-        progress=progress_of(store, run_id, expected) if summary.status == "running" else None,
+        progress=progress_of(store, run_id, expected) if summary.status == "running" else None, file=file,
     )  # fmt: skip
 
 
@@ -252,17 +275,22 @@ def _problems(store: Store, run_id: int) -> dict[str, int]:
     return {severity: int(found.get(severity, 0)) for severity in get_args(Severity)}
 
 
-def run_operands(store: Store, most: int) -> list[RunOperand]:
+def run_operands(stores: Sequence[Store], most: int) -> list[RunOperand]:
     """The latest runs with their bots, helper runs included."""
+    found = merge(*(_operands(store, most) for store in stores), key=lambda each: each.started_at, reverse=True)
+    return list(islice(found, most))
+
+
+def _operands(store: Store, most: int) -> list[RunOperand]:
     bots: dict[int, list[str]] = {}
-    lines = store.query("SELECT id, name, suite FROM runs ORDER BY id DESC LIMIT ?", [most])
+    lines = store.query("SELECT id, name, suite, started_at FROM runs ORDER BY id DESC LIMIT ?", [most])
     oldest = lines[-1][0] if lines else 0
     for run_id, name in store.query(
         "SELECT run_id, name FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id >= ? ORDER BY run_id, position",
         [oldest],
     ):
         bots.setdefault(run_id, []).append(str(name))
-    return [RunOperand(str(name), str(suite), tuple(bots.get(run_id, ()))) for run_id, name, suite in lines]
+    return [RunOperand(name, suite, tuple(bots.get(run_id, ())), started) for run_id, name, suite, started in lines]
 
 
 MOST_RUNS: Final = 40  # the latest ones
@@ -509,56 +537,55 @@ class RunListing:
         return made
 
 
-def runs_page(store: Store, wanted: RunChoice, summary_of: Summaries = summarise) -> Page:
-    """The page of all runs of a database.
+def runs_page(stores: Sequence[Store], wanted: RunChoice, summary_of: Summaries = summarise) -> Page:
+    """The page of all runs of some databases.
 
     Args:
-        store: the open database.
+        stores: the open databases.
         wanted: what the reader has chosen.
         summary_of: what gives the summaries of runs.
     """
-    known = suites(store)
+    known = suites(stores)
     suite = wanted.suite if wanted.suite in known else ""
-    listing = _listing(store, suite or None, wanted.page, summary_of)
+    listing = _listing(stores, suite or None, wanted.page, summary_of)
     sections = (
         Section("runs", "Runs", render("runs.html.j2", listing=listing, suites=known, suite=suite)),
-        Section("trend", "Trend", _trend_body(store, wanted, known, suite, summary_of)),
-        Section("compare", "Compare", _compare_body(store, wanted, listing)),
+        Section("trend", "Trend", _trend_body(stores, wanted, known, suite, summary_of)),
+        Section("compare", "Compare", _compare_body(stores, wanted, listing)),
     )
-    subtitle = f"{store.path.name}: {count(listing.total, 'run')}"
-    return Page(
-        "Runs",
-        subtitle + (f" of {suite}" if suite else ""),
-        sections,
-        LIVE_SCRIPTS,
-        ("runs",),
-        SETTINGS,
-    )
+    files = ", ".join(store.path.name for store in stores)
+    subtitle = f"{files}: {count(listing.total, 'run')}{f' of {suite}' if suite else ''}"
+    return Page("Runs", subtitle, sections, LIVE_SCRIPTS, ("runs",), SETTINGS)
 
 
-def _listing(store: Store, suite: str | None, page: int, summary_of: Summaries) -> RunListing:
-    total = count_runs(store, suite)
+def _listing(stores: Sequence[Store], suite: str | None, page: int, summary_of: Summaries) -> RunListing:
+    total = count_runs(stores, suite)
     number = min(max(page, 1), max(1, -(-total // PER_PAGE)))
-    lines = run_lines(store, suite, skip=(number - 1) * PER_PAGE, summary_of=summary_of)
-    helpers = run_lines(store, suite, helpers=True, most=MOST_HELPERS, summary_of=summary_of) if number == 1 else []
+    lines = run_lines(stores, suite, skip=(number - 1) * PER_PAGE, summary_of=summary_of)
+    helpers = run_lines(stores, suite, helpers=True, most=MOST_HELPERS, summary_of=summary_of) if number == 1 else []
     return RunListing(lines, helpers, number, total)
 
 
-def _trend_body(store: Store, wanted: RunChoice, known: dict[str, int], chosen: str, summary_of: Summaries) -> Markup:
+def _trend_body(
+    stores: Sequence[Store], wanted: RunChoice, known: Mapping[str, int], chosen: str, summary_of: Summaries
+) -> Markup:
+    """The trend within one file, that of the suite's latest run: keys that tell a changed bot are those of a file."""
     suite = chosen or next(iter(known), "")
+    latest = run_lines(stores, suite, most=1, summary_of=summary_of)
+    file = latest[0].file if latest else ""
+    store = stores[file_names(stores).index(file)] if latest else stores[0]
     metrics = trend_metrics(store, suite)
-    metric = wanted.metric if wanted.metric in metrics else _lead(store, suite, metrics, summary_of)
+    metric = next(iter(metrics), "")
+    if wanted.metric in metrics:
+        metric = wanted.metric
+    elif latest and latest[0].lead:
+        metric = latest[0].lead.name
     trend = trend_of(store, suite, metric, summary_of) if metric else None
     return render(
         "runs_trend.html.j2", trend=trend, chart=trend and trend_chart(trend), suites=known, suite=suite,
-        metrics=metrics, metric=metric, breaks=_breaks(trend) if trend else [],
+        metrics=metrics, metric=metric, breaks=_breaks(trend) if trend else [], file=file,
         lone=not trend or not any(len(part) > 1 for points in trend.bots.values() for part in segments(points)),
     )  # fmt: skip
-
-
-def _lead(store: Store, suite: str, metrics: list[str], summary_of: Summaries) -> str:
-    latest = run_lines(store, suite, most=1, summary_of=summary_of)
-    return latest[0].lead.name if latest and latest[0].lead else next(iter(metrics), "")
 
 
 def _breaks(trend: Trend) -> list[str]:
@@ -566,13 +593,12 @@ def _breaks(trend: Trend) -> list[str]:
     return [trend.runs[place].name for place in trend.breaks]
 
 
-def _compare_body(store: Store, wanted: RunChoice, listing: RunListing) -> Markup:
+def _compare_body(stores: Sequence[Store], wanted: RunChoice, listing: RunListing) -> Markup:
     """The form, with the two latest runs of one suite chosen where the reader has chosen none."""
     baseline, candidate = _first_choice(listing)
-    operands = run_operands(store, MOST_OPERANDS)
     return render(
         "runs_compare.html.j2",
-        operands=operands,
+        operands=run_operands(stores, MOST_OPERANDS),
         baseline=wanted.baseline or baseline,
         candidate=wanted.candidate or candidate,
     )

@@ -108,7 +108,7 @@ def viewed(database: Path, port: int = 0) -> Iterator[Site]:
 
     def run() -> None:
         try:
-            serve(database, listening, ready)
+            serve([database], listening, ready)
         except asyncio.CancelledError:
             return  # as Ctrl-C ends it
         except BaseException as fault:  # noqa: BLE001 - it fails the test, which waits for the beginning

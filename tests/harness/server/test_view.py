@@ -44,7 +44,7 @@ def server(book: PageBook) -> Iterator[Server]:
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[..., tuple[int, str]]:
     """Asks a viewer of a database in the folder, without a server around it."""
-    viewer = Viewer(tmp_path / "proctor.db", {"here"})
+    viewer = Viewer([tmp_path / "proctor.db"], {"here"})
 
     def asked(path: str, **query: str) -> tuple[int, str]:
         answer = viewer.answer(Request("GET", "here", path, query))
@@ -58,6 +58,35 @@ def test_the_list_has_all_runs_the_newest_first(server: Server, book: PageBook) 
     assert answer.status == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     assert 0 < answer.text.index(f'data-run="{book.head}"') < answer.text.index(f'data-run="{book.base}"')
+
+
+def test_runs_of_several_files_are_listed_and_compared(book: PageBook, tmp_path: Path) -> None:
+    """Of two copies that differ in a run's name, the list has every run with its file, and a pair across both."""
+    other = tmp_path / "other.db"
+    shutil.copy(book.path, other)
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("UPDATE runs SET name = 'of-the-other', started_at = '2099' WHERE name = ?", [book.head])
+        connection.commit()
+    viewer = Viewer([book.path, other], {"here"})
+
+    def asked(path: str, **query: str) -> str:
+        answer = viewer.answer(Request("GET", "here", path, query))
+        assert answer.status == 200, answer.body
+        return answer.body.decode()
+
+    listed = asked("/")
+    assert 0 < listed.index('data-run="of-the-other"') < listed.index(f'data-run="{book.head}"')
+    assert "<bdi>other.db</bdi>: " in listed and "<bdi>proctor.db</bdi>: " in listed
+    assert "proctor.db, other.db: " in listed and "these are the runs of <bdi>other.db</bdi>" in listed
+    assert "other.db" not in asked(f"/runs/{book.head}")
+    assert json.loads(asked("/runs/of-the-other/data/rows"))["columns"][0]["run"] == "of-the-other"
+    pair = {"baseline": book.head, "candidate": "of-the-other"}
+    assert "of-the-other" in asked("/compare", **pair)
+    rows = json.loads(asked("/compare/data/rows", **pair))
+    assert {column["run"] for column in rows["columns"]} == {book.head, "of-the-other"}
+    assert json.loads(asked("/compare/data/details-1-0", **pair))
+    assert json.loads(asked("/compare/state", **pair))["tag"] in asked("/compare", **pair)
+    assert json.loads(asked("/state"))["tag"] in listed
 
 
 def test_a_run_has_its_page_and_the_same_blocks_as_a_file(server: Server, book: PageBook) -> None:

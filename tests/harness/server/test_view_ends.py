@@ -135,7 +135,7 @@ def test_a_program_that_lets_nobody_read_is_told(path: Path) -> None:
 
 
 def test_a_run_that_was_killed_long_ago_is_known_by_its_silence(path: Path) -> None:
-    viewer = Viewer(path, {"here"})
+    viewer = Viewer([path], {"here"})
     long_ago = time.time() - 7200
     os.utime(path, (long_ago, long_ago))
     silent = viewer.answer(Request("GET", "here", "/state")).body

@@ -23,7 +23,7 @@ def book(tmp_path: Path) -> PageBook:
 
 @pytest.fixture
 def viewer(book: PageBook) -> Viewer:
-    return Viewer(book.path, {HOST})
+    return Viewer([book.path], {HOST})
 
 
 def got(viewer: Viewer, path: str, **query: str) -> str:
@@ -158,7 +158,12 @@ def test_votes_are_checked_stored_by_rater_and_taken_back(viewer: Viewer, write:
         answer = viewer.answer(changed(vote, **change))
         assert (answer.status, says in answer.body.decode()) == (400, True), answer.body
     assert viewer.answer(replace(vote, token="")).status == 403
+    pair = {"baseline": f"{book.head}:{first}", "candidate": f"{book.head}:{second}"}
+    before = json.loads(got(viewer, "/compare/state", **pair))["tag"]
     assert json.loads(viewer.answer(vote).body)["labels"] == {f"{question}~0": "2"}
+    after = json.loads(got(viewer, "/compare/state", **pair))["tag"]
+    assert before != after, "a page of the two follows votes"
+    assert after in got(viewer, "/compare", **pair)
     both = json.loads(viewer.answer(changed(vote, rater="bob", first=second, second=first, vote="1")).body)
     assert (both["raters"], both["better"]) == ({"ann": 1, "bob": 1}, {"1": 1})
     assert json.loads(viewer.answer(changed(vote, vote="")).body)["raters"] == {"bob": 1}

@@ -90,7 +90,7 @@ def test_a_line_tells_what_a_run_is(path: Path) -> None:
         manifest=settings,
     )
     with snapshot(path) as store:
-        (line,) = run_lines(store)
+        (line,) = run_lines([store])
     assert (line.name, line.suite, line.status, line.rows, line.expected) == (name, "run", "stopped", 4, 24)
     assert (line.lead.name if line.lead else None, line.best, line.problems) == ("exact_match", {"faq"}, None)
     assert line.questions == 2
@@ -106,9 +106,9 @@ def test_helper_runs_stand_aside(path: Path) -> None:
     change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", BETWEEN, names[1])
     change(path, "UPDATE runs SET suite = suite || ? WHERE name = ?", PERTURBED, names[2])
     with snapshot(path) as store:
-        assert [line.name for line in run_lines(store)] == [names[3], names[0]]
-        assert [line.name for line in run_lines(store, "run", helpers=True)] == [names[2], names[1]]
-        assert (count_runs(store), count_runs(store, helpers=True), suites(store)) == (2, 2, {"run": 2})
+        assert [line.name for line in run_lines([store])] == [names[3], names[0]]
+        assert [line.name for line in run_lines([store], "run", helpers=True)] == [names[2], names[1]]
+        assert (count_runs([store]), count_runs([store], helpers=True), suites([store])) == (2, 2, {"run": 2})
         trend = trend_of(store, "run", "exact_match")
         assert trend and [run.name for run in trend.runs] == [names[0], names[3]]
 
@@ -152,7 +152,7 @@ def test_a_threshold_without_a_direction_is_no_line_in_a_trend(path: Path) -> No
         metric = RunMetric("answer_length", better, better, 0.0, None, 4.0)
         store_run(path, {"rag": {"answer_length": [3.0, 5.0]}}, [metric])
         with snapshot(path) as store:
-            suite = next(iter(suites(store)))
+            suite = next(iter(suites([store])))
             trend = trend_of(store, suite, "answer_length")
         assert trend
         found.append(trend_chart(trend).reference)
@@ -164,7 +164,7 @@ def test_a_metric_that_no_run_has_has_no_trend(path: Path) -> None:
     with snapshot(path) as store:
         assert trend_of(store, "run", "nothing") is None
         assert trend_of(store, "nothing", "exact_match") is None
-        page = runs_page(store, RunChoice(suite="nothing", metric="nothing", page=99))
+        page = runs_page([store], RunChoice(suite="nothing", metric="nothing", page=99))
     assert "faq" in page.sections[1].body
 
 
@@ -203,8 +203,8 @@ def test_a_line_tells_commit_time_and_cost_and_the_interval(path: Path) -> None:
     )
     change(path, "UPDATE replies SET cost = 0.0125")
     with snapshot(path) as store:
-        (line,) = run_lines(store)
-        body = str(runs_page(store, RunChoice()).sections[0].body)
+        (line,) = run_lines([store])
+        body = str(runs_page([store], RunChoice()).sections[0].body)
     assert (line.name, line.took, line.cost) == (name, "3 min", pytest.approx(0.1))
     assert "<bdi>feature/&lt;b&gt;</bdi>" in body
     assert '<code title="0123456789abcdef">01234567</code> with changes' in body

@@ -138,7 +138,7 @@ function filteredPlaces(order, tests) {
   if (!test) return order;
   const found = new Uint32Array(order.length);
   let count = 0;
-  for (const place of order) if (test(place) && others.every((other) => other(place))) found[count++] = place;
+  for (const place of order) if (test(place) && (!others.length || others.every((other) => other(place)))) found[count++] = place;
   return found.slice(0, count);
 }
 

@@ -76,6 +76,8 @@ class QuestionSearch {
     this.#order = [...this.#ids].map(([word, id]) => [word, this.#places[id]]).sort(([, one], [, other]) => other.length - one.length);
     this.#ids = this.#places = null;
     this.#former.words = this.#order;
+    for (const letter of "etaoin") this.#casesWith(letter); // compiled before the first key
+    this.#former = { part: "", words: this.#order };
     this.#next += 1;
   }
 
@@ -92,23 +94,26 @@ class QuestionSearch {
     const [hits, ...others] = [...new Set(words.flatMap((word) => word.split(BETWEEN_WORDS)))].map((part) => this.#casesWith(part));
     for (const other of others) for (let place = 0; place < hits.length; place += 1) hits[place] &= other[place];
     const phrases = words.filter((word) => BETWEEN_WORDS.test(word));
+    if (!phrases.length) return (place) => hits[place] === 1;
     return (place) => hits[place] === 1 && phrases.every((phrase) => this.#text(place).includes(phrase));
   }
 
-  /** By case 1 where one of its words contains the part. */
+  /** By case 1 where one of its words contains the part; words that bring no further case are not looked at. */
   #casesWith(part) {
     const hits = new Uint8Array(this.rows.count);
-    let left = hits.length;
     const former = part.includes(this.#former.part) ? this.#former.words : this.#order; // while a word is being typed
-    this.#former = { part, words: former.filter(([word]) => word.includes(part)) };
-    for (const [, places] of this.#former.words) {
-      if (!left) break;
-      for (const place of places) {
-        if (hits[place]) continue;
+    const words = [];
+    let left = hits.length;
+    for (const entry of former) {
+      if (!entry[0].includes(part)) continue;
+      words.push(entry);
+      for (const place of entry[1]) {
+        left -= 1 - hits[place];
         hits[place] = 1;
-        left -= 1;
       }
+      if (!left) return hits; // not all words are known, so the next part begins with the former ones
     }
+    this.#former = { part, words };
     return hits;
   }
 
