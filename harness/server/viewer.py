@@ -408,6 +408,11 @@ class ColumnKey(NamedTuple):
 Stores = Sequence[Store]  # the open databases of a viewer
 
 
+def _latest_first(stores: Stores) -> Stores:
+    """The databases in which a name that several of them know is looked for."""
+    return sorted(stores, key=lambda store: store.query("SELECT IFNULL(MAX(started_at), '') FROM runs"), reverse=True)
+
+
 def store_of(stores: Stores, operand: str) -> tuple[Store, int]:
     """The database that has an operand, and the key of its run.
 
@@ -415,7 +420,7 @@ def store_of(stores: Stores, operand: str) -> tuple[Store, int]:
         InputError: no such run or bot. Files are no operands here: an address must not open files.
     """
     trouble = None
-    for store in stores:
+    for store in _latest_first(stores):
         try:
             return store, named_operand(store, operand, all_runs(store))[0][0]
         except InputError as error:
@@ -445,7 +450,8 @@ def paired_in(stores: Stores, baseline: str, candidate: str) -> PairedRuns:
     Raises:
         InputError: no such run or bot, or nothing can be compared.
     """
-    return paired_runs(*(operand_in(store_of(stores, each)[0], each) for each in (baseline, candidate)))
+    first, second = (operand_in(store_of(stores, each)[0], each) for each in (baseline, candidate))
+    return paired_runs(first, second)
 
 
 def column_keys(pairs: PairedRuns) -> tuple[ColumnKey, ...]:
@@ -721,7 +727,7 @@ def _found(stores: Stores, name: str) -> tuple[Store, int, str]:
         if exact := store.query("SELECT id FROM runs WHERE name = ?", [name]):
             return store, int(exact[0][0]), name
     trouble: StoreError | None = None
-    for store in stores:
+    for store in _latest_first(stores):
         try:
             return store, *find_run(store, name)
         except StoreError as error:

@@ -53,6 +53,7 @@ class QuestionTable {
   /** Draws all anew: `{rows, state, places, words}`; `settle` may scroll before the focus is given back. */
   draw(now, settle = () => {}) {
     const isOther = this.#now?.state.named.group !== now.state.named.group;
+    const isOtherBot = this.#now?.state.column !== now.state.column;
     this.#now = now;
     if (isOther) this.#folded.clear();
     if (isOther) this.#isMeasured = false;
@@ -73,6 +74,7 @@ class QuestionTable {
     this.element.style.setProperty("--columns", columns);
     this.element.replaceChildren(...(rows.count ? [table] : []));
     this.#fit();
+    if (isOtherBot) this.#showChosen();
     this.#slide(LINES_AT_FIRST); // what a window shows comes with the next frame, and the others after it
     settle();
     restoreFocus(this.element);
@@ -151,6 +153,12 @@ class QuestionTable {
     this.#reach(at, "nearest");
     this.#drawn.get(at).querySelector("button").focus({ preventScroll: true });
     return true;
+  }
+
+  /** Scrolls sideways to the chosen bot where the table is wider than its place. */
+  #showChosen() {
+    const chosen = this.element.querySelector("thead th.chosen");
+    if (chosen) this.element.scrollLeft = chosen.offsetLeft - chosen.parentElement.firstChild.offsetWidth;
   }
 
   #click({ target }) {
