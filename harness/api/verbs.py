@@ -67,7 +67,7 @@ MetricLike = str | Mapping[str, Mapping[str, object]] | Callable[..., object]
 
 def _evaluate(
     questions: object,
-    bots: Mapping[str, object] | Sequence[object] | object,
+    bots: Mapping[str, object] | Sequence[object] | object | None = None,
     metrics: Sequence[MetricLike] | None = None,
     *,
     rubrics: Files = (),
@@ -92,9 +92,10 @@ def _evaluate(
 
     Args:
         questions: a list of dicts (``question``, ``expected_answer``, ``constraints``, ``evidence``, ``tags``, ...) or
-            of texts, a path, a DataFrame, or a Hugging Face ``Dataset``.
+            of texts, a path, a DataFrame, or a Hugging Face ``Dataset``; also with the columns of another tool.
         bots: by name: functions of the question, plain or async, LangChain Runnables, objects with ``reply``,
-            ``proctor.Rag(...)`` and the like, or ``file.py:name``; or one bot, or a list of them.
+            ``proctor.Rag(...)`` and the like, or ``file.py:name``; or one bot, or a list of them. Left out, the answers
+            that the rows bring are scored, as ``score`` does.
         metrics: ids of metrics and evaluators, ``{id: {option: value}}``, or functions; left out, those that fit.
         rubrics: Markdown files with criteria in plain words, each graded by the judge as ``rubric.FILE``.
         knowledge: documents for bots that bring none, and in which evidence is looked up.
@@ -130,6 +131,22 @@ def _evaluate(
             ["exact_match", "faithfulness"],
         )
     """
+    if bots is None:
+        for option, is_set in (("knowledge", bool(paths(knowledge))), ("models", bool(models)), ("repeat", repeat != 1),
+                               ("latency_run", latency_run), ("simulated_user", bool(simulated_user))):  # fmt: skip
+            if is_set:
+                raise InputError(f"{option} is for bots, and none were given: give `bots`, or leave {option} out.")
+        if isinstance(judge, Mapping):
+            raise InputError(
+                "judge: the settings of a suite were given; without bots, its name is wanted: openai:NAME."
+            )
+        entries, functions = _entries(metrics)
+        recorded = RunConfig.of(
+            {"concurrency": concurrency, "judge": judge or ""}, fresh=fresh, metrics=entries, functions=functions,
+            rubrics=paths(rubrics), limit=limit, thresholds=thresholds or {}, primary=primary,
+            local_models=local_models,
+        )  # fmt: skip
+        return Job(run_of_answers(rows_of(questions, "answers"), recorded, db, "evaluate").both, progress)
     asked = questions_in(rows_of(questions, "questions"), limit)
     given = {each: given_bot(each, bot) for each, bot in _named_bots(bots).items()}
     entries, functions = _entries(metrics)

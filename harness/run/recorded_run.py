@@ -75,7 +75,7 @@ def recorded_evaluation(
     Raises:
         InputError: the file, a metric or the judge can't be used.
     """
-    recorded = open_recorded(source) if isinstance(source, Path) else recorded_in(source)
+    recorded = open_recorded(source, options.limit) if isinstance(source, Path) else recorded_in(source, options.limit)
     vector_cache = VectorCache()
     embedder = default_embedder(vector_cache)
     judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
@@ -87,9 +87,8 @@ def recorded_evaluation(
     )
     ids, judged = ModelIds(embedder.model_id, judging, models), judging.is_language_model
     choice = choose_metrics(
-        _catalog(options), rubrics_added(options.metrics, named_rubrics(options.rubrics)), {}, recorded.has, ids,
-        is_judged=judged, primary=options.primary,
-        options=options.options,
+        _catalog(options), rubrics_added(options.metrics, named_rubrics(options.rubrics)), options.thresholds,
+        recorded.has, ids, is_judged=judged, primary=options.primary, options=options.options,
     )  # fmt: skip
     if options.metrics is not None or not recorded.has.get("answer"):
         check_spelling(recorded.path, recorded.misspelt, recorded.has, choice.plan)

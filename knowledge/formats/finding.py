@@ -2,14 +2,16 @@
 
 import difflib
 import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 from ... import InputError
@@ -17,7 +19,7 @@ from ..paths import existing, unreadable
 from ..questions.row_files import RowSource, file_kind, open_rows
 from ..questions.rows import Reading, Row, not_a_row, repaired
 from .format import Format, Head, Notes
-from .reading import head_of
+from .reading import FIRST_ROWS, head_of
 
 GROUP: Final = "proctor.formats"
 OWN: Final = "proctor"  # the name of our own files of questions and answers
@@ -100,7 +102,7 @@ class ForeignRows:
         is_hashed = reading.digest is None
         for line, row in self._read(notes):
             if not is_hashed:  # only now: a large file that can't be read is refused at once
-                _feed(self.path, reading)
+                self._feed(reading)
                 is_hashed = True
             self._check(row, line)
             if self.only_questions and _is_again(row, seen):
@@ -109,6 +111,10 @@ class ForeignRows:
                 row["bot"] = self.bot
             yield line, _asked(row) if self.only_questions else row
         self.notes = notes
+
+    def _feed(self, reading: Reading) -> None:
+        """Hash the bytes of the file, or of all files of the folder."""
+        _feed(self.path, reading)
 
     def _check(self, row: object, line: int) -> None:
         if not isinstance(row, dict):
@@ -138,6 +144,31 @@ class ForeignRows:
             raise InputError(f"{self.path} is nested too deeply.") from None
         except OSError as error:
             raise unreadable(self.path, error) from error
+
+
+@dataclass(slots=True)
+class ForeignList(ForeignRows):
+    """The same of rows that are in memory; ``path`` is what messages call the list."""
+
+    records: Sequence[Row] = ()
+
+    def _feed(self, reading: Reading) -> None:
+        for record in self.records:
+            cast("hashlib._Hash", reading.digest).update(_as_line(record))
+
+    def _read(self, notes: Notes) -> Iterator[tuple[int, Row]]:
+        with TemporaryDirectory() as folder:  # formats read files
+            path = Path(folder) / "rows.jsonl"
+            with path.open("wb") as stream:
+                stream.writelines(map(_as_line, self.records))
+            try:
+                yield from ForeignRows(path, self.format)._read(notes)
+            except InputError as error:
+                raise InputError(str(error).replace(str(path), str(self.path))) from error
+
+
+def _as_line(record: Row) -> bytes:
+    return f"{json.dumps(record, default=str)}\n".encode()
 
 
 _OF_ANSWERS: Final = (
@@ -208,7 +239,10 @@ def detected(path: Path) -> Detected | None:
     Raises:
         InputError: it can't be read.
     """
-    head = head_of(existing(path, "a file to import"))
+    return _detected(head_of(existing(path, "a file to import")))
+
+
+def _detected(head: Head) -> Detected | None:
     for name in _candidates(head):
         if why := _built_in(name).detect(head):
             return Detected(_built_in(name), why)
@@ -302,6 +336,12 @@ def open_source(path: Path, wanted: str, listed_under: tuple[str, ...], *, only_
         if found is not None:
             return ForeignRows(path, found.format, only_questions)
     return open_rows(path, wanted, listed_under)
+
+
+def foreign_list(name: str, records: Sequence[Row], *, only_questions: bool = False) -> ForeignList | None:
+    """Rows in memory with the keys of another tool; None where they are ours, or nobody's."""
+    found = _detected(Head(Path(name), "jsonl", rows=tuple(records[:FIRST_ROWS])))
+    return ForeignList(Path(name), found.format, only_questions, records=records) if found else None
 
 
 @cache

@@ -26,7 +26,7 @@ PROTOBUF: Final = (".pb", ".binpb", ".otlp", ".protobuf")  # how names of OTLP f
 _HEAD: Final = 1 << 16  # bytes that are looked at to tell a format
 _LONG_ARCHIVE: Final = 4 << 20  # bytes
 _LONGEST_NAME: Final = 1 << 16
-_ROWS: Final = 5
+FIRST_ROWS: Final = 5  # of a file, by which its format is found
 _BATCH: Final = 10_000  # rows of Parquet at a time
 _DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
@@ -51,7 +51,7 @@ def head_of(path: Path) -> Head:
         if content.startswith(b"PK\x03\x04"):
             return Head(path, "zip", names=_archived(path))
         if content.startswith(b"PAR1"):
-            return Head(path, "parquet", rows=tuple(islice((row for _, row in _parquet_rows(path)), _ROWS)))
+            return Head(path, "parquet", rows=tuple(islice((row for _, row in _parquet_rows(path)), FIRST_ROWS)))
         if content.startswith(b"\x1f\x8b"):
             content = _unpacked(content)
     except OSError as error:
@@ -187,13 +187,13 @@ def _kind(path: Path, text: str) -> str:
 def _head_of_text(path: Path, kind: str, text: str) -> Head:
     match kind:
         case "jsonl":
-            lines = (beginning(line) for line in text.splitlines()[:_ROWS])
+            lines = (beginning(line) for line in text.splitlines()[:FIRST_ROWS])
             return Head(path, kind, text, rows=tuple(cast("Row", each) for each in lines if isinstance(each, dict)))
         case "json":
             found = beginning(text)
             if isinstance(found, dict):
                 return Head(path, kind, text, data=found)
-            items = found[:_ROWS] if isinstance(found, list) else []
+            items = found[:FIRST_ROWS] if isinstance(found, list) else []
             return Head(path, kind, text, rows=tuple(each for each in items if isinstance(each, dict)))
         case "csv" | "tsv":
             return Head(path, kind, text, rows=_cells(text, kind))
@@ -233,7 +233,7 @@ def _starts_with(path: Path, mark: bytes) -> bool:
 def _head_of_folder(path: Path) -> Head:
     names = tuple(sorted(each.name for each in path.iterdir()))
     if "dataset_dict.json" in names or "dataset_info.json" in names:
-        rows = tuple(islice((row for _, row in _arrow_rows(_arrow_files(path), path)), _ROWS))
+        rows = tuple(islice((row for _, row in _arrow_rows(_arrow_files(path), path)), FIRST_ROWS))
         return Head(path, "arrow", rows=rows, names=names)
     return Head(path, "folder", names=names)
 

@@ -622,7 +622,8 @@ def rows_of(data: object, name: str) -> RowSource:
 
     Args:
         data: a path; a list of dicts, or of questions as texts; a pandas or polars DataFrame; a pyarrow Table; a
-            Hugging Face ``Dataset``; or anything else that can be looped over and gives mappings.
+            Hugging Face ``Dataset``; or anything else that can be looped over and gives mappings or pydantic models.
+            The keys are ours, or those of another tool whose format is known.
         name: ``questions`` or ``answers``, for messages.
 
     Raises:
@@ -635,6 +636,11 @@ def rows_of(data: object, name: str) -> RowSource:
         listed_under = LISTED_UNDER.get(name, (name,))
         return open_source(Path(data), wanted, listed_under, only_questions=name == "questions")
     records = [_record(row, place, name) for place, row in enumerate(_iterable(data, name), 1)]
+    if records:
+        from ..formats.finding import foreign_list
+
+        if found := foreign_list(name, records, only_questions=name == "questions"):
+            return found
     return RowList(Path(name), records)
 
 
@@ -659,6 +665,8 @@ def _iterable(data: Any, name: str) -> Iterable[object]:  # noqa: ANN401 - whate
 def _record(row: object, place: int, name: str) -> Row:
     if isinstance(row, str) and name == "questions":
         return {"question": row}
+    if callable(fields := getattr(row, "model_dump", None)):  # pydantic's, as samples of Ragas and DeepEval are
+        row = {key: value for key, value in fields().items() if value is not None}
     if not isinstance(row, Mapping):
         example = '{"question": "..."}' if name == "questions" else '{"question": "...", "answer": "..."}'
         kind = kind_of(row) if row is None or isinstance(row, (str, int, float, list)) else f"a {type(row).__name__}"

@@ -84,6 +84,8 @@ def go(page: Shown, address: str) -> None:
         f"questions?{address}",
     )
     page.wait("return !document.querySelector('[aria-busy]')")
+    # Lines have no text before the browser has laid them out, which it does a frame later for those on the screen.
+    page.wait("const line = document.querySelector('.question-line'); return !line || line.innerText")
 
 
 def choose(page: Shown, name: str, value: str) -> None:

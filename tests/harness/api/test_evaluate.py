@@ -7,8 +7,10 @@ import sys
 import threading
 from pathlib import Path
 
+import pandas
 import proctor
 import pytest
+from pydantic import BaseModel
 from suites import NOTING, asked, write_suite
 
 QUESTIONS = [
@@ -489,3 +491,46 @@ def test_the_command_and_the_call_share_what_is_kept(tmp_path):
     run = proctor.run(tmp_path, db=tmp_path / "x.db", progress=False)
     assert len(asked(tmp_path)) == 3
     assert [row.score("exact_match") for row in run.rows()] == [1, 1, 1]
+
+
+class Sample(BaseModel):
+    """As Ragas and DeepEval have them: pydantic, with None for what is not there."""
+
+    user_input: str
+    response: str
+    reference: str | None = None
+
+
+RAGAS = [
+    {"user_input": "When do you open?", "response": "At nine", "reference": "At nine", "faithfulness": 1.0},
+    {"user_input": "Where are you?", "response": "In Bonn", "reference": "In Ulm", "faithfulness": 0.0},
+]
+
+
+def test_without_bots_the_answers_of_the_rows_are_scored(tmp_path):
+    recorded = [
+        {"question": "When do you open?", "expected_answer": "At nine", "answer": answer, "bot": bot}
+        for bot, answer in (("old", "At ten"), ("new", "At nine"))
+    ]
+    run = evaluated(tmp_path, questions=recorded, bots=None, thresholds={"exact_match": 0.5})
+    assert {row.bot: row.score("exact_match") for row in run.rows()} == {"old": 0, "new": 1}
+    assert "wanted at least 0.5" in str(run.problems())
+    assert len(evaluated(tmp_path, questions=recorded, bots=None, limit=1).rows()) == 1
+    with pytest.raises(proctor.InputError, match="repeat is for bots, and none were given"):
+        evaluated(tmp_path, questions=recorded, bots=None, repeat=3)
+
+
+@pytest.mark.parametrize("form", [list, pandas.DataFrame, lambda rows: [Sample(**row) for row in rows]])
+def test_rows_with_the_columns_of_another_tool(tmp_path, form):
+    run = evaluated(tmp_path, questions=form(RAGAS), bots=None)
+    assert [row.score("exact_match") for row in run.rows()] == [1, 0]
+    theirs = [] if form not in (list, pandas.DataFrame) else ["ragas.faithfulness"]
+    assert [each for each in run.metrics if each.startswith("ragas.")] == theirs
+    asked = evaluated(tmp_path, questions=form(RAGAS), bots={"hours": hours})
+    assert [row.answer for row in asked.rows()] == ["At nine", "I don't know"]
+    assert asked.rows()[0].expected_answers == ("At nine",)
+
+
+def test_what_is_wrong_in_such_a_row_is_named_with_its_place(tmp_path):
+    with pytest.raises(proctor.InputError, match=r"^answers:2: there is no key `question`"):
+        evaluated(tmp_path, questions=[RAGAS[0], {"response": "At nine"}], bots=None)
