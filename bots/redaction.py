@@ -139,6 +139,9 @@ class _Values:
         ]
         self._parts += [each for value, shown in secrets.items() for each in _pieces(value, shown)]
 
+    def __bool__(self) -> bool:
+        return bool(self._secrets)
+
     def __call__(self, text: str) -> str:
         for spelling, shown in self._spelt:
             if spelling in text:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import marshal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -13,7 +15,7 @@ from ... import InputError
 from ...knowledge import Recorded, RecordedSet
 from ...knowledge.formats.finding import ForeignRows
 from ...knowledge.questions.recorded import DEFAULT_BOT, recorded_of
-from ...knowledge.questions.rows import GivenScore, ReadRow
+from ...knowledge.questions.rows import ReadRow
 from ...metrics.abstention import abstains
 from ...reports import Summary, keep_findings, summarise
 from ...reports.store import (
@@ -28,16 +30,19 @@ from ...reports.store import (
     transaction,
     write_given,
 )
+from ...reports.store.database import Lines
 from ...reports.store.encoding import passage_columns, plain_question_columns
-from ...reports.store.row_tables import Columns, Contexts, answer_columns
+from ...reports.store.given_scores import GivenValues
+from ...reports.store.row_tables import Columns, Contexts, ReplyColumns, answer_columns
 from .asking import give
 from .manifest import manifest
 from .recorded_run import GivenMetrics, RecordedBot, answer_key, recorded_key, recorded_reply
 
-CHUNK: Final = 5000  # rows in one transaction
-# The columns of a question, those of its reply from the hash of the question on, and its contexts.
+CHUNK: Final = 5000  # rows that are put down together
+CHUNKS: Final = 8  # of them in one transaction: pages of indexes that change in each are written once
+PASSAGES: Final = 10_000  # whose columns are remembered
+# The columns of a question, those of its reply after the bot, and its contexts.
 _Columns = tuple[Columns, Columns, Contexts]
-_GivenColumns = tuple[float | None, str, bool | None]  # of a score: value, reason, whether it passed
 # What a row may have of which the columns are known without a record of it.
 _PLAIN: Final = frozenset(
     {"expected", "answer", "contexts", "bot", "repeat", "latency_ms", "tokens_in", "tokens_out", "cost", "scores"}
@@ -52,7 +57,17 @@ class _Chunk(NamedTuple):
     questions: list[Columns]
     replies: list[Columns]
     contexts: list[Contexts]
-    scores: list[Mapping[str, _GivenColumns]]
+    scores: list[Mapping[str, GivenValues]]
+
+
+class _Lines(NamedTuple):
+    """The same, column by column."""
+
+    bots: Sequence[str]
+    questions: Lines
+    replies: Lines
+    contexts: Sequence[Contexts]
+    scores: Sequence[Mapping[str, GivenValues]]
 
 
 def _empty() -> _Chunk:
@@ -95,9 +110,8 @@ class AnswerFile:
         chunk.questions.append(question)
         chunk.replies.append(reply)
         chunk.contexts.append(contexts)
-        chunk.scores.append(
-            {name: each[:3] for name, each in values["scores"].items()} if "scores" in values else _NO_SCORES
-        )
+        scores = values.get("scores", _NO_SCORES)
+        chunk.scores.append({name: tuple(scores[name]) for name in scores} if scores else _NO_SCORES)
         if len(chunk.bots) == CHUNK:
             self._put_down()
 
@@ -113,32 +127,21 @@ class AnswerFile:
         contexts = None if given is None else [each for each, _ in given]
         answer, latency, cost = values.get("answer"), values.get("latency_ms"), values.get("cost")
         known = (identity, text, answer, contexts, latency, cost)
-        hashed = answer_key(known, None, values.get("scores", _NO_SCORES))
-        answer = None if answer is None else storable(answer)
-        reply = (
-            hashed,
-            values.get("repeat", 0),
-            "answered",
-            answer,
-            None,
-            None,
-            None if answer is None else int(abstains(answer, text)),
-            None if given is None else len(given),
-            latency,
-            0.0,
-            None,
-            1,
-            values.get("tokens_in"),
-            values.get("tokens_out"),
-            cost,
-            None,
-            None,
-            None,
-            None,
-            self._asked_at,
+        reply = ReplyColumns(
+            bot_id=0,
+            question_hash=answer_key(known, None, values.get("scores", _NO_SCORES)),
+            repeat=values.get("repeat", 0),
+            answer=None if answer is None else storable(answer),
+            abstained=None if answer is None else int(abstains(answer, text)),
+            retrieved=None if given is None else len(given),
+            latency_ms=latency,
+            tokens_in=values.get("tokens_in"),
+            tokens_out=values.get("tokens_out"),
+            cost=cost,
+            asked_at=self._asked_at,
         )
-        passages = tuple([(passage_columns(storable(each), storable(name)), None) for each, name in given or ()])
-        return plain_question_columns(identity, text, values.get("expected", ()), extra), reply, passages
+        passages = tuple([_passage(each, name) for each, name in given]) if given else ()
+        return plain_question_columns(identity, text, values.get("expected", ()), extra), reply[1:], passages
 
     def clear(self) -> None:
         """Forget all answers."""
@@ -147,25 +150,33 @@ class AnswerFile:
             self._file.close()
             self._file = None
 
-    def chunks(self) -> Iterator[_Chunk]:
+    def chunks(self) -> Iterator[_Lines]:
         """The answers in their order, many at a time."""
         if self._file is not None:
             self._file.seek(0)
             while size := int.from_bytes(self._file.read(8)):
-                yield _Chunk(*marshal.loads(self._file.read(size)))  # noqa: S302 - nobody else can write there
-        if self._chunk.bots:
-            yield self._chunk
+                bots, questions, replies, *rest = marshal.loads(self._file.read(size))  # noqa: S302 - ours alone
+                yield _Lines(bots, Lines(len(bots), questions), Lines(len(bots), replies), *rest)
+        if (chunk := self._chunk).bots:
+            yield _Lines(chunk.bots, Lines.of(chunk.questions), Lines.of(chunk.replies), chunk.contexts, chunk.scores)
 
     def _put_down(self) -> None:
         try:
             if self._file is None:
                 self._file = _nameless(self._folder)
-            content = marshal.dumps(tuple(self._chunk))  # whole: from a file it would be read item by item
+            bots, questions, replies, *rest = self._chunk
+            lines: Any = (bots, Lines.of(questions).columns, Lines.of(replies).columns, *rest)
+            content = marshal.dumps(lines)  # whole: from a file it would be read item by item
             self._file.write(len(content).to_bytes(8))
             self._file.write(content)
         except OSError as error:
             raise InputError(f"What was read can't be put aside before it is stored: {error.strerror}.") from error
         self._chunk = _empty()
+
+
+@lru_cache(PASSAGES)
+def _passage(text: str, document: str) -> tuple[Columns, None]:
+    return passage_columns(storable(text), storable(document)), None
 
 
 def _nameless(folder: Path) -> IO[bytes]:
@@ -231,35 +242,35 @@ def _write(
         read.clear()
         for row in recorded.rows():
             read.add(*row)
-    tables, positions = RowTables(), dict.fromkeys(recorded.bots, 0)
+    tables, positions = RowTables(), {bot: itertools.count() for bot in recorded.bots}
     connection = store.connection
     connection.execute("PRAGMA cache_size = -65536")  # 64 MB: fingerprints come in no order
     connection.execute("PRAGMA foreign_keys = OFF")  # every id comes from the same transaction
     connection.execute("PRAGMA wal_autocheckpoint = 8000")  # 32 MB: pages that change often are copied once
     known = {bot for bot, number in run.bot_ids.items() if _has_replies(store, number)}
-    names = {name: metric.name for name, metric in given.metrics.items()}
-    for chunk in read.chunks():
-        bots = [run.bot_ids[bot] for bot in chunk.bots]
-        replies = [(bot, *reply) for bot, reply in zip(bots, chunk.replies, strict=True)]
-        stored = _stored(replies, results) if known else {}
-        places = []
-        for bot in chunk.bots:
-            places.append(positions[bot])
-            positions[bot] += 1
+    metric_ids = {name: run.metric_ids[metric.name] for name, metric in given.metrics.items()}
+    chunks = read.chunks()
+    while first := next(chunks, None):
         with transaction(store.path, connection):
-            ids = tables.write_recorded(connection, run.id, chunk.questions, replies, chunk.contexts, places, stored)
-            scores = ({names[name]: GivenScore(*score) for name, score in of_row.items()} for of_row in chunk.scores)
-            write_given(connection, run.metric_ids, zip(*ids, scores, strict=True))
+            for chunk in itertools.chain((first,), itertools.islice(chunks, CHUNKS - 1)):
+                bots = [run.bot_ids[bot] for bot in chunk.bots]
+                replies = chunk.replies.after(bots)
+                stored = _stored(replies, results) if known else {}
+                places = [next(positions[bot]) for bot in chunk.bots]
+                ids = tables.write_recorded(
+                    connection, run.id, chunk.questions, replies, chunk.contexts, places, stored
+                )
+                write_given(connection, metric_ids, zip(*ids, chunk.scores, strict=True))
 
 
 def _has_replies(store: Store, bot_id: int) -> bool:
     return bool(store.query("SELECT 1 FROM replies WHERE bot_id = ? LIMIT 1", [bot_id]))
 
 
-def _stored(replies: Sequence[Columns], results: RunResults) -> dict[Columns, int]:
+def _stored(replies: Lines, results: RunResults) -> dict[Columns, int]:
     """The ids of those that are in the database already, by bot, hash and repeat."""
     hashes: dict[Any, list[Any]] = {}
-    for bot_id, question_hash, *_ in replies:
+    for bot_id, question_hash in zip(replies.column(0), replies.column(1), strict=True):
         hashes.setdefault(bot_id, []).append(question_hash)
     return {
         (bot_id, *key): found.reply_id

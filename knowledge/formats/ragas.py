@@ -72,7 +72,10 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     scored: set[str] = set(METRICS)
     shapes: dict[tuple[str, ...], _Shape] = {}  # rows of one file have a handful
     for line, given in records(path, "samples", "dataset"):
-        row = {key: value if type(value) in _PLAIN else _cell(key, value) for key, value in given.items()}
+        row = {
+            key: value if type(value) in _PLAIN or (key in _SPOKEN and value) else _cell(key, value)
+            for key, value in given.items()
+        }
         keys = tuple(row)
         shape = shapes.get(keys) or shapes.setdefault(keys, _shape(keys))
         made = _row(row, shape, line, notes)
@@ -92,6 +95,7 @@ class _Shape(NamedTuple):
     numbers: tuple[str, ...]
 
 
+_SPOKEN: Final = _RENAMED.keys() - {"user_input", "ground_truths"}  # one text each
 _PLAIN: Final = (float, list, type(None))  # values that are the same in a table
 
 

@@ -71,7 +71,10 @@ class ScoreSummary:
             self.thresholds.add(score.threshold)
         if score.value is not None:
             self.count += 1
-            self.low, self.high = min(self.low, score.value), max(self.high, score.value)
+            if score.value < self.low:  # not min() and max(), of which a million calls take a second
+                self.low = score.value
+            if score.value > self.high:
+                self.high = score.value
 
 
 @dataclass(frozen=True, slots=True)

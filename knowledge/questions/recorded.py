@@ -117,6 +117,9 @@ class _Turn(NamedTuple):
         return f"the bot `{self.bot}`, repeat {self.repeat}"
 
 
+_ONLY_TURN = _Turn(DEFAULT_BOT, 0)
+
+
 def open_recorded(path: Path, limit: int | None = None) -> RecordedSet:
     """Check a file of recorded answers and make it ready to be streamed.
 
@@ -177,7 +180,9 @@ def _reader(file: RowSource) -> RowReader:
 
 def _turn(taken: ReadRow) -> _Turn:
     values: dict[str, Any] = taken.values
-    return _Turn(values.get("bot") or DEFAULT_BOT, values.get("repeat", 0))
+    if "bot" in values or "repeat" in values:
+        return _Turn(values.get("bot") or DEFAULT_BOT, values.get("repeat", 0))
+    return _ONLY_TURN
 
 
 def recorded_of(taken: ReadRow, identity: str, line: int) -> Recorded:

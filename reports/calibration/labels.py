@@ -321,8 +321,8 @@ def save_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
     ]  # fmt: skip
     insert_many(
         run.store.connection,
-        "INSERT OR REPLACE INTO calibration_labels"
-        " (metric, content, question, value, passes, unsure, seed, labelled_at, rater)",
+        "INSERT OR REPLACE INTO calibration_labels",
+        "metric, content, question, value, passes, unsure, seed, labelled_at, rater",
         lines,
     )
 

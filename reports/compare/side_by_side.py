@@ -190,8 +190,8 @@ def save_verdicts(store: Store, found: Sequence[tuple[bytes, str, StoredVerdict]
     with transaction(store.path, store.connection):
         insert_many(
             store.connection,
-            "INSERT OR REPLACE INTO pair_verdicts (content, judge, judge_name, version, question, better, orders,"
-            " reason, agreement, made_at)",
+            "INSERT OR REPLACE INTO pair_verdicts",
+            "content, judge, judge_name, version, question, better, orders, reason, agreement, made_at",
             lines,
         )
 

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -64,7 +65,9 @@ class Connection(sqlite3.Connection):
         return super().executemany(sql, map(self._clean, parameters))
 
     def _clean(self, parameters: Any) -> Any:  # noqa: ANN401 - as SQLite has it
-        redact = self.redact
+        redact: Any = self.redact
+        if not redact:  # there are no secrets
+            return parameters
         if isinstance(parameters, Mapping):
             return {name: redact(each) if type(each) is str else each for name, each in parameters.items()}
         texts = "\0".join([each for each in parameters if type(each) is str])
@@ -81,7 +84,7 @@ def connect(path: Path, any_thread: bool = False, redact: Callable[[str], str] |
     connection = sqlite3.connect(
         file_name(path), timeout=PATIENCE, isolation_level=None, check_same_thread=not any_thread, factory=Connection
     )
-    connection.redact = redact or redactor(os.environ)
+    connection.redact = redactor(os.environ) if redact is None else redact
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -307,28 +310,62 @@ def transaction(path: Path, connection: sqlite3.Connection) -> Iterator[None]:
         raise explain(path, error) from error
 
 
-def insert_many(
-    connection: sqlite3.Connection, into: str, lines: Sequence[Sequence[object]], on_conflict: str = ""
-) -> None:
-    """``INSERT`` lines, many by one statement, and so with the interpreter's lock handed over once for many."""
-    if not lines:
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a table, column by column; one that has the same value in all lines holds it once."""
+
+    count: int
+    columns: Sequence[Sequence[Any]]
+
+    @classmethod
+    def of(cls, lines: Sequence[Sequence[Any]]) -> Lines:
+        """The same of lines; those of no lines have no columns."""
+        columns = zip(*lines, strict=True)
+        return cls(len(lines), [c[:1] if c[0] == c[-1] and c.count(c[0]) == len(c) else c for c in columns])
+
+    def column(self, place: int) -> Sequence[Any]:
+        """A value for each line."""
+        column = self.columns[place]
+        return column if len(column) == self.count else [column[0]] * self.count
+
+    def after(self, *columns: Sequence[Any]) -> Lines:
+        """These lines with further columns before their own."""
+        return Lines(self.count, [*columns, *self.columns])
+
+    def where(self, wanted: Sequence[bool]) -> Lines:
+        """Those that are wanted."""
+        if (count := sum(wanted)) == self.count:
+            return self
+        return Lines(count, [c if len(c) < self.count else tuple(itertools.compress(c, wanted)) for c in self.columns])
+
+
+def insert_lines(connection: sqlite3.Connection, into: str, names: str, lines: Lines, on_conflict: str = "") -> None:
+    """``INSERT`` lines, many by one statement, and so with the interpreter's lock handed over once for many.
+
+    What is the same in all lines is bound once: to bind a value costs as much as to store it.
+    """
+    if not lines.count:
         return
-    line = f"({marks(lines[0])})"
-    many = MOST_BOUND // len(lines[0])
-    whole = len(lines) - len(lines) % many
-    sql = f"{into} VALUES {','.join([line] * many)} {on_conflict}"
+    pairs = list(zip(map(str.strip, names.split(",")), lines.columns, strict=True))
+    same = [(name, column[0]) for name, column in pairs if len(column) == 1]
+    other = [(name, column) for name, column in pairs if len(column) > 1]
+    bound = [value for _, value in same]
+    line = f"({','.join([*(f'?{number}' for number in range(1, len(same) + 1)), *'?' * len(other)])})"
+    into = f"{into} ({', '.join([*(name for name, _ in same), *(name for name, _ in other)])}) VALUES"
+    values = list(zip(*(column for _, column in other), strict=True)) if other else [()] * lines.count
+    many = (MOST_BOUND - len(same)) // max(len(other), 1)
+    whole = lines.count - lines.count % many
+    sql = f"{into} {','.join([line] * many)} {on_conflict}"
     for start in range(0, whole, many):
-        connection.execute(sql, [*itertools.chain.from_iterable(lines[start : start + many])])
-    connection.executemany(f"{into} VALUES {line} {on_conflict}", lines[whole:])
+        connection.execute(sql, [*bound, *itertools.chain.from_iterable(values[start : start + many])])
+    connection.executemany(f"{into} {line} {on_conflict}", [(*bound, *each) for each in values[whole:]])
 
 
-def insert_filled(connection: sqlite3.Connection, table: str, names: str, lines: Sequence[Sequence[object]]) -> None:
-    """``INSERT`` lines without the columns that are null in all of them: to bind a null costs as much as a value."""
-    columns = list(zip(*lines, strict=True))
-    filled = [place for place, column in enumerate(columns) if column.count(None) < len(lines)]
-    named = names.split(",")
-    into = f"INSERT INTO {table} ({','.join(named[place] for place in filled)})"
-    insert_many(connection, into, list(zip(*(columns[place] for place in filled), strict=True)))
+def insert_many(
+    connection: sqlite3.Connection, into: str, names: str, lines: Sequence[Sequence[Any]], on_conflict: str = ""
+) -> None:
+    """The same of lines that are no columns yet."""
+    insert_lines(connection, into, names, Lines.of(lines), on_conflict)
 
 
 def insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:

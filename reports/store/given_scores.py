@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ...knowledge.questions.rows import GivenScore
 from ...metrics import Reason, Status
 from .database import Store, insert_many, marks, transaction
 from .encoding import storable, to_json
+from .row_tables import DETAILS_COLUMNS, SCORE_COLUMNS, SCORED_ANEW
 from .run_results import CHUNK, OpenRun
+
+GivenValues = tuple[float | None, str, bool | None, float | None]  # of a ``GivenScore``, which is one
+NO_SCORE: Final[GivenValues] = GivenScore(None)
 
 
 class GivenRow(NamedTuple):
@@ -25,7 +29,7 @@ class GivenRow(NamedTuple):
 def write_given(
     connection: sqlite3.Connection,
     metric_ids: Mapping[str, int],
-    rows: Iterable[tuple[int, int, Mapping[str, GivenScore]]],
+    rows: Iterable[tuple[int, int, Mapping[str, GivenValues]]],
 ) -> None:
     """Write the scores of rows by (reply, question), in the place of earlier ones; within a transaction of the caller.
 
@@ -36,19 +40,14 @@ def write_given(
     fine, missing = (Status.OK.value, None), (None, Status.NOT_APPLICABLE.value, Reason.NOT_IMPORTED.value)
     for reply_id, question_id, given in rows:
         for name, metric_id in metric_ids.items():
-            score = given.get(name)
-            key = (reply_id, question_id, metric_id)
-            scores.append((*key, *missing) if score is None or score.value is None else (*key, score.value, *fine))
-            if score is not None and (score.reason or score.passed is not None):
-                known = {"reason": storable(score.reason), "passed": score.passed}
-                details.append((*key, to_json({name: each for name, each in known.items() if each not in ("", None)})))
-    insert_many(
-        connection,
-        "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)",
-        scores,
-        "ON CONFLICT DO UPDATE SET value = excluded.value, status = excluded.status, reason = excluded.reason",
-    )
-    insert_many(connection, "INSERT OR REPLACE INTO score_details", details)
+            value, reason, passed, _ = given.get(name, NO_SCORE)
+            scores.append((reply_id, question_id, metric_id, *(missing if value is None else (value, *fine))))
+            if reason or passed is not None:
+                known = {"reason": storable(reason), "passed": passed}
+                found = to_json({name: each for name, each in known.items() if each not in ("", None)})
+                details.append((reply_id, question_id, metric_id, found))
+    insert_many(connection, "INSERT INTO scores", SCORE_COLUMNS, scores, SCORED_ANEW)
+    insert_many(connection, "INSERT OR REPLACE INTO score_details", DETAILS_COLUMNS, details)
 
 
 def keep_given(store: Store, run: OpenRun, metric_ids: Mapping[str, int], rows: Iterable[GivenRow]) -> None:

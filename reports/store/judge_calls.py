@@ -135,7 +135,7 @@ def write_calls(
         else:
             stored[record.key, record.asked_at] = number
         lines[number] = (number, *_columns(connection, run_id, record, text, prompts))
-    insert_many(connection, f"INSERT OR REPLACE INTO judge_calls ({CALL_COLUMNS})", list(lines.values()))
+    insert_many(connection, "INSERT OR REPLACE INTO judge_calls", CALL_COLUMNS, list(lines.values()))
 
 
 def _there(
@@ -162,7 +162,7 @@ def _text_ids(connection: sqlite3.Connection, texts: Sequence[str]) -> list[int]
     """The ids of the texts of requests, made where they are new."""
     fingerprints = [_fingerprint("judge_texts", (storable(text),)) for text in texts]
     lines = dict(zip(fingerprints, map(storable, texts), strict=True))
-    insert_many(connection, "INSERT OR IGNORE INTO judge_texts (fingerprint, text)", list(lines.items()))
+    insert_many(connection, "INSERT OR IGNORE INTO judge_texts", "fingerprint, text", list(lines.items()))
     ids: dict[bytes, int] = {}
     for start in range(0, len(fingerprints), MOST_BOUND):
         part = fingerprints[start : start + MOST_BOUND]

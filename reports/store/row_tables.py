@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
+from typing import Final, NamedTuple
 
 from ...bots import Reply
 from ...knowledge import Question
-from .database import MOST_BOUND, insert_filled, insert_many, insert_or_find, marks
-from .encoding import context_columns, question_columns, to_json, tool_calls_column
+from .database import MOST_BOUND, Lines, insert_lines, insert_many, insert_or_find, marks
+from .encoding import QuestionColumns, context_columns, question_columns, to_json, tool_calls_column
 from .run import Row, RowStatus
 
-QUESTION_COLUMNS = (
-    "id, fingerprint, key, text, expected, constraints, evidence, tags, source_document, answerable, history,"
-    " conversation, turn, nuggets, expected_tools, forbidden_tools, extra"
-)
-REPLY_COLUMNS = (
-    "id, bot_id, question_hash, repeat, status, answer, error, history, abstained, retrieved, latency_ms, queue_ms,"
-    " attempts_ms, in_flight, tokens_in, tokens_out, cost, reasoning, tool_calls, trace, request_hash, asked_at"
+
+class ReplyColumns(NamedTuple):
+    """What is stored of a reply after its id, in the order of the table."""
+
+    bot_id: int
+    question_hash: bytes
+    repeat: int = 0
+    status: str = RowStatus.ANSWERED.value
+    answer: str | None = None
+    error: str | None = None
+    history: str | None = None
+    abstained: int | None = None
+    retrieved: int | None = None
+    latency_ms: float | None = None
+    queue_ms: float = 0.0
+    attempts_ms: str | None = None
+    in_flight: int = 1
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    reasoning: str | None = None
+    tool_calls: str | None = None
+    trace: str | None = None
+    request_hash: str | None = None
+    asked_at: str = ""
+
+
+QUESTION_COLUMNS: Final = ", ".join(("id, fingerprint", *QuestionColumns._fields))
+REPLY_COLUMNS: Final = ", ".join(("id", *ReplyColumns._fields))
+SCORE_COLUMNS: Final = "reply_id, question_id, metric_id, value, status, reason"
+DETAILS_COLUMNS: Final = "reply_id, question_id, metric_id, details"
+SCORED_ANEW: Final = (
+    "ON CONFLICT DO UPDATE SET value = excluded.value, status = excluded.status, reason = excluded.reason"
 )
 NOTHING = Reply(None)
 
 
-def reply_columns(row: Row) -> tuple[object, ...]:
-    """The values of ``REPLY_COLUMNS`` for a row."""
+def reply_columns(row: Row) -> ReplyColumns:
+    """The values of ``REPLY_COLUMNS`` after the id for a row."""
     reply = row.reply or NOTHING
-    return (
-        row.reply_id,
+    return ReplyColumns(
         row.bot_id,
         row.question_hash,
         row.repeat,
@@ -83,7 +111,7 @@ class FoundRows:
 
 def answer_columns(row: Row) -> AnswerColumns:
     """The columns of a row that has its reply or its error."""
-    return AnswerColumns(question_columns(row.question), reply_columns(row)[1:], _contexts_of(row))
+    return AnswerColumns(question_columns(row.question), tuple(reply_columns(row)), _contexts_of(row))
 
 
 def _contexts_of(row: Row) -> Contexts:
@@ -107,20 +135,18 @@ class RowTables:
     """Writes rows by one connection, and remembers what a writer needs again."""
 
     def __init__(self) -> None:
-        self._passages: dict[bytes, int] = {}
+        self._passages: dict[object, int] = {}
 
     def write(self, connection: sqlite3.Connection, run_id: int | None, rows: Sequence[Row]) -> None:
         """Write the rows of a run, and give them the ids of their questions and replies; a cached reply is linked."""
         new = [row for row in rows if row.question_id is None]
         questions = [row.columns.question if row.columns else question_columns(row.question) for row in new]
-        for row, number in zip(new, _question_ids(connection, questions), strict=True):
+        for row, number in zip(new, _question_ids(connection, Lines.of(questions)), strict=True):
             row.question_id = number
         asked = [row for row in rows if row.reply_id is None]
-        replies = [
-            (row.columns.reply, row.columns.contexts) if row.columns else (reply_columns(row)[1:], _contexts_of(row))
-            for row in asked
-        ]
-        for row, number in zip(asked, self._write_replies(connection, replies), strict=True):
+        replies = Lines.of([row.columns.reply if row.columns else reply_columns(row) for row in asked])
+        contexts = [row.columns.contexts if row.columns else _contexts_of(row) for row in asked]
+        for row, number in zip(asked, self._write_replies(connection, replies, contexts), strict=True):
             row.reply_id = number
         _link(
             connection,
@@ -131,8 +157,8 @@ class RowTables:
         self,
         connection: sqlite3.Connection,
         run_id: int,
-        questions: Sequence[Columns],
-        replies: Sequence[Columns],
+        questions: Lines,
+        replies: Lines,
         contexts: Sequence[Contexts],
         positions: Sequence[int],
         stored: Mapping[Columns, int],
@@ -145,17 +171,12 @@ class RowTables:
             The ids of the replies, and of the questions.
         """
         question_ids = _question_ids(connection, questions)
-        there = [stored.get(each[:3]) for each in replies] if stored else [None] * len(replies)
-        new = [pair for pair, found in zip(zip(replies, contexts, strict=True), there, strict=True) if found is None]
-        made = iter(self._write_replies(connection, new))
+        bots, hashes, repeats = map(replies.column, range(3))
+        there = [stored.get(key) for key in zip(bots, hashes, repeats, strict=True)] if stored else [None] * len(bots)
+        is_new = [found is None for found in there]
+        made = iter(self._write_replies(connection, replies.where(is_new), list(itertools.compress(contexts, is_new))))
         ids = [next(made) if found is None else found for found in there]
-        _link(
-            connection,
-            [
-                (run_id, reply[0], question, reply[2], number, position)
-                for reply, question, number, position in zip(replies, question_ids, ids, positions, strict=True)
-            ],
-        )
+        _link(connection, list(zip(repeat(run_id), bots, question_ids, repeats, ids, positions, strict=False)))
         return ids, question_ids
 
     def write_found(self, connection: sqlite3.Connection, found: FoundRows) -> None:
@@ -167,61 +188,61 @@ class RowTables:
         ]
         self.write(connection, found.run_id, missing)
 
-    def _write_replies(self, connection: sqlite3.Connection, wanted: Sequence[tuple[Columns, Contexts]]) -> range:
+    def _write_replies(self, connection: sqlite3.Connection, replies: Lines, contexts: Sequence[Contexts]) -> range:
         """Write the columns of replies after the id, with their contexts; their ids."""
-        if not wanted:
+        if not replies.count:
             return range(0)
         (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM replies").fetchone()
-        ids = range(last + 1, last + 1 + len(wanted))
-        contexts: list[Columns] = []
-        for number, (_, found) in zip(ids, wanted, strict=True):
-            if found:
-                passages = self._passage_ids(connection, [passage for passage, _ in found])
-                contexts += [
-                    (number, rank, passage, score)
-                    for rank, (passage, (_, score)) in enumerate(zip(passages, found, strict=True), 1)
-                ]
-        replies = [(number, *columns) for number, (columns, _) in zip(ids, wanted, strict=True)]
-        insert_filled(connection, "replies", REPLY_COLUMNS, replies)
-        insert_many(connection, "INSERT INTO contexts (reply_id, rank, passage_id, score)", contexts)
+        ids = range(last + 1, last + 1 + replies.count)
+        retrieved = [
+            (number, rank, self._passage_id(connection, passage), score)
+            for number, found in zip(ids, contexts, strict=True)
+            for rank, (passage, score) in enumerate(found, 1)
+        ]
+        insert_lines(connection, "INSERT INTO replies", REPLY_COLUMNS, replies.after(ids))
+        insert_many(connection, "INSERT INTO contexts", "reply_id, rank, passage_id, score", retrieved)
         return ids
 
-    def _passage_ids(self, connection: sqlite3.Connection, passages: Sequence[Columns]) -> list[int]:
-        """Ids of the passages, made where they are new; a passage retrieved a thousand times is stored once."""
-        if len(self._passages) > MOST_PASSAGES:
-            self._passages.clear()
-        ids = []
-        for values in passages:
-            key = values[0]
-            found = self._passages.get(key) if isinstance(key, bytes) else None
-            if found is None:
-                found = insert_or_find(connection, "passages", 'fingerprint, document, start, "end", text', values)
-            ids.append(found)
-        # Remembered only now: a rollback ends this writer, so no id is remembered that was not committed.
-        self._passages.update((values[0], found) for values, found in zip(passages, ids, strict=True))  # type: ignore[misc]
-        return ids
+    def _passage_id(self, connection: sqlite3.Connection, passage: Columns) -> int:
+        """The id of a passage, made where it is new; one that is retrieved a thousand times is stored once.
+
+        A rollback ends this writer, so no id is remembered that was not committed.
+        """
+        key = passage[0]
+        found = self._passages.get(key)
+        if found is None:
+            if len(self._passages) > MOST_PASSAGES:
+                self._passages.clear()
+            found = insert_or_find(connection, "passages", 'fingerprint, document, start, "end", text', passage)
+            self._passages[key] = found
+        return found
 
 
 def _link(connection: sqlite3.Connection, links: Sequence[Columns]) -> None:
-    into = "INSERT INTO run_rows (run_id, bot_id, question_id, repeat, reply_id, position)"
-    insert_many(connection, into, links, LINK_ANEW)
+    names = "run_id, bot_id, question_id, repeat, reply_id, position"
+    insert_many(connection, "INSERT INTO run_rows", names, links, LINK_ANEW)
 
 
-def _question_ids(connection: sqlite3.Connection, wanted: Sequence[Columns]) -> list[int]:
+def _question_ids(connection: sqlite3.Connection, wanted: Lines) -> list[int]:
     """The ids of questions by their columns after the id; those that are new are inserted."""
+    if not wanted.count:
+        return []
+    fingerprints = wanted.column(0)
     known: dict[object, int] = {}
-    keys = list({values[0] for values in wanted})
+    keys = list(dict.fromkeys(fingerprints))
     for start in range(0, len(keys), MOST_BOUND):
         part = keys[start : start + MOST_BOUND]
         known.update(
             connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
         )
     (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM questions").fetchone()
-    new = []
-    for values in wanted:
-        if values[0] not in known:
-            last += 1
-            known[values[0]] = last
-            new.append((last, *values))
-    insert_filled(connection, "questions", QUESTION_COLUMNS, new)
-    return [known[values[0]] for values in wanted]
+    is_new = []
+    number = last
+    for key in fingerprints:
+        is_new.append(key not in known)
+        if is_new[-1]:
+            known[key] = number = number + 1
+    insert_lines(
+        connection, "INSERT INTO questions", QUESTION_COLUMNS, wanted.where(is_new).after(range(last + 1, number + 1))
+    )
+    return [known[key] for key in fingerprints]

@@ -19,7 +19,7 @@ from .encoding import to_json
 from .journal import CallJournal, left_calls
 from .judge_calls import CachedCall, CallRecord, FoundCalls, RowCalls, write_calls, write_links
 from .leases import BEAT, LeaseKey, beat, mark_done
-from .row_tables import FoundRows, RowTables
+from .row_tables import DETAILS_COLUMNS, SCORE_COLUMNS, SCORED_ANEW, FoundRows, RowTables
 from .run import Row
 
 GROUP = 1000  # most items in one transaction: a waiting reader is never kept out for long
@@ -63,7 +63,7 @@ class RowWriter:
     ) -> None:
         """``redact`` takes secrets out of all that is written; left out, those of the environment."""
         self._path = path
-        self._redact = redact or redactor(os.environ)
+        self._redact = redactor(os.environ) if redact is None else redact
         self._run_id = run_id
         self._metric_ids = metric_ids
         self._queue: queue.SimpleQueue[Work | threading.Event | None] = queue.SimpleQueue()
@@ -240,7 +240,8 @@ class RowWriter:
             if isinstance(item, _Vectors):
                 insert_many(
                     connection,
-                    "INSERT OR IGNORE INTO embeddings (model, key, vector)",
+                    "INSERT OR IGNORE INTO embeddings",
+                    "model, key, vector",
                     [(item.model, key, vector) for key, vector in item.items],
                 )
 
@@ -258,14 +259,15 @@ class RowWriter:
                     outdated.append(key)
         insert_many(
             connection,
-            "INSERT INTO scores (reply_id, question_id, metric_id, value, status, reason)",
+            "INSERT INTO scores",
+            SCORE_COLUMNS,
             scores,
-            "ON CONFLICT DO UPDATE SET value = excluded.value, status = excluded.status, reason = excluded.reason",
+            SCORED_ANEW,
         )
         connection.executemany(
             "DELETE FROM score_details WHERE reply_id = ? AND question_id = ? AND metric_id = ?", outdated
         )
-        insert_many(connection, "INSERT OR REPLACE INTO score_details", details)
+        insert_many(connection, "INSERT OR REPLACE INTO score_details", DETAILS_COLUMNS, details)
 
 
 def _is_cheap(item: Work | threading.Event | None) -> bool:

@@ -329,3 +329,53 @@ def test_a_run_is_logged_into_mlflow(tmp_path, monkeypatch):
     assert away.returncode == 2
     assert "pass" not in away.stderr
     assert away.stderr.startswith("proctor: MLflow at http://***@127.0.0.1:9 failed: ")
+
+
+def test_rows_imported_and_rows_scored_are_equal_in_all_columns(tmp_path):
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    plain = {"question": "When do you open?", "answer": "At nine.", "expected_answer": "At nine"}
+    rows = [
+        plain,
+        {**plain, "bot": "other", "repeat": 1, "latency_ms": 12.5, "tokens_in": 3, "tokens_out": 2, "cost": 0.01},
+        {**plain, "question": "Why?", "answer": "I don't know.", "contexts": ["A", {"text": "B", "document": "b.md"}]},
+        {**plain, "question": "Who?", "answer": None, "contexts": [], "note": "extra \ud83d", "answerable": False},
+        {**plain, "question": "Where?", "tool_calls": [{"name": "find", "arguments": {"what": 1}}], "tags": ["t"]},
+        {**plain, "question": "What?", "constraints": ["nine"], "history": said},
+        {**plain, "question": "How?", "expected_tools": ["find"], "nuggets": ["nine"], "faq_question": "How so?"},
+    ]
+    text = "".join(json.dumps(row | {"scores": {"good": place / 7}}) + "\n" for place, row in enumerate(rows))
+    (tmp_path / "answers.jsonl").write_text(text, "utf-8")
+    better = ("--better", "good=higher")
+    for command in (["import", "answers.jsonl"], ["score", "answers.jsonl", "--metrics", "answer_length"]):
+        done = typed.proctor(*command, "--db", f"{command[0]}.db", *better, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    stored = []
+    for name in ("import.db", "score.db"):
+        with sqlite3.connect(tmp_path / name) as db:
+            named = [
+                f"{table}.{line[1]}"
+                for table in ("replies", "questions")
+                for line in db.execute(f"PRAGMA table_info({table})")
+                if line[1] not in ("id", "asked_at", "bot_id")
+            ]
+            of_rows = (
+                f"SELECT bots.fingerprint, run_rows.position, {', '.join(named)} FROM replies"
+                " JOIN bots ON bots.id = replies.bot_id JOIN run_rows ON run_rows.reply_id = replies.id"
+                " JOIN questions ON questions.id = question_id ORDER BY replies.question_hash"
+            )
+            of_contexts = (
+                'SELECT replies.question_hash, rank, contexts.score, passages.fingerprint, document, start, "end", text'
+                " FROM contexts JOIN replies ON replies.id = reply_id JOIN passages ON passages.id = passage_id"
+                " ORDER BY 1, 2"
+            )
+            of_scores = (
+                "SELECT replies.question_hash, name, value, scores.status, reason FROM scores"
+                " JOIN replies ON replies.id = reply_id JOIN metrics ON metrics.id = metric_id"
+                " WHERE name LIKE '%good' ORDER BY 1"
+            )
+            found = [db.execute(sql).fetchall() for sql in (of_rows, of_contexts, of_scores)]
+            stored.append(found)
+    assert [len(each) for each in stored[0]] == [7, 2, 7]
+    for place, (imported, scored) in enumerate(zip(*stored, strict=True)):
+        for one, other in zip(imported, scored, strict=True):
+            assert one == other, place

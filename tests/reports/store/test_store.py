@@ -181,7 +181,7 @@ def test_many_lines_are_inserted_in_their_order_and_each_once(count):
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE pairs (id INTEGER PRIMARY KEY, text TEXT)")
     lines = [(number, f"text {number}") for number in range(count)]
-    insert_many(connection, "INSERT INTO pairs (id, text)", lines)
+    insert_many(connection, "INSERT INTO pairs", "id, text", lines)
     assert connection.execute("SELECT id, text FROM pairs ORDER BY id").fetchall() == lines
     connection.close()
 
@@ -190,7 +190,7 @@ def test_of_lines_with_one_key_the_last_stands():
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE pairs (id INTEGER PRIMARY KEY, text TEXT)")
     lines = [(number % 3, f"text {number}") for number in range(MOST_BOUND + 7)]
-    insert_many(connection, "INSERT INTO pairs (id, text)", lines, "ON CONFLICT DO UPDATE SET text = excluded.text")
+    insert_many(connection, "INSERT INTO pairs", "id, text", lines, "ON CONFLICT DO UPDATE SET text = excluded.text")
     last = dict(lines)
     assert dict(connection.execute("SELECT id, text FROM pairs").fetchall()) == last
     connection.close()
