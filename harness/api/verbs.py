@@ -143,7 +143,7 @@ def _evaluate(
         entries, functions = _entries(metrics)
         recorded = RunConfig.of(
             {"concurrency": concurrency, "judge": judge or ""}, fresh=fresh, metrics=entries, functions=functions,
-            rubrics=paths(rubrics), limit=limit, thresholds=thresholds or {}, primary=primary,
+            rubrics=paths(rubrics), limit=limit, thresholds=thresholds or {}, primary=primary, name=name,
             local_models=local_models,
         )  # fmt: skip
         return Job(run_of_answers(rows_of(questions, "answers"), recorded, db, "evaluate").both, progress)

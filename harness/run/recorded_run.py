@@ -116,7 +116,7 @@ def recorded_evaluation(
         **({"primary": choice.primary} if choice.primary else {}),
     }
     header = RunHeader(
-        suite=recorded.path.name,
+        suite=options.name or recorded.path.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=(
             *run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),

@@ -102,6 +102,7 @@ class RunConfig:
         rubrics: files of rubrics that answers are graded by beside the metrics.
         primary: the metric by which the run is read, in place of the suite's.
         thresholds: what a value must reach to pass, by metric; of recorded answers only.
+        name: what the run is called in place of the file's name; of recorded answers only.
         options: values for options of metrics, as ``METRIC.KEY=VALUE``; of recorded answers only.
         functions: metrics and artefacts that are handed over as functions.
         given: bots that are handed over, by the names that the suite has for them.
@@ -125,6 +126,7 @@ class RunConfig:
     rubrics: tuple[Path, ...] = ()
     primary: str = ""
     thresholds: Mapping[str, float] = field(default_factory=dict, hash=False)
+    name: str = ""
     options: tuple[str, ...] = ()
     functions: tuple[Function, ...] = ()
     given: tuple[tuple[str, GivenBot], ...] = ()

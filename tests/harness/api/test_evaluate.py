@@ -512,9 +512,10 @@ def test_without_bots_the_answers_of_the_rows_are_scored(tmp_path):
         {"question": "When do you open?", "expected_answer": "At nine", "answer": answer, "bot": bot}
         for bot, answer in (("old", "At ten"), ("new", "At nine"))
     ]
-    run = evaluated(tmp_path, questions=recorded, bots=None, thresholds={"exact_match": 0.5})
+    run = evaluated(tmp_path, questions=recorded, bots=None, thresholds={"exact_match": 0.5}, name="hours")
     assert {row.bot: row.score("exact_match") for row in run.rows()} == {"old": 0, "new": 1}
     assert "wanted at least 0.5" in str(run.problems())
+    assert "hours: 1 question" in str(run)
     assert len(evaluated(tmp_path, questions=recorded, bots=None, limit=1).rows()) == 1
     with pytest.raises(proctor.InputError, match="repeat is for bots, and none were given"):
         evaluated(tmp_path, questions=recorded, bots=None, repeat=3)
