@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from .chat.models import KINDS, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices
     from .faq import FaqEntry, read_faq
-    from .history import condense_prompt
     from .langchain import LangChainBot
-    from .prompting import earlier_answers
+    from .prompting import condense_prompt, earlier_answers
     from .python import find_target
     from .rag import Finder, Retrieval, SearchFinder
     from .redaction import HIDDEN, literal_secrets, redacted, redacted_command, redactor, scrubbed, without_url_secrets

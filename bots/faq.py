@@ -23,7 +23,7 @@ from ..metrics.text import token_set
 from .bot import Identity, Reply
 from .building import BotResources
 from .chat.model import FreshEmbedder
-from .history import history_identity, put
+from .prompting import history_identity, put
 from .settings import FaqSettings, HistorySettings
 
 Matching = Literal["lexical", "embedding", "classifier"]

@@ -50,7 +50,7 @@ from ..metrics.judge.replies import Malformed, read_list, read_object
 from ..reports import check_file, whole_file
 from ..reports.store import RowWriter, Store, VectorCache
 from .run import tokens
-from .run.interrupts import Interrupts, undisturbed
+from .run.isolation import Interrupts, undisturbed
 from .run.judging import Judging, open_judging
 from .run.local_models import open_embedder
 from .suite.choices import choose_judge

@@ -18,7 +18,7 @@ from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, severa
 from ..metrics.judge.replies import Malformed, read_object, read_texts
 from ..reports import check_file, whole_file
 from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
-from .run.interrupts import Interrupts
+from .run.isolation import Interrupts
 from .run.judging import CONCURRENCY, Judging, open_judging
 from .run.local_models import default_embedder, open_embedder
 from .run.run import Evaluation

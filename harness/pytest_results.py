@@ -21,7 +21,7 @@ from ..reports.gate import NOT_WORSE, UNDECIDED, BotVerdict, GateReport, answers
 from ..reports.store import Store
 from .gate.confirmation import Confirmation
 from .gate.gate import judged, open_baseline, refuse_itself
-from .run.progress import Silent
+from .run.engine import Watcher
 from .run.run import run_evaluation
 from .run.run_config import RunConfig
 from .run.suite_run import chosen_bots, suite_evaluation
@@ -304,7 +304,7 @@ class SuiteRunner:
     def _run(self, suite: Path, options: RunConfig) -> SuiteResult:
         loaded = load_suite(suite)
         self._store = self._store or Store.open(self._database)
-        outcome = run_evaluation(suite_evaluation(loaded, options, os.environ), self._store, Silent())
+        outcome = run_evaluation(suite_evaluation(loaded, options, os.environ), self._store, Watcher())
         run_id, _ = find_run(self._store, outcome.summary.run)
         return SuiteResult(loaded, outcome.summary, self._store, run_id, outcome.problems, options)
 

@@ -32,7 +32,7 @@ from ..reports.compare import (
 )
 from ..reports.statistics import SequentialInterval
 from ..reports.store import RowWriter, VectorCache
-from .run.interrupts import Interrupts
+from .run.isolation import Interrupts
 from .run.judging import CONCURRENCY, Judging, open_judging, same_family
 from .run.local_models import default_embedder
 from .suite.choices import choose_judge

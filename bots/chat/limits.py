@@ -8,10 +8,10 @@ import random
 import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from ..bot import BotMisconfigured
 
@@ -230,26 +230,6 @@ class Slot:
     given_at: float
 
 
-class Gate(Protocol):
-    """Anything that lets requests through, and learns how they went."""
-
-    def slot(self, again: bool = False) -> AbstractAsyncContextManager[Slot]:
-        """Wait until a request may be sent, first of all where it is sent ``again``; its place is always released."""
-        ...
-
-    def succeeded(self) -> None:
-        """The endpoint answered."""
-        ...
-
-    def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
-        """The endpoint answered 429, perhaps with the seconds to wait."""
-        ...
-
-    def unreachable(self) -> bool:
-        """Nobody answered; gives whether that is an outage which is worth waiting for."""
-        ...
-
-
 MANY: Final = 5  # 429s among the last ``WINDOW`` answers: the endpoint is overloaded, and not a single request unlucky
 WINDOW: Final = 20
 LOST: Final = 5  # requests in a row that reach nobody, at an endpoint that answered before: it is away
@@ -448,13 +428,13 @@ class Turnstile:
         beyond: where they wait next: the limiter that they share with other kinds; None when there is none.
     """
 
-    def __init__(self, places: int | Limiter, beyond: Gate | None = None) -> None:
+    def __init__(self, places: int | Limiter, beyond: Limiter | None = None) -> None:
         self.reason = ""
         self._own = places if isinstance(places, Limiter) else Limiter(places)
         self.places = self._own.ceiling
         self._beyond = beyond
 
-    def lead_to(self, beyond: Gate) -> "Turnstile":
+    def lead_to(self, beyond: Limiter) -> "Turnstile":
         """Put the limiter behind it that its requests share with others; gives the turnstile back."""
         self._beyond = beyond
         return self
@@ -524,7 +504,7 @@ class Attempts:
     def __init__(
         self,
         place: str,
-        limiter: Gate,
+        limiter: Limiter | Turnstile,
         max_attempts: int,
         *,
         backoff: Backoff | None = None,

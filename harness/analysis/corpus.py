@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from ...bots import Context, RagSettings
-from ...bots.history import standalone
+from ...bots.prompting import standalone
 from ...knowledge import (
     Bm25Index,
     Document,

@@ -13,11 +13,11 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
-from ..run import STOP, RunConfig, Silent, Stop, watching
+from ..run import STOP, RunConfig, Stop, Watcher, watching
 
 if TYPE_CHECKING:
     from ...reports.store import Row
-    from ..run import BotQueue, Watcher
+    from ..run import BotQueue
 
 Given = TypeVar("Given")
 Taken = ParamSpec("Taken")
@@ -186,7 +186,7 @@ def _loop_is_running() -> bool:
 @contextlib.contextmanager
 def _terminal(progress: bool) -> Iterator[Watcher]:
     if not progress or not sys.stderr.isatty():
-        yield Silent()
+        yield Watcher()
         return
     with watching() as watcher:
         yield watcher
@@ -203,8 +203,10 @@ def _display() -> Any:  # noqa: ANN401 - IPython's, which need not be installed
     return import_module("IPython.display").display
 
 
-class _Notes:
+class _Notes(Watcher):
     """Progress in a notebook: one line below the cell, rewritten in place by the thread that owns the cell."""
+
+    shows_messages = True
 
     def __init__(self) -> None:
         self._bots: dict[str, str] = {}
@@ -215,7 +217,7 @@ class _Notes:
         self._shown = ""
         self._handle: Any = None
 
-    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - the form of a watcher
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - as in the base
         """Count a row."""
         self._done[bot_queue.name] = done = self._done.get(bot_queue.name, 0) + 1
         failed = f", {bot_queue.failed} failed" if bot_queue.failed else ""

@@ -24,7 +24,6 @@ from ..run import (
     RunConfig,
     RunOptions,
     ScoreOptions,
-    Silent,
     recorded_evaluation,
     run_evaluation,
     suite_evaluation,
@@ -478,7 +477,7 @@ def gate_of_suite(
     asking.check()
     loaded = load()
     with watching() as watcher:
-        says = notify if isinstance(watcher, Silent) else watcher.message
+        says = watcher.message if watcher.shows_messages else notify
         finished = gate_suite(loaded, asking.config, options, os.environ, watcher, says, asking.early_stop)
     ended(finished.outcome)
     result = finished.result

@@ -31,7 +31,7 @@ from ...reports import (
 )
 from ...reports.export import as_object
 from ...reports.leaderboard import leaderboard
-from ..run import Outcome, RunConfig, Silent, watching
+from ..run import Outcome, RunConfig, watching
 from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
     DONE,
@@ -340,7 +340,7 @@ def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | N
         check_file(rows, "--rows", {made.db.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
-            _, outcome = made.first(watcher, say if isinstance(watcher, Silent) else watcher.message)
+            _, outcome = made.first(watcher, watcher.message if watcher.shows_messages else say)
         store = opened.enter_context(contextlib.closing(Store.open(made.db)))
         if rows:
             write_row_lines(store, outcome.summary.run, rows)
@@ -350,7 +350,7 @@ def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | N
             show_outcome(outcome, suite, rows, stdout, form)
             stdout.flush()  # stays on the screen even if the second run fails
         with watching() as watcher:
-            again = made.second(outcome, watcher, say if isinstance(watcher, Silent) else watcher.message)
+            again = made.second(outcome, watcher, watcher.message if watcher.shows_messages else say)
         second = again[1] if again else None
         if second is not None:
             show_warnings(second)

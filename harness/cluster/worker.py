@@ -22,9 +22,8 @@ from ...reports.store.judge_calls import CachedCall
 from ...reports.store.parts import Answered, PartWriter, SameRequest, row_key
 from ...reports.store.run import Row, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
-from ..run.engine import Engine
-from ..run.interrupts import DaemonThreads, undisturbed
-from ..run.isolation import close_loop, new_loop, run_until_done
+from ..run.engine import Engine, Watcher
+from ..run.isolation import DaemonThreads, close_loop, new_loop, run_until_done, undisturbed
 from ..run.queues import BotQueue, close
 from ..run.scoring import Scorer
 from ..run.suite_run import suite_evaluation
@@ -54,7 +53,7 @@ class PartResults(RunResults):
         return None if found is None else (found.reply, found.latency_ms)
 
 
-class Worker:
+class Worker(Watcher):
     """One program of a cluster. Its engine has an event loop in a thread of its own.
 
     Bots, models and connections stay from block to block. What it writes goes into a part, a database of its own in a
@@ -229,12 +228,9 @@ class Worker:
         endings, bot_queue.endings = bot_queue.endings, {}
         return Tally(**since, is_deaf=bot_queue.is_deaf, calls_cached=self._calls_cached - before, endings=endings)
 
-    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - the form of a watcher
+    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - as in the base
         """See ``Watcher``."""
         self._say(Done(None if row is None else row_key(row)))
-
-    def judged(self, calls: int, cost: float | None) -> None:
-        """See ``Watcher``; the driver counts the calls themselves."""
 
     def message(self, sentence: str) -> None:
         """See ``Watcher``."""

@@ -38,11 +38,11 @@ from ...reports.gate import (
     samples_of,
 )
 from ...reports.store import CONFIRMED, Store
-from ..run import Evaluation, RunConfig, run_evaluation, suite_evaluation, with_turns_before
+from ..run import Evaluation, RunConfig, Watcher, run_evaluation, suite_evaluation, with_turns_before
 from .attribution import OURS, BotRecord, plan_from, read_record
 
 if TYPE_CHECKING:
-    from ...reports.store import OpenRun, Row
+    from ...reports.store import OpenRun
     from ..run import BotQueue, Item
     from ..suite import LoadedSuite
 
@@ -53,19 +53,6 @@ LEAST: Final[Mapping[bool, int]] = {
 
 
 LEAST_ROUND: Final = 3  # answers that are asked again at once
-
-
-class _Quiet:
-    """Watches, and draws nothing: for so few answers nobody waits."""
-
-    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
-        """Nothing is drawn."""
-
-    def judged(self, calls: int, cost: float | None) -> None:
-        """Nothing is drawn."""
-
-    def message(self, sentence: str) -> None:
-        """Ignores messages: the first run has shown them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +188,7 @@ class _Asking:
         )
         options = replace(self._by.options, bots=(bot,), latency_run=False, only_planned=False)
         evaluation = _only(suite_evaluation(named, options, self._by.environ, self._by.notify), repeats, self._metrics)
-        outcome = run_evaluation(evaluation, self._by.store, _Quiet())
+        outcome = run_evaluation(evaluation, self._by.store, Watcher())
         if outcome.unable:
             raise InputError(outcome.problems.get(bot, f"{bot} gave no answer"))
         run_id, _ = find_run(self._by.store, outcome.summary.run)

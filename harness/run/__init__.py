@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from .asking import ask
     from .engine import Watcher
     from .estimate import CostEstimate, cost_estimate, estimate_blocks, estimate_object, open_run, tokens
-    from .interrupts import STOP, DaemonThreads, Interrupts, Stop
+    from .isolation import STOP, DaemonThreads, Interrupts, Stop
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
     from .judging import JudgeUnfit, Judging, open_entailment, open_judging
     from .local_models import ListedModel, RunModels, default_embedder, listed_model, open_embedder
     from .manifest import MOST_DOCUMENTS
-    from .progress import Silent, watching
+    from .progress import watching
     from .queues import BotQueue, CachedScores, Item, todo_by_row, with_turns_before
     from .recorded_run import recorded_evaluation
     from .run import Evaluation, Outcome, run_evaluation

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 from ... import InputError
 from ...bots import hears_history, keeps_memory, new_session
@@ -20,8 +20,7 @@ from ...reports.store.run import Row
 from ...reports.store.run_results import OpenRun, RunResults
 from ...reports.store.writer import RowWriter
 from .asking import ask, give, not_asked
-from .interrupts import settle
-from .isolation import EndedEarly, apart
+from .isolation import EndedEarly, apart, settle
 from .queues import (
     PAUSE,
     BotQueue,
@@ -53,20 +52,23 @@ BREATH = 32  # rows after which a bot queue that never waits lets the others (an
 Work = Todo | Conversation | None | Waiting
 
 
-class Watcher(Protocol):
-    """Watches a run's progress."""
+class Watcher:
+    """Watches a run's progress; this one shows nothing of it.
+
+    Attributes:
+        shows_messages: whether a message is seen at once, so that nobody else has to show it.
+    """
+
+    shows_messages: ClassVar[bool] = False
 
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
         """A row is done; None for one that was complete before."""
-        ...
 
     def judged(self, calls: int, cost: float | None) -> None:
         """The judge was asked so often so far, at that cost where prices are known."""
-        ...
 
     def message(self, sentence: str) -> None:
         """Something takes long or needs a message."""
-        ...
 
 
 @dataclass

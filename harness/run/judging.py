@@ -23,7 +23,7 @@ from ...metrics.judge.rendering import prompt_hash
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
 from ...reports.store.judge_calls import CallRecord
 from ..suite.settings import JudgeSettings
-from .interrupts import DaemonThreads, settle
+from .isolation import DaemonThreads, settle
 from .scoring import ROWS
 
 if TYPE_CHECKING:

@@ -28,19 +28,6 @@ LINE_EVERY_VARIABLE = "PROCTOR_PROGRESS_SECONDS"  # sets another number of secon
 MOST_NAMED = 4  # bots on such a line
 
 
-class Silent:
-    """Nobody watches."""
-
-    def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
-        """Say nothing."""
-
-    def judged(self, calls: int, cost: float | None) -> None:
-        """Say nothing."""
-
-    def message(self, sentence: str) -> None:
-        """Say nothing."""
-
-
 @dataclass(slots=True)
 class _Far:
     """How far a bot is; ``fresh`` rows are those that were not complete before."""
@@ -71,7 +58,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-class ProgressLines(Silent):
+class ProgressLines(Watcher):
     """For a pipe or a log: every ten seconds a line on how far each bot is, also while nothing moves."""
 
     def __init__(self, file: TextIO, every: float = LINE_EVERY) -> None:
@@ -133,8 +120,10 @@ class ProgressLines(Silent):
         return f"{_duration(moment - self._began)}: {'; '.join(parts)}"
 
 
-class ProgressBars:
+class ProgressBars(Watcher):
     """A bar for each bot, with what was cached, what failed, the rate and the cost so far."""
+
+    shows_messages = True
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(

@@ -33,7 +33,7 @@ from ...reports.store import (
     link_cached_calls,
 )
 from .engine import Engine, Watcher
-from .interrupts import DaemonThreads, Interrupts, undisturbed
+from .isolation import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
 from .queues import BotQueue, Stopper, cached_scores, close, without_history
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from ..suite import LoadedSuite
     from .conversation_scoring import ConversationScorer
     from .estimate import ReplyEstimate
-    from .evidence import Places
     from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
     from .run_config import RunConfig
+    from .scoring import Places
 
 
 UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...bots import ReducibleTargetBot
 from ...reports.store import ANALYSED, OpenRun, RowStatus, ask_key, to_json
+from .engine import Watcher
 from .queues import BotQueue, Item
 from .run import Evaluation, Outcome, run_evaluation
 from .run_config import RunConfig
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ...knowledge import Message
     from ...reports.store import Row, Store
     from ..suite import LoadedSuite
-    from .engine import Watcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def _bot_queues(whole: Evaluation, variants: Sequence[Variant], at_once: int) ->
     return bot_queues
 
 
-class _Together:
+class _Together(Watcher):
     """A watcher who sees the variants of a bot as one bot queue, which has the bot's name: there may be hundreds."""
 
     def __init__(self, watcher: Watcher, variants: Sequence[Variant], repeats: int) -> None:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from .encoder import Embedded, Encoder, readable, unit_rows
+from .encoder import MODEL, REVISION, Embedded, Encoder, Precision, packaged_id, readable, unit_rows
 from .finding import ModelChoice, find
 from .hub import ONE_LOAD, Hub
-from .packaged_encoder import MODEL, REVISION, Precision, packaged_id
 
 _TEXTS_A_RUN = 32
 _MOST_SPECIAL_TOKENS = 8
@@ -245,7 +244,7 @@ def open_encoder(settings: EmbedderSettings) -> Encoder:
     found = settings.resolved
     match found.source:
         case "packaged":
-            from .packaged_encoder import open_packaged
+            from .encoder import open_packaged
 
             return open_packaged(settings.precision, settings.threads)
         case "folder":

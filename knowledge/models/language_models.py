@@ -66,24 +66,7 @@ def shortened(completion: Completion, room: int, count: Callable[[str], int]) ->
 _PROBE: Final = 8  # tokens
 
 
-class Parts(Protocol):
-    """A causal model in two steps, so that the logits of a whole batch never stand in memory together."""
-
-    @property
-    def most(self) -> int:
-        """How many tokens may go through the first step together, padding counted in."""
-        ...
-
-    def hidden(self, tokens: Any, mask: Any) -> Any:  # noqa: ANN401 - untyped library
-        """What the second step makes logits of: shape (n, width, ...) for tokens and mask of shape (n, width)."""
-        ...
-
-    def logits(self, hidden: Any) -> Any:  # noqa: ANN401 - untyped library
-        """Logits of shape (k, vocabulary) for k of the places of ``hidden``."""
-        ...
-
-
-def take_apart(model: Any) -> Parts:  # noqa: ANN401 - untyped library
+def take_apart(model: Any) -> "_InTwo | _Whole":  # noqa: ANN401 - untyped library
     """The two steps of a causal model of transformers, which is changed and not to be called any more.
 
     It is tried out whether the steps give the model's own logits; where they don't, the first step makes all of them.
@@ -115,6 +98,10 @@ def _bodies(model: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - untyped libr
 
 class _InTwo:
     """The body of a model, and the model around it, which is given what the body made for some tokens.
+
+    ``hidden`` gives shape (n, width, ...) for tokens and mask of shape (n, width), ``logits`` shape (k, vocabulary) for
+    k of these places: so the logits of a whole batch never stand in memory together. ``most`` tokens may go through
+    the first step together, padding counted in.
 
     That keeps what a model does to its logits beside a multiplication: scaling, soft caps, biases.
     """

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .batching import VectorKeeper
-from .encoder import readable
-from .packaged_encoder import (
+from .encoder import (
     MODEL,
     Array,
     _open_session,
@@ -28,6 +27,7 @@ from .packaged_encoder import (
     _runs,
     packaged_folder,
     pair_graph,
+    readable,
 )
 from .running import Item, LocalModel, ModelOutput
 

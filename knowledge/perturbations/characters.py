@@ -10,7 +10,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Final
 
-from ..models.packaged_encoder import packaged_folder
+from ..models.encoder import packaged_folder
 from .edits import (
     Chance,
     Change,

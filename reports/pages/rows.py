@@ -14,8 +14,7 @@ from urllib.parse import urlencode
 import orjson
 
 from ...bots.bot import Context
-from ...bots.history import asked_again
-from ...bots.prompting import Template, chat_request, render_contexts, request_hash
+from ...bots.prompting import Template, asked_again, chat_request, render_contexts, request_hash
 from ...knowledge import Evidence
 from ..problems import ERROR_RATE, Problem
 from ..reported_run import ReportedRun, RowKey, row_metric

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from proctor.knowledge.models.batching import BatchingEmbedder
-from proctor.knowledge.models.packaged_encoder import PackagedEncoder, packaged_folder, packaged_id
+from proctor.knowledge.models.encoder import PackagedEncoder, packaged_folder, packaged_id
 
 WORDS_A_TEXT = 60
 READY = (

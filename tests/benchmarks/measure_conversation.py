@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from proctor.bots.history import standalone
+from proctor.bots.prompting import standalone
 from proctor.harness.run.local_models import default_embedder
 from proctor.metrics import builtin_catalog
 from proctor.metrics.conversation import asks_back

@@ -55,7 +55,7 @@ from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, 
 from proctor.harness.analysis.document_quality import find_document_problems
 from proctor.harness.analysis.gaps import find_gaps
 from proctor.harness.analysis.support import with_supports
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -81,7 +81,7 @@ class Asked:
 def asked(folder: Path, store: Store, embedder: BatchingEmbedder | None = None) -> Asked:
     """Ask a suite's questions, and look inside its documents."""
     corpus = expanded(folder / "suite.yaml", embedder)
-    outcome = run_evaluation(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Silent())
+    outcome = run_evaluation(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Watcher())
     run_id, _ = find_run(store, outcome.summary.run)
     read = {metric: read_answers(store, run_id, metric) for metric in THRESHOLDS}
     answers = {metric: found for metric, found in read.items() if found is not None}
@@ -116,7 +116,7 @@ def attributed(of: Asked, metric: str, store: Store) -> tuple[AblatedAnswer, ...
     wrong = tuple(answer for answer in of.answers[metric].rows if answer.right is False)
     looked = replace(of.answers[metric], rows=wrong)
     return attribution(
-        plan_ablations(of.corpus, looked, most_calls=MOST_CALLS), store, lambda: nullcontext(Silent())
+        plan_ablations(of.corpus, looked, most_calls=MOST_CALLS), store, lambda: nullcontext(Watcher())
     ).answers
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import proctor
 import pytest
-from proctor.bots.history import standalone
+from proctor.bots.prompting import standalone
 from proctor.knowledge.questions.conversations import simulation_of
 from proctor.knowledge.questions.question import Evidence, Question
 from proctor.knowledge.questions.question_files import open_questions

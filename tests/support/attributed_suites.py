@@ -10,7 +10,7 @@ from pathlib import Path
 from openai_server import Call
 from proctor.harness.analysis.attribution import AblationPlan, attribution, plan_ablations
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -53,7 +53,7 @@ class AttributedSuite:
     def run(self, options: RunConfig | None = None) -> Answers:
         """The answers of a run that is held, or kept."""
         outcome = run_evaluation(
-            suite_evaluation(load_suite(self.path), options or RunConfig(), os.environ), self.store, Silent()
+            suite_evaluation(load_suite(self.path), options or RunConfig(), os.environ), self.store, Watcher()
         )
         answers = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
         assert answers is not None
@@ -69,7 +69,7 @@ class AttributedSuite:
 
     def attribution(self, plan: AblationPlan | None = None, **changes: object) -> Ablations:
         """Who is to blame."""
-        return attribution(plan or self.plan(**changes), self.store, lambda: contextlib.nullcontext(Silent()))
+        return attribution(plan or self.plan(**changes), self.store, lambda: contextlib.nullcontext(Watcher()))
 
 
 def only(found: Ablations) -> AblatedAnswer:

@@ -2,7 +2,7 @@
 
 import json
 
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
@@ -32,7 +32,7 @@ def record(folder, rows=6, bots=("mine",)):
 def run_into(evaluation, database):
     store = Store.open(database)
     try:
-        return run_evaluation(evaluation, store, Silent())
+        return run_evaluation(evaluation, store, Watcher())
     finally:
         store.close()
         for file in database.parent.glob("*.db*"):

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
 from proctor.harness.run.engine import Watcher
-from proctor.harness.run.progress import Silent
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -68,7 +67,7 @@ def answers_of(
 ) -> Answers:
     """The answers of a suite's bots, which are asked; there must be a metric that marks them."""
     loaded = load_suite(suite) if isinstance(suite, Path) else suite
-    outcome = run_evaluation(suite_evaluation(loaded, RunConfig(), environ(loaded.base)), store, watcher or Silent())
+    outcome = run_evaluation(suite_evaluation(loaded, RunConfig(), environ(loaded.base)), store, watcher or Watcher())
     found = read_answers(store, find_run(store, outcome.summary.run)[0], metric)
     assert found is not None
     return found

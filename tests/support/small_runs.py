@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from proctor.bots.bot import Identity, Reply
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.queues import BotQueue, Item
 from proctor.harness.run.run import Evaluation, Outcome, run_evaluation, run_metrics
 from proctor.knowledge.models.batching import BatchingEmbedder
@@ -90,6 +90,6 @@ def run_into(path: Path, *arguments: object, **changes: object) -> Outcome:
     """Hold a small run on a database, which is closed again afterwards."""
     store = Store.open(path)
     try:
-        return run_evaluation(scripted_run(*arguments, **changes), store, Silent())
+        return run_evaluation(scripted_run(*arguments, **changes), store, Watcher())
     finally:
         store.close()

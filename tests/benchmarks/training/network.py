@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from proctor.knowledge.models.packaged_encoder import _read_weights, packaged_folder
+from proctor.knowledge.models.encoder import _read_weights, packaged_folder
 from proctor.knowledge.models.support_model import merged
 from safetensors.torch import load_file
 from torch import nn

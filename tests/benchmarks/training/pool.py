@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from edits import rows_of
-from proctor.knowledge.models.packaged_encoder import _open_tokenizer, packaged_folder
+from proctor.knowledge.models.encoder import _open_tokenizer, packaged_folder
 from proctor.knowledge.models.support_model import best_sentences, pair_tokens, pieces, ranked
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"

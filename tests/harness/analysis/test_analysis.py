@@ -7,7 +7,7 @@ from knowledge_suites import DOCUMENTS, QUESTIONS, RAG, write_knowledge_suite
 from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.harness.analysis.analysis import PARTS, AnalysisOptions, analyse_suite, analysis_estimate, named_parts
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.store import analysis_json, find_analysis
@@ -36,7 +36,7 @@ def analysis(suite, said=None, **options):
     wanted = AnalysisOptions(**{"grid": GRID, "most_calls": 12} | options)
     with contextlib.closing(Store.open(suite.parent / "proctor.db")) as store:
         return analyse_suite(
-            load_suite(suite), wanted, store, os.environ, lambda: contextlib.nullcontext(Silent()), said.append
+            load_suite(suite), wanted, store, os.environ, lambda: contextlib.nullcontext(Watcher()), said.append
         )
 
 
@@ -264,7 +264,7 @@ def test_no_key_is_kept_or_printed(tmp_path):
         with contextlib.closing(Store.open(tmp_path / "proctor.db")) as store:
             found = analyse_suite(
                 load_suite(suite), AnalysisOptions(grid=GRID), store, environ,
-                lambda: contextlib.nullcontext(Silent()), lambda _: None,
+                lambda: contextlib.nullcontext(Watcher()), lambda _: None,
             ).analysis  # fmt: skip
     assert "rag" in found.bots
     with contextlib.closing(sqlite3.connect(tmp_path / "proctor.db")) as database:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from knowledge_suites import DOCUMENTS, QUESTIONS, RAG, answers_of, environ, write_knowledge_suite
 from proctor.harness.analysis.analysis import AnalysisOptions, analyse_suite
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.store import analysis_json
 from proctor.reports.store.database import Store
@@ -48,7 +48,7 @@ def surveyed(suite, database):
     options = AnalysisOptions(grid=GRID, most_calls=200)
     with contextlib.closing(Store.open(database)) as store:
         found = analyse_suite(
-            load_suite(suite), options, store, environ(suite.parent), lambda: contextlib.nullcontext(Silent()), str
+            load_suite(suite), options, store, environ(suite.parent), lambda: contextlib.nullcontext(Watcher()), str
         )
     return found.analysis
 

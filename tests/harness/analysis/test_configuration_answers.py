@@ -16,7 +16,7 @@ from proctor.harness.analysis.configuration_answers import (
 )
 from proctor.harness.analysis.configurations import measure_grid
 from proctor.harness.analysis.recommendation import halves
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -44,7 +44,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @contextlib.contextmanager
 def watching():
-    yield Silent()
+    yield Watcher()
 
 
 def prepared(folder, server, questions=None, **bot):
@@ -101,7 +101,7 @@ def test_what_is_kept_is_not_asked_again(tmp_path, server):
     corpus, grid, store = prepared(tmp_path, server)
     wanted, asked = best_configurations(grid, corpus, 2), answered_questions(grid, corpus)
     with contextlib.closing(store):
-        run_evaluation(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Silent())
+        run_evaluation(suite_evaluation(corpus.loaded, RunConfig(), corpus.environ), store, Watcher())
         assert len(server.calls) == 40
         left = answers_to_ask(grid, corpus, SETTINGS, store, RunConfig())
         assert left == (len(wanted) - 1) * len(asked)  # the bot as it is has answered in the suite's run

@@ -13,7 +13,7 @@ from openai_server import Call, Fault, OpenAIServer, status
 from proctor import InputError
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
 from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -97,12 +97,12 @@ class Folder:
         return index_corpus(load_suite(self.folder / "suite.yaml"), os.environ)
 
     def compare(self, **changes: object) -> DocumentChanges:
-        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
+        watching = lambda: contextlib.nullcontext(Watcher())  # noqa: E731 - who watches, made for each run
         return compare_documents(self.corpus, self.old, self.store, watching, **changes)
 
     def current(self, options: RunConfig | None = None) -> Answers:
         evaluation = suite_evaluation(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)
-        outcome = run_evaluation(evaluation, self.store, Silent())
+        outcome = run_evaluation(evaluation, self.store, Watcher())
         found = read_answers(self.store, find_run(self.store, outcome.summary.run)[0])
         assert found is not None
         return found

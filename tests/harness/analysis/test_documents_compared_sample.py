@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from proctor.harness.analysis.corpus import index_corpus
 from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.reports.store.database import Store
@@ -47,8 +47,8 @@ def test_each_edit_of_the_sample_is_found_and_credited(suite):
             f"Since {old}: 1 edited, 1 renamed, 1 added, 1 removed. 28 answers are asked for over the old documents, "
             "and at most 112 to find out which edit did what."
         )
-        found = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Silent()), options)
-        again = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Silent()), options)
+        found = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Watcher()), options)
+        again = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Watcher()), options)
     edits = {edit.document: edit for edit in found.edits}
     assert {name: (edit.change, edit.was) for name, edit in edits.items()} == {
         "workshops.md": ("added", ""),

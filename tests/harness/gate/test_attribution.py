@@ -17,7 +17,7 @@ from proctor.harness.gate.attribution import (
     attribution_blocks,
     plan_attribution,
 )
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
@@ -88,7 +88,7 @@ class Folder:
 
     def run(self, store: Store) -> int:
         outcome = run_evaluation(
-            suite_evaluation(load_suite(self.folder / "suite.yaml"), RunConfig(), os.environ), store, Silent()
+            suite_evaluation(load_suite(self.folder / "suite.yaml"), RunConfig(), os.environ), store, Watcher()
         )
         return find_run(store, outcome.summary.run)[0]
 
@@ -98,7 +98,7 @@ class Folder:
 
     def attribute(self, store: Store, baseline: int, candidate: int, old_knowledge: Path | None = None) -> Attribution:
         tables = [run_tables(store, run).tables["mine"] for run in (baseline, candidate)]
-        watching = lambda: contextlib.nullcontext(Silent())  # noqa: E731 - who watches, made for each run
+        watching = lambda: contextlib.nullcontext(Watcher())  # noqa: E731 - who watches, made for each run
         return attribute(self.plan(store, baseline, old_knowledge), store, tables[0], tables[1], watching)
 
 

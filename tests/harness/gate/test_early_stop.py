@@ -16,7 +16,7 @@ from proctor.harness.gate.early_stop import (
     shuffled,
     word_of,
 )
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.queues import Item
 from proctor.harness.run.run import Outcome, run_evaluation
 from proctor.knowledge.questions.question import Question
@@ -62,7 +62,7 @@ def stop_early(
     early = EarlyStop(sequential_tests, seed=seed)
     store = Store.open(path)
     try:
-        outcome = run_evaluation(early.arranged(scripted_run(bots, questions, **changes)), store, Silent())
+        outcome = run_evaluation(early.arranged(scripted_run(bots, questions, **changes)), store, Watcher())
     finally:
         store.close()
     return outcome, early.result

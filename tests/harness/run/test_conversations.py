@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from openai_server import OpenAIServer
-from proctor.bots.history import standalone
+from proctor.bots.prompting import standalone
 from suites import write_suite
 from tables import in_one_test
 from typed import proctor

@@ -10,9 +10,8 @@ import time
 import pytest
 from proctor import InputError
 from proctor.bots.bot import BotMisconfigured, Context, Reply
-from proctor.harness.run.engine import Engine
-from proctor.harness.run.interrupts import DaemonThreads
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Engine, Watcher
+from proctor.harness.run.isolation import DaemonThreads
 from proctor.harness.run.scoring import Scorer
 from proctor.knowledge.questions.question import Question
 from proctor.reports.store.database import Store
@@ -149,7 +148,7 @@ def test_rows_that_are_complete_do_not_hold_up_the_others(tmp_path):
     evaluation = scripted_run([kept], numbered(range(2000)), concurrency=1)
     turns = []
 
-    class Watching(Silent):
+    class Watching(Watcher):
         def advanced(self, bot_queue, row):
             done.append(row)
 

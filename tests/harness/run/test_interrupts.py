@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from proctor.harness.run.interrupts import SIGNALS, Interrupts
+from proctor.harness.run.isolation import SIGNALS, Interrupts
 
 
 class Work:

@@ -12,9 +12,9 @@ import pytest
 from judged_runs import metrics_of, run_into
 from logprob_server import LogprobServer
 from proctor import InputError
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.estimate import cost_estimate, estimate_object
 from proctor.harness.run.local_models import RunModels
-from proctor.harness.run.progress import Silent
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run import run_evaluation, run_metrics
 from proctor.harness.run.run_config import RunConfig
@@ -110,7 +110,7 @@ def test_models_are_loaded_before_anybody_is_timed(tmp_path, models):
     )
     store = Store.open(tmp_path / "proctor.db")
     try:
-        outcome = run_evaluation(evaluation, store, Silent())
+        outcome = run_evaluation(evaluation, store, Watcher())
     finally:
         store.close()
     assert order == ["Loading", "asked", "asked", "asked"]

@@ -4,7 +4,7 @@ import gc
 import sys
 
 import pytest
-from proctor.harness.run.interrupts import settle, undisturbed
+from proctor.harness.run.isolation import settle, undisturbed
 
 
 def test_what_is_changed_for_a_run_is_put_back_however_it_ends():

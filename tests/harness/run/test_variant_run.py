@@ -12,7 +12,7 @@ from proctor import InputError
 from proctor.bots import NamedBot
 from proctor.harness.analysis.attribution import knowing_bots
 from proctor.harness.analysis.corpus import CorpusIndex, read_answers
-from proctor.harness.run.progress import Silent
+from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.variant_run import Variant, run_variants, variant_evaluation
 from proctor.reports.store.run import LATEST
@@ -39,7 +39,7 @@ class Crowd:
         return str(call.prompt.split()[-1])
 
 
-class Noting(Silent):
+class Noting(Watcher):
     """Notes what it is told."""
 
     def __init__(self) -> None:
@@ -106,10 +106,10 @@ def test_each_variant_is_asked_its_own_questions_at_their_places(suite, server):
 def test_what_is_kept_is_found_again_in_other_company(suite, server):
     corpus = suite.corpus()
     first = variants(corpus, n00=["q1", "q4"])
-    run_variants(evaluation(corpus, first), first, suite.store, Silent())
+    run_variants(evaluation(corpus, first), first, suite.store, Watcher())
     before = len(server.calls)
     second = variants(suite.corpus(), n00=["q1", "q4", "q5"], n01=["q1"])
-    outcome = run_variants(evaluation(corpus, second), second, suite.store, Silent())
+    outcome = run_variants(evaluation(corpus, second), second, suite.store, Watcher())
     assert (outcome.asked, outcome.cached, len(server.calls) - before) == (2, 2, 2)
 
 
@@ -121,7 +121,7 @@ def test_many_variants_ask_no_more_at_once_than_one_bot(tmp_path):
         held = variants(corpus, **{f"n{place:02}": [f"q{place % 6}", "q0"] for place in range(12)})
         made = evaluation(corpus, held)
         assert made.queues_at_once == 3
-        run_variants(made, held, suite.store, Silent())
+        run_variants(made, held, suite.store, Watcher())
         suite.store.close()
     assert 1 <= crowd.most <= 3
 
@@ -137,7 +137,7 @@ def test_a_bot_that_bears_few_requests_is_sent_no_more_by_its_variants(tmp_path,
         held = variants(
             corpus, n00=[f"q{place}" for place in range(6)], **{f"n{n:02}": ["q0"] for n in range(1, count)}
         )
-        run_variants(evaluation(corpus, held), held, suite.store, Silent())
+        run_variants(evaluation(corpus, held), held, suite.store, Watcher())
         suite.store.close()
     assert 1 <= crowd.most <= most
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tiny_models
 from proctor import InputError
-from proctor.knowledge.models.packaged_encoder import BertShape, OnnxGraph, PackagedEncoder, bert_graph, packaged_id
+from proctor.knowledge.models.encoder import BertShape, OnnxGraph, PackagedEncoder, bert_graph, packaged_id
 
 QUESTION = "What is the refund period?"
 ANSWER = ["Refunds are accepted within 14 days of purchase.", "Our office is in Berlin."]
@@ -124,7 +124,7 @@ def test_the_numbers_of_the_specification(encoder):
 @pytest.mark.weights
 def test_the_vectors_are_those_of_sentence_transformers(encoder):
     from proctor.knowledge.models.embedding import SentenceEncoder
-    from proctor.knowledge.models.packaged_encoder import packaged_folder
+    from proctor.knowledge.models.encoder import packaged_folder
 
     reference = SentenceEncoder(packaged_folder(), "reference")
     words = " ".join(ANSWER + CHUNKS[0]).split()

@@ -3,7 +3,7 @@ import asyncio
 import numpy as np
 import pytest
 import tiny_models
-from proctor.knowledge.models.packaged_encoder import BertShape, _open_session, _padded, pair_graph
+from proctor.knowledge.models.encoder import BertShape, _open_session, _padded, pair_graph
 from proctor.knowledge.models.support_model import (
     LoadedSupport,
     SupportModel,
