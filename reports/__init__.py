@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .primary import Primary, check_primary
     from .problems import ERROR_RATE, counted, listed
     from .records import record_object
-    from .report import Findings, Report, findings_of, insight_object, keep_findings, make_report, problem_object
+    from .report import Findings, Report, findings_of, insight_object, make_report, problem_object
     from .reported_run import ReportedRun, open_reported
+    from .run_end import keep_report
     from .summary import BotSummary, MetricColumn, MetricSummary, Summary, find_run, summarise
     from .table import (
         BLANK,

@@ -7,7 +7,8 @@ import itertools
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import orjson
@@ -23,9 +24,14 @@ from .primary import CORRECT, Primary, named_primary, primary_metric
 from .records import record_object
 from .statistics.intervals import mean_interval
 from .store.database import Store, StoreError
+from .store.encoding import to_json
+from .store.figures import figures_key, keep_figure, stored_figure
 from .store.judge_calls import USER_CALL
 from .store.run import LATEST, LATEST_FIRST
 from .store.run_scores import run_facts
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 MOST_NEAR = 1_000  # runs among which the nearest name is looked for
 PARSE_FAILURE_TOLERANCE = 0.2  # above this share of unreadable judge replies a mean says nothing
@@ -174,8 +180,8 @@ class Summary:
     suite: str
     status: str
     questions: int
-    metrics: Sequence[MetricColumn]
-    bots: Sequence[BotSummary]
+    metrics: tuple[MetricColumn, ...]
+    bots: tuple[BotSummary, ...]
     costs: Costs
     judge: JudgeInUse | None = None
     primary: Primary | None = None
@@ -201,8 +207,54 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
     return int(lines[0][0]), str(lines[0][1])
 
 
+NAME: Final = "summary"  # under which it is stored
+
+
 def summarise(store: Store, run_id: int) -> Summary:
-    """Add up a run from the database."""
+    """A run, added up: as it was stored when the run ended, or anew where something changed since."""
+    stored = stored_figure(store, run_id, NAME, figures_key(store, run_id))
+    return _calibrated(store, run_id, _read(stored) if stored else _added_up(store, run_id))
+
+
+def keep_summary(store: Store, run_id: int) -> Summary:
+    """Add a run up when it ends, and store that beside it.
+
+    Raises:
+        StoreError: it can't be written.
+    """
+    key = figures_key(store, run_id)
+    stored = stored_figure(store, run_id, NAME, key)
+    summary = _read(stored) if stored else _added_up(store, run_id)
+    written = to_json(summary)
+    if not stored and _read(written) == summary:  # JSON has no infinite numbers
+        keep_figure(store, run_id, NAME, key, written)
+    return _calibrated(store, run_id, summary)
+
+
+def _read(content: str) -> Summary:
+    return _reader().validate_python(orjson.loads(content))
+
+
+@cache
+def _reader() -> TypeAdapter[Summary]:
+    from pydantic import TypeAdapter
+
+    found = TypeAdapter(Summary)
+    found.rebuild(_types_namespace=globals())  # a primary metric has a MetricColumn, which its module does not import
+    return found
+
+
+def _calibrated(store: Store, run_id: int, summary: Summary) -> Summary:
+    """With what people's labels say of its means, which come after a run has ended."""
+    bots = []
+    for bot, bot_id in zip(summary.bots, bot_keys(store, run_id).values(), strict=True):
+        found = calibrations_for(store, run_id, bot_id).items()
+        corrected = {name: replace(bot.metrics[name], calibration=each) for name, each in found}
+        bots.append(replace(bot, metrics={**bot.metrics, **corrected}))
+    return replace(summary, bots=tuple(bots))
+
+
+def _added_up(store: Store, run_id: int) -> Summary:
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
@@ -213,7 +265,7 @@ def summarise(store: Store, run_id: int) -> Summary:
         " WHERE run_id = ? ORDER BY position",
         [run_id],
     )
-    summaries = [_bot(store, run_id, columns, *bot) for bot in bots]
+    summaries = tuple(_bot(store, run_id, columns, *bot) for bot in bots)
     judge = judge_in_use(store, run_id)
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
@@ -353,14 +405,12 @@ def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, Metri
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
         missing.setdefault(metric_id, []).append((status, reason, count))
-    found = {
+    return {
         column.name: _of_run(of_run.get(metric_id))
         if column.level == "run"
         else _metric(column, sums.get(metric_id), missing.get(metric_id, []))
         for metric_id, column in columns.items()
     }
-    calibrated = calibrations_for(store, run_id, bot_id)
-    return found | {name: replace(found[name], calibration=each) for name, each in calibrated.items()}
 
 
 def _metric(

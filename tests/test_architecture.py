@@ -33,6 +33,7 @@ ROOMS = {  # of the harness and the reports, from the ground up; each imports ea
         {"leaderboard"}, {"reported_run"}, {"calibration"}, {"compare"}, {"gate"},
         {"ranking"},
         {"robustness"}, {"boards"}, {"causes"}, {"problems", "insights", "analysis"}, {"report"}, {"export"}, {"pages"},
+        {"run_end"},
     ],
 }  # fmt: skip
 HEAVY = {

@@ -17,7 +17,7 @@ from ...knowledge.formats.finding import ForeignRows
 from ...knowledge.questions.recorded import DEFAULT_BOT, recorded_of
 from ...knowledge.questions.rows import ReadRow
 from ...metrics.abstention import abstains
-from ...reports import Summary, keep_findings, summarise
+from ...reports import Summary, keep_report
 from ...reports.store import (
     OpenRun,
     Row,
@@ -25,6 +25,7 @@ from ...reports.store import (
     RunHeader,
     RunResults,
     Store,
+    note_changes,
     now,
     storable,
     transaction,
@@ -230,8 +231,7 @@ def import_run(
     finally:
         store.connection.execute("PRAGMA foreign_keys = ON")
         results.end(run, status, {}, header.manifest)
-    summary = summarise(store, run.id)
-    keep_findings(store, run.id, summary)
+    summary, _ = keep_report(store, run.id)
     return summary, time.monotonic() - began
 
 
@@ -257,6 +257,7 @@ def _write(
                 replies = chunk.replies.after(bots)
                 stored = _stored(replies, results) if known else {}
                 places = [next(positions[bot]) for bot in chunk.bots]
+                note_changes(connection, run.id, metric_ids.values() if stored else ())
                 ids = tables.write_recorded(
                     connection, run.id, chunk.questions, replies, chunk.contexts, places, stored
                 )

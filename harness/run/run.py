@@ -16,7 +16,7 @@ import orjson
 from ... import InputError
 from ...metrics.evaluators import RATES
 from ...metrics.score import Reason
-from ...reports import Findings, Summary, families, keep_findings, summarise
+from ...reports import Findings, Summary, families, keep_report
 from ...reports.store import (
     EARLY_STOP,
     GivenRow,
@@ -276,10 +276,9 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         finally:
             current.end()
     run, bot_queues, problems = current.run, current.bot_queues, current.problems
-    summary = summarise(store, run.id)
+    summary, findings = keep_report(store, run.id)
     warned = tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
     warned += tuple(sentence for bot_queue in bot_queues for sentence in without_history(bot_queue))
-    findings = keep_findings(store, run.id, summary)
     hidden = tuple(insight.text for insight in findings.insights if insight.type == "allow_list")
     return Outcome(
         summary=summary,

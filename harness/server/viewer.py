@@ -43,6 +43,7 @@ from ...reports.pages.runs_page import (
 from ...reports.report import make_report
 from ...reports.store.damage import damage_behind
 from ...reports.store.database import Store, StoreError, connect, connect_to_read, explain, marks, pending
+from ...reports.store.figures import changes_of
 from ...reports.store.leases import ask_to_stop
 from ...reports.summary import Summary, find_run, summarise
 from ..calibration.labelling import given_label, labelled, store_label
@@ -115,7 +116,7 @@ def _check_there(path: Path) -> None:
 
 
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    if pending(path, connection):
+    if pending(path, connection, to_read=True):
         raise StoreError(
             f"{path} was made by an older Proctor and misses some tables; viewing does not add them. "
             f"Migrate it first: proctor report --db {path} --markdown -"
@@ -265,18 +266,17 @@ def tag_of_all(store: Store) -> str:
     """A tag that changes with any run of the database."""
     running = [int(run_id) for (run_id,) in store.query("SELECT id FROM runs WHERE status = 'running'")]
     every = store.query("SELECT id, status, finished_at, findings_key FROM runs")
-    return _tagged([every, _calibrated(store), [_marks_of_run(store, run_id) for run_id in running]])
+    return _tagged([every, changes_of(store), _calibrated(store), [_marks_of_run(store, run_id) for run_id in running]])
 
 
 def _marks_of_run(store: Store, run_id: int) -> object:
-    """Rows and scores are counted only while it runs: afterwards they do not change."""
     analyses = store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])
     return [*_marks_of_answers(store, run_id), _calibrated(store), analyses]
 
 
 def _marks_of_answers(store: Store, run_id: int) -> list[object]:
     ended = store.query("SELECT id, status, finished_at, findings_key FROM runs WHERE id = ?", [run_id])
-    return [ended, (_rows(store, run_id), _scores(store, run_id)) if ended and ended[0][1] == "running" else ()]
+    return [ended, changes_of(store, run_id)]
 
 
 def _answers_tag(store: Store, run_id: int) -> str:
@@ -286,15 +286,6 @@ def _answers_tag(store: Store, run_id: int) -> str:
 
 def _rows(store: Store, run_id: int) -> int:
     return int(store.query("SELECT COUNT(*) FROM run_rows WHERE run_id = ?", [run_id])[0][0])
-
-
-def _scores(store: Store, run_id: int) -> int:
-    counted = store.query(
-        "SELECT COUNT(*) FROM run_rows JOIN scores ON scores.reply_id = run_rows.reply_id"
-        " AND scores.question_id = run_rows.question_id WHERE run_id = ?",
-        [run_id],
-    )
-    return int(counted[0][0])
 
 
 def _calibrated(store: Store) -> object:

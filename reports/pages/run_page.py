@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final
 
+import orjson
+from markupsafe import Markup
+
 from ..analysis.findings import KnowledgeAnalysis
 from ..analysis.store import analysis_of_run
-from ..report import Report
+from ..report import Report, make_report
+from ..store.database import Store
+from ..store.encoding import to_json
+from ..store.figures import figures_key, keep_figure, stored_figure
 from ..summary import Summary
 from .boards import boards_section
 from .conversations import conversations_section, has_conversations
@@ -58,12 +64,13 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     """
     summary = report.run.summary
     analysis = analysis_of_run(report.run.store, report.run.id)
-    talked = has_conversations(report.run)
+    bodies = _stored_bodies(report) or _bodies(report)
+    talked = "conversations" in bodies
     sections = (
-        Section("overview", "Overview", overview_section(report)),
+        Section("overview", "Overview", bodies["overview"]),
         questions_section(),
-        Section("heatmap", "Metrics", boards_section(report)),
-        *((Section("conversations", "Conversations", conversations_section(report)),) if talked else ()),
+        Section("heatmap", "Metrics", bodies["heatmap"]),
+        *((Section("conversations", "Conversations", bodies["conversations"]),) if talked else ()),
         labels_section(),
         *((Section("knowledge", "Knowledge", knowledge_section(analysis)),) if analysis else ()),
         Section("manifest", "Manifest", manifest_section(report)),
@@ -72,6 +79,40 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     subtitle = f"Run {summary.run}, {summary.status}, {ended[:16].replace('T', ' ')} UTC"
     scripts, styles = (*SCRIPTS, *(TALK_SCRIPTS if talked else ())), (*STYLES, *(TALK_STYLES if talked else ()))
     return Page(f"{summary.suite}", subtitle, sections, scripts, styles, {**_begins_with(summary), **(settings or {})})
+
+
+def _bodies(report: Report) -> dict[str, Markup]:
+    """The sections that are worked out from all rows, by their ids."""
+    talked = {"conversations": conversations_section(report)} if has_conversations(report.run) else {}
+    return {"overview": overview_section(report), "heatmap": boards_section(report), **talked}
+
+
+NAME: Final = "page"  # under which they are stored
+
+
+def keep_page(store: Store, run_id: int) -> None:
+    """Store the sections of a run that has ended, so that its page need not read millions of scores to be opened.
+
+    Raises:
+        StoreError: they can't be written.
+    """
+    report = make_report(store, run_id)
+    if _stored_bodies(report) is None:
+        keep_figure(store, run_id, NAME, _key(report), to_json(_bodies(report)))
+
+
+def _stored_bodies(report: Report) -> dict[str, Markup] | None:
+    if not report.timed:
+        return None
+    found = stored_figure(report.run.store, report.run.id, NAME, _key(report))
+    return {id: Markup(body) for id, body in orjson.loads(found).items()} if found else None  # noqa: S704 - ours
+
+
+def _key(report: Report) -> str:
+    """Of the report as it is, labels of people included, and of the rows behind it."""
+    run = report.run
+    known = [run.summary, run.evaluators, report.findings, report.bots, report.started_at, report.finished_at]
+    return figures_key(run.store, run.id, *known)
 
 
 def _begins_with(summary: Summary) -> dict[str, object]:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .damage import damage_behind
     from .database import Store, transaction
     from .encoding import question_fingerprint, storable, to_json, tool_calls_column, tool_calls_of
+    from .figures import changes_of, note_changes
     from .given_scores import GivenRow, keep_given, write_given
     from .judge_calls import CallRecord, link_cached_calls
     from .leases import Leases

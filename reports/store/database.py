@@ -215,7 +215,7 @@ def _is_writable(path: Path) -> bool:
 def _read_only(path: Path) -> sqlite3.Connection:
     connection = connect_to_read(path)
     try:
-        is_old = pending(path, connection)
+        is_old = pending(path, connection, to_read=True)
     except BaseException:
         connection.close()
         raise
@@ -261,9 +261,13 @@ def _is_busy(error: sqlite3.Error) -> bool:
     return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the upper bits say which kind of busy
 
 
-def pending(path: Path, connection: sqlite3.Connection) -> bool:
-    """Whether tables are missing; raises StoreError for a file that this version can't use."""
-    from .schema import FIRST_OF_0_1, MIGRATIONS, SET
+def pending(path: Path, connection: sqlite3.Connection, to_read: bool = False) -> bool:
+    """Whether tables are missing, or those without which it can't be read.
+
+    Raises:
+        StoreError: this version can't use the file.
+    """
+    from .schema import FIRST_OF_0_1, MIGRATIONS, NOT_TO_READ, SET
 
     names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not names:
@@ -287,7 +291,7 @@ def pending(path: Path, connection: sqlite3.Connection) -> bool:
             f"{path} was written by a newer Proctor (it has {newer[-1]}, which this version does not know). "
             "Upgrade Proctor, or give --db another file."
         )
-    return done != known
+    return bool(known - done - (NOT_TO_READ if to_read else set()))
 
 
 @contextmanager

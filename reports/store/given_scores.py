@@ -10,6 +10,7 @@ from ...knowledge.questions.rows import GivenScore
 from ...metrics import Reason, Status
 from .database import Store, insert_many, marks, transaction
 from .encoding import storable, to_json
+from .figures import note_changes
 from .row_tables import DETAILS_COLUMNS, SCORE_COLUMNS, SCORED_ANEW
 from .run_results import CHUNK, OpenRun
 
@@ -77,4 +78,5 @@ def _keep(store: Store, run: OpenRun, metric_ids: Mapping[str, int], chunk: Sequ
     places = {(bot, ask, repeat): (reply, question) for bot, ask, repeat, reply, question in lines}
     found = ((places.get((run.bot_ids[row.bot], row.question_hash, row.repeat)), row.scores) for row in chunk)
     with transaction(store.path, store.connection):
+        note_changes(store.connection, run.id, metric_ids.values())
         write_given(store.connection, metric_ids, ((*place, scores) for place, scores in found if place is not None))

@@ -11,6 +11,7 @@ from ...bots import Completion
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
 from .database import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
 from .encoding import storable, to_json
+from .figures import note_changes
 from .run import Row
 
 USER_CALL = "simulated_user"  # the name of the calls that write what a simulated user says; all others grade
@@ -121,13 +122,16 @@ def write_calls(
     stored, failed = _there(connection, records)
     texts = _text_ids(connection, [record.request.prompt for record in records])
     lines: dict[int, tuple[object, ...]] = {}
+    taken_over: list[int] = []
     for record, text in zip(records, texts, strict=True):
         known = stored.get((record.key, record.asked_at))
         if known is not None:
             record.stored.id = known
             continue
         number = failed.pop(record.key, 0)
-        if not number:
+        if number:
+            taken_over.append(number)
+        else:
             number = last = last + 1
         record.stored.id = number
         if record.stored.error:
@@ -136,6 +140,11 @@ def write_calls(
             stored[record.key, record.asked_at] = number
         lines[number] = (number, *_columns(connection, run_id, record, text, prompts))
     insert_many(connection, "INSERT OR REPLACE INTO judge_calls", CALL_COLUMNS, list(lines.values()))
+    for number in taken_over:  # a run may have counted what it cost when it failed
+        for (run,) in connection.execute(
+            "SELECT DISTINCT run_id FROM row_judge_calls WHERE call_id = ?", [number]
+        ).fetchall():
+            note_changes(connection, run)
 
 
 def _there(
@@ -197,7 +206,9 @@ def link_cached_calls(store: Store, run_id: int, asked: Iterable[tuple[int, str 
         StoreError: they can't be written.
     """
     with transaction(store.path, store.connection):
-        store.connection.execute(LINK_CACHED, {"run": run_id, "asked": to_json(list(asked))})
+        linked = store.connection.execute(LINK_CACHED, {"run": run_id, "asked": to_json(list(asked))})
+        if linked.rowcount:
+            note_changes(store.connection, run_id)
 
 
 def _columns(

@@ -66,7 +66,15 @@ def m003_raters_and_stops(db: Database) -> None:
         db.execute("ALTER TABLE workers ADD COLUMN stop_wanted INTEGER NOT NULL DEFAULT 0")
 
 
-MIGRATIONS: Final = (m001_tables, m002_conversations_and_tools, m003_raters_and_stops)
+def m004_figures(db: Database) -> None:
+    """Figures of a run that are stored with it."""
+    there = set(db.table_names())
+    for table in {"run_changes", "run_figures"} - there:
+        db.execute(_table(table))
+
+
+MIGRATIONS: Final = (m001_tables, m002_conversations_and_tools, m003_raters_and_stops, m004_figures)
+NOT_TO_READ: Final = {m004_figures.__name__}  # what a database that can only be read need not have
 
 
 def migrate(connection: sqlite3.Connection) -> None:

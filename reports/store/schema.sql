@@ -120,6 +120,23 @@ CREATE TABLE run_rows (
     PRIMARY KEY (run_id, bot_id, question_id, repeat)
 ) WITHOUT ROWID;
 
+-- How often rows, scores or judge calls of a run were written: what was worked out of it before does not hold.
+CREATE TABLE run_changes (
+    run_id INTEGER PRIMARY KEY REFERENCES runs (id), -- runs.id
+    number INTEGER NOT NULL -- one more with each transaction
+);
+
+-- What was worked out of a run when it ended, so that a million rows are added up once. It is derived from the other
+-- tables, and read only while its key is that of the run. A program that changes rows or scores by SQL of its own empties
+-- this table.
+CREATE TABLE run_figures (
+    run_id INTEGER NOT NULL REFERENCES runs (id), -- runs.id
+    name TEXT NOT NULL, -- `summary`: the leaderboard; `page`: the sections of the page, of a large run
+    key TEXT NOT NULL, -- hash of all that it rests on: the number of changes, settings, versions
+    content TEXT NOT NULL, -- JSON
+    PRIMARY KEY (run_id, name)
+);
+
 -- A metric in one version: what it is made of (code, prompts, options, models) is in the version.
 CREATE TABLE metrics (
     id INTEGER PRIMARY KEY, -- integer key

@@ -16,6 +16,7 @@ from ...metrics import Score
 from ...metrics.declaration import exception_line
 from .database import StoreError, connect, explain, insert_many, transaction
 from .encoding import to_json
+from .figures import note_changes
 from .journal import CallJournal, left_calls
 from .judge_calls import CachedCall, CallRecord, FoundCalls, RowCalls, write_calls, write_links
 from .leases import BEAT, LeaseKey, beat, mark_done
@@ -218,17 +219,16 @@ class RowWriter:
                 self._stop()
 
     def _write(self, connection: sqlite3.Connection, work: Sequence[Work]) -> None:
-        changed: set[int | None] = {item.run_id for item in work if isinstance(item, FoundRows)}
+        scored = [item for item in work if isinstance(item, _Scored)]
+        cached = {self._metric_ids[score.metric] for item in scored if item.row.cached for score in item.scores}
         if any(isinstance(item, (Row, _Scored, RowCalls)) for item in work):
-            changed.add(self._run_id)
-        for run_id in changed:  # what was found holds no longer
-            connection.execute(
-                "UPDATE runs SET findings_key = NULL WHERE id = ? AND findings_key IS NOT NULL", [run_id]
-            )
+            note_changes(connection, self._run_id, cached)
+        for run_id in {item.run_id for item in work if isinstance(item, FoundRows)}:
+            note_changes(connection, run_id)
         for left in [item for item in work if isinstance(item, FoundRows)]:
             self._rows.write_found(connection, left)
         self._rows.write(connection, self._run_id, [item for item in work if isinstance(item, Row)])
-        self._write_scores(connection, [item for item in work if isinstance(item, _Scored)])
+        self._write_scores(connection, scored)
         for found in [item for item in work if isinstance(item, FoundCalls)]:
             write_calls(connection, found.run_id, found.records, self._prompts)
         calls = [item for item in work if isinstance(item, CallRecord)]

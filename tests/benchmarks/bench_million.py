@@ -49,6 +49,18 @@ VALUE = """CASE WHEN metric_id IN (SELECT id FROM metrics WHERE name IN ('rouge'
     THEN value * (0.5 + ABS(RANDOM() % 1000) / 2000.0) ELSE value END"""
 
 
+COMMAND = "from proctor.harness.cli.main import main; main()"
+# What a run stores with itself when it ends, of runs that were multiplied since.
+RUN_END = """
+from pathlib import Path
+from proctor.reports.run_end import keep_report
+from proctor.reports.store.database import Store
+store = Store.open(Path("proctor.db"))
+for (run,) in store.query("SELECT id FROM runs"):
+    keep_report(store, run)
+"""
+
+
 def make(folder: Path, rows: int) -> None:
     """Two runs of so many rows in ``proctor.db``."""
     for number, shares in enumerate(RUNS):
@@ -79,14 +91,15 @@ def make(folder: Path, rows: int) -> None:
             names = ", ".join(f'"{name}"' for name in columns)
             database.execute(f"INSERT INTO {table} ({names}) {numbers} SELECT {chosen} FROM n, {table}", [copies])
         database.execute("UPDATE runs SET findings_key = NULL")
+        database.execute("UPDATE run_changes SET number = number + 1")
         database.execute("UPDATE run_scores SET rows = ?", [rows // 2])
         database.commit()
 
 
-def measured(folder: Path, *arguments: str) -> tuple[float, float, int]:
+def measured(folder: Path, *arguments: str, code: str = COMMAND) -> tuple[float, float, int]:
     """Seconds of the processor, peak megabytes and exit code of one command."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from proctor.harness.cli.main import main; main()", *arguments],
+        [sys.executable, "-c", code, *arguments],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     _, status, used = os.wait4(process.pid, 0)
@@ -95,9 +108,8 @@ def measured(folder: Path, *arguments: str) -> tuple[float, float, int]:
 
 def first_pages(folder: Path) -> dict[str, float]:
     """Seconds until ``view`` has sent its list of runs and the page of the latest run, each asked for once."""
-    code = "from proctor.harness.cli.main import main; main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "view", "proctor.db", "--no-open", "--port", "0"],
+        [sys.executable, "-c", COMMAND, "view", "proctor.db", "--no-open", "--port", "0"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     try:
@@ -131,6 +143,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not (folder / "proctor.db").exists():
             make(folder, given.rows)
         print(f"{given.rows:,} rows{'':<8}  CPU s (60)  peak MB (400)")
+        cpu, memory, _ = measured(folder, code=RUN_END)
+        print(f"{'end of a run':<20}{cpu:>12.1f}{memory:>15.0f}  both runs; nothing where it is stored", flush=True)
         for command, typed in COMMANDS.items():
             if not given.only or command in given.only.split(","):
                 cpu, memory, code = measured(folder, *typed)

@@ -35,7 +35,7 @@ def terse(question):
 """
 BOTS = {name: {"type": "python", "target": f"bot.py:{code}"} for name, code in (("mine", "answer"), ("terse", "terse"))}
 FILES = re.compile(r"\b([ab])(\.db|_parts)\b")
-LEFT_OUT = {"embeddings", "workers", "leases"}  # a cache, and who is at work
+LEFT_OUT = {"embeddings", "workers", "leases", "run_changes", "run_figures"}  # caches, and who is at work
 
 
 @pytest.fixture(scope="module")
