@@ -44,8 +44,8 @@ from ..knowledge import (
     with_questions,
     with_row,
 )
-from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
-from ..metrics.judge.call import TEXT, Answer, Block, JudgeCall, Reading, record, several
+from ..metrics import Block, JudgeCall, JudgeUnavailable, NotApplicable, Reading, Unreadable
+from ..metrics.judge.call import TEXT, Answer, record, several
 from ..metrics.judge.replies import Malformed, read_list, read_object
 from ..reports import check_file, whole_file
 from ..reports.store import RowWriter, Store, VectorCache

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
 from ..knowledge import DRAFT, Nugget, Question, content, open_questions
-from ..metrics.judge.call import TEXT, YES_OR_NO, Block, JudgeCall, Reading, record, several
+from ..metrics import Block, JudgeCall, Reading
+from ..metrics.judge.call import TEXT, YES_OR_NO, record, several
 from ..metrics.judge.embedded.judge import claims_of
 from ..metrics.judge.replies import Malformed, read_boolean, read_list, read_object
 from ..reports import check_file

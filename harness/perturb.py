@@ -13,8 +13,8 @@ from .. import InputError
 from ..bots import Endpoints
 from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
-from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
-from ..metrics.judge.call import TEXT, Block, JudgeCall, Reading, record, several
+from ..metrics import Block, JudgeCall, JudgeUnavailable, NotApplicable, Reading, Unreadable
+from ..metrics.judge.call import TEXT, record, several
 from ..metrics.judge.replies import Malformed, read_object, read_texts
 from ..reports import check_file, whole_file
 from ..reports.store import PERTURBED, RowWriter, Store, VectorCache

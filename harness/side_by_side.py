@@ -39,7 +39,7 @@ from .suite.choices import choose_judge
 from .suite.settings import JudgeSettings
 
 if TYPE_CHECKING:
-    from ..metrics.tools import Judge
+    from ..metrics import Judge
     from ..reports.compare import Operand
     from ..reports.store import Store
 

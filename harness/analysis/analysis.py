@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,7 +20,6 @@ from ..run import (
     Evaluation,
     Outcome,
     RunConfig,
-    Watcher,
     chosen_bots,
     cost_estimate,
     open_entailment,
@@ -43,6 +42,7 @@ from .support import with_supports
 if TYPE_CHECKING:
     from ...reports.analysis import Ablations, DatasetQuality, DocumentChanges, Finding, Grid
     from ..suite import LoadedSuite
+    from .corpus import Notify, Watching
 
 
 PARTS: Final = ("grid", "gaps", "documents", "attribution", "document_quality", "dataset_quality")
@@ -173,10 +173,6 @@ def _sentences(run: CostEstimate, most: Mapping[str, int]) -> Iterator[str]:
     per_row, _ = run.planned
     if any(most.values()) and run.judge and not run.is_embedded and per_row:
         yield f"Each of them may take up to {count(per_row, 'request')} to the judge {run.judge} as well."
-
-
-Watching = Callable[[], AbstractContextManager[Watcher]]
-Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ import hashlib
 import itertools
 import math
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,24 +17,22 @@ from ...bots import NamedBot, RagSettings, ReducibleBot, ReducibleTargetBot, Tar
 from ...knowledge import Knowledge
 from ...metrics import builtin_catalog
 from ...metrics.text import token_set
-from ...reports.analysis.findings import AblatedAnswer, Ablations, Cause, DocumentAttribution
-from ...reports.compare.attribution import subsets
-from ...reports.compare.scores import run_tables
-from ...reports.store.run import ask_key
-from ...reports.summary import find_run
-from ..run.run_config import RunConfig
-from ..run.suite_run import build_bots, missing_answers
+from ...reports import count, find_run
+from ...reports.analysis import Ablations
+from ...reports.analysis.findings import AblatedAnswer, Cause, DocumentAttribution
+from ...reports.compare import run_tables, subsets
+from ...reports.store import ask_key
+from ..run import RunConfig, build_bots, missing_answers
 from ..run.variant_run import Variant, run_variants, variant_evaluation
-from ..suite.choices import choose_judge
+from ..suite import choose_judge
 from .corpus import read_answers
 
 if TYPE_CHECKING:
     from ...bots import BuiltBot, Context
     from ...knowledge import Document, Evidence, Question
-    from ...reports.compare.scores import ScoreTable
-    from ...reports.store.database import Store
-    from ..run.engine import Watcher
-    from .corpus import Answer, Answers, CorpusIndex
+    from ...reports.compare import ScoreTable
+    from ...reports.store import Store
+    from .corpus import Answer, Answers, CorpusIndex, Notify, Watching
 
 
 # Of a bot that reads every document, so many are tried: what an answer says rarely stands in more of them, and each
@@ -126,7 +123,6 @@ def led_to(answer: Answer, question: Question) -> frozenset[str] | None:
     return frozenset(document for document, share in held.items() if share >= NEARLY_ALL * most)
 
 
-Watching = Callable[[], AbstractContextManager["Watcher"]]
 NAMED = 2  # removed documents are named one by one up to so many
 
 
@@ -171,7 +167,7 @@ def _taking(bot: TargetBot, corpus: CorpusIndex) -> BuiltBot:
 
 def ask_again(
     corpus: CorpusIndex, ablations: Iterable[Ablation], answers: Answers, options: RunConfig, store: Store,
-    watching: Watching, notify: Callable[[str], None] | None = None,
+    watching: Watching, notify: Notify | None = None,
 ) -> Asked:  # fmt: skip
     """Ask for the answers, or find them in the cache.
 
@@ -342,9 +338,9 @@ def shares_of(design: ShareDesign, values: Mapping[Coalition, float]) -> Shares:
         each: [(a[each] + b[each]) / 2 for a, b in zip(added[::2], added[1::2], strict=True)] for each in documents
     }
     means = {each: math.fsum(found) / len(found) for each, found in pairs.items()}
-    count = len(orders) // 2
+    drawn = len(orders) // 2
     errors = {
-        each: math.sqrt(math.fsum((one - means[each]) ** 2 for one in found) / (count - 1) / count)
+        each: math.sqrt(math.fsum((one - means[each]) ** 2 for one in found) / (drawn - 1) / drawn)
         for each, found in pairs.items()
     }
     return Shares(means, errors)
@@ -352,10 +348,10 @@ def shares_of(design: ShareDesign, values: Mapping[Coalition, float]) -> Shares:
 
 def _exact(document: str, documents: Sequence[str], values: Mapping[Coalition, float]) -> float:
     others = [each for each in documents if each != document]
-    count = len(documents)
+    players = len(documents)
     return math.fsum(
-        (values[before | {document}] - values[before]) / (count * math.comb(count - 1, len(before)))
-        for size in range(count)
+        (values[before | {document}] - values[before]) / (players * math.comb(players - 1, len(before)))
+        for size in range(players)
         for before in map(frozenset, itertools.combinations(others, size))
     )
 
@@ -707,9 +703,9 @@ class AblationPlan:
         if not self.looks:
             return "Attribution: there is no answer whose documents could be taken away, so nothing is asked."
         wrong = sum(look.wrong for look in self.looks)
-        looked = f"{_count(wrong, 'wrong answer')} and {_count(len(self.looks) - wrong, 'right one')}"
-        cut = f" {_count(self.left_out, 'answer')} left out by the bound of {self.bound:,}." if self.left_out else ""
-        most = _count(self.to_ask(store), "question")
+        looked = f"{count(wrong, 'wrong answer')} and {count(len(self.looks) - wrong, 'right one')}"
+        cut = f" {count(self.left_out, 'answer')} left out by the bound of {self.bound:,}." if self.left_out else ""
+        most = count(self.to_ask(store), "question")
         judge = " The judge grades each answer." if self.judged else ""
         return f"Attribution: {looked} are looked at, for which at most {most} are asked again.{judge}{cut}"
 
@@ -813,25 +809,19 @@ def _warnings(
         yield f"The documents of {', '.join(others)} can't be taken away, so no wrong answer of it is attributed."
     no_interval = sum(answer.right is None for answer in answers.rows if answer.bot in knowing)
     if no_interval:
-        yield f"{_count(no_interval, 'answer')} can't be told to be right or wrong by {answers.metric.name}."
+        yield f"{count(no_interval, 'answer')} can't be told to be right or wrong by {answers.metric.name}."
     if len(chosen) < len(looks):
         wrong = sum(look.wrong for look in looks) - sum(look.wrong for look in chosen)
         yield (
-            f"{_count(len(looks) - len(chosen), 'answer')} ({wrong:,} wrong) were not looked at, because at most "
+            f"{count(len(looks) - len(chosen), 'answer')} ({wrong:,} wrong) were not looked at, because at most "
             f"{most_calls:,} answers may be asked for. Those that were are a sample."
         )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 Place = tuple[str, str]  # bot and question
 
 
-def attribution(
-    plan: AblationPlan, store: Store, watching: Watching, notify: Callable[[str], None] | None = None
-) -> Ablations:
+def attribution(plan: AblationPlan, store: Store, watching: Watching, notify: Notify | None = None) -> Ablations:
     """Ask what the plan says, and tell the causes.
 
     Every question is asked without one document at a time, wrong ones from the gold alone, too; where no single
@@ -875,7 +865,7 @@ class _Asking:
     plan: AblationPlan
     store: Store
     watching: Watching
-    notify: Callable[[str], None]
+    notify: Notify
     found: dict[Ablation, Answer] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     calls: int = 0

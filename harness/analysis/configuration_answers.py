@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ...bots import NamedBot, RagSettings
-from ...knowledge import (
-    QuestionList,
-)
+from ...knowledge import QuestionList
 from ...reports import count, find_run
 from ...reports.analysis import Configuration, ConfigurationResult, Grid
 from ...reports.compare import ScoreTable, estimate, mean_of_repeats, run_tables
@@ -22,7 +19,6 @@ from ..run import (
     BotQueue,
     Evaluation,
     RunConfig,
-    Watcher,
     build_bots,
     open_run,
     run_evaluation,
@@ -31,7 +27,6 @@ from ..run import (
 )
 from .configurations import contest_of
 from .grid_expansion import ExpandedGrid, expand_grid
-from .grid_retrieval import Notify
 from .recommendation import halves, paired, why_not
 
 if TYPE_CHECKING:
@@ -39,10 +34,7 @@ if TYPE_CHECKING:
     from ...knowledge import Question
     from ...reports.store import Store
     from ..suite import AnalysisSettings, LoadedSuite
-    from .corpus import CorpusIndex
-
-
-Watching = Callable[[], AbstractContextManager[Watcher]]
+    from .corpus import CorpusIndex, Notify, Watching
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...knowledge import RETRIEVERS
-from ...reports.analysis.findings import ConfigurationResult, Grid, Recommendation, names_apart
-from ...reports.compare.scores import Estimate, Figures, estimate
-from ...reports.leaderboard import count
+from ...reports import count
+from ...reports.analysis import ConfigurationResult, Grid
+from ...reports.analysis.findings import Recommendation, names_apart
+from ...reports.compare import estimate
+from ...reports.compare.scores import Estimate, Figures
 from ..run import Interrupts
 from .grid_expansion import ExpandedGrid, expand_grid
-from .grid_retrieval import Notify, Retrieved, Retrieving, searches
+from .grid_retrieval import Retrieved, Retrieving, searches
 from .grid_rounds import Round, rounds_of, why_dropped
 from .recommendation import Contest, paired, recommend
 from .retrieval_values import METRICS, PROMPT_TOKENS, Places, Range, Yardstick, gold_places
@@ -24,9 +26,9 @@ from .retrieval_values import METRICS, PROMPT_TOKENS, Places, Range, Yardstick, 
 if TYPE_CHECKING:
     from ...bots import Context
     from ...knowledge import Question
-    from ...reports.analysis.findings import Configuration
-    from ..suite.settings import AnalysisSettings
-    from .corpus import CorpusIndex
+    from ...reports.analysis import Configuration
+    from ..suite import AnalysisSettings
+    from .corpus import CorpusIndex, Notify
 
 
 Table = dict[str, Figures]

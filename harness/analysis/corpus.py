@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -35,21 +36,23 @@ from ...knowledge.questions.conversations import by_themselves
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.languages import languages, letters, prose
+from ...reports import MetricColumn, Summary, summarise
 from ...reports.analysis.findings import Gold
-from ...reports.compare.scores import ScoreTable, run_tables
+from ...reports.compare import ScoreTable, run_tables
 from ...reports.reported_run import misses
-from ...reports.store.database import Store
-from ...reports.store.run import RunMetric
-from ...reports.store.run_results import RunResults
-from ...reports.store.vector_cache import VectorCache
-from ...reports.summary import MetricColumn, Summary, bot_keys, summarise
-from ..run.local_models import open_embedder
-from ..suite.mistakes import nearest
+from ...reports.store import RunMetric, RunResults, Store, VectorCache
+from ...reports.summary import bot_keys
+from ..run import open_embedder
+from ..suite import nearest
 
 if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder
-    from ..suite.suite_file import LoadedSuite
+    from ..run import Watcher
+    from ..suite import LoadedSuite
 
+
+Notify = Callable[[str], None]  # called with a sentence before what takes long
+Watching = Callable[[], AbstractContextManager["Watcher"]]  # makes somebody who watches a run
 
 _NAMED: Final = 5
 

@@ -28,7 +28,8 @@ from ...bots.prompting import load_template
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.text import sentences
-from ...reports.analysis.findings import DatasetQuality, Finding, QuestionQuality, Severity, Subset
+from ...reports.analysis import DatasetQuality, Finding
+from ...reports.analysis.findings import QuestionQuality, Severity, Subset
 from ...reports.ranking.ranking import kendall_tau
 from ...reports.statistics.intervals import Clusters, Figures
 from ...reports.statistics.paired import paired_intervals
@@ -46,8 +47,8 @@ from .label_errors import (
 if TYPE_CHECKING:
     from ...bots import FaqEntry
     from ...knowledge import BatchingEmbedder, Question
-    from ...reports.compare.scores import RunTables
-    from ..suite.suite_file import LoadedSuite
+    from ...reports.compare import RunTables
+    from ..suite import LoadedSuite
     from .corpus import Answers, CorpusIndex
 
 

@@ -6,8 +6,7 @@ import dataclasses
 import heapq
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,16 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from ...bots import BotResources, FullContextSettings, NamedBot, RagSettings, build_bot
 from ...knowledge import Document, EvidenceFinder, Knowledge, SharedVectors, read_knowledge
-from ...reports.analysis.findings import BotChange, Change, DocumentChanges, Edit
-from ...reports.compare.comparable import pair
-from ...reports.compare.scores import run_tables
-from ...reports.store.run import ANALYSED, ask_key
-from ...reports.summary import find_run
-from ..run.engine import Watcher
+from ...reports import count, find_run
+from ...reports.analysis import DocumentChanges
+from ...reports.analysis.findings import BotChange, Change, Edit
+from ...reports.compare import pair, run_tables
+from ...reports.store import ANALYSED, ask_key
+from ..run import RunConfig, build_bots, chosen_bots, missing_answers, run_evaluation, suite_evaluation
 from ..run.local_models import open_rerankers
-from ..run.run import run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import build_bots, chosen_bots, missing_answers, suite_evaluation
 from ..run.variant_run import Variant, run_variants, variant_evaluation
 from .corpus import Answer, Answers, gold_by_evidence, listed, read_answers
 from .recommendation import paired
@@ -32,10 +28,10 @@ from .recommendation import paired
 if TYPE_CHECKING:
     from ...bots import BuiltBot
     from ...knowledge import BatchingEmbedder
-    from ...reports.compare.scores import ScoreTable
-    from ...reports.store.database import Store
-    from ..suite.suite_file import LoadedSuite
-    from .corpus import CorpusIndex
+    from ...reports.compare import ScoreTable
+    from ...reports.store import Store
+    from ..suite import LoadedSuite
+    from .corpus import CorpusIndex, Notify, Watching
 
 
 NEAR_SAME: Final = 0.9  # of the shingles of two texts: the same text with a few words changed
@@ -221,7 +217,7 @@ class AgainstPlan:
         if self.is_idle:
             return 0
         asks = [ask_key(question) for question in self.corpus.questions]
-        return sum(missing(store, bot, asks, self.repeats) for bot in self._before)
+        return sum(missing_answers(store, bot.name, bot.identity, asks, self.repeats) for bot in self._before)
 
     @cached_property
     def varying(self) -> frozenset[str]:
@@ -277,11 +273,12 @@ class AgainstPlan:
             missing_then += [question.id] if was_stale and not is_stale else []
             missing_now += [question.id] if is_stale and not was_stale else []
         if missing_then:
-            yield f"The evidence of {_counted(missing_then)} is not in the old documents: {listed(missing_then)}."
+            of_some = count(len(missing_then), "question")
+            yield f"The evidence of {of_some} is not in the old documents: {listed(missing_then)}."
         if missing_now:
             yield (
-                f"The evidence of {_counted(missing_now)} was edited away: {listed(missing_now)}. An answer that "
-                "counts as lost there may be right by today's documents; then the question has to be fixed."
+                f"The evidence of {count(len(missing_now), 'question')} was edited away: {listed(missing_now)}. An "
+                "answer that counts as lost there may be right by today's documents; then the question has to be fixed."
             )
 
 
@@ -316,22 +313,12 @@ def plan_document_changes(
     )
 
 
-def missing(store: Store, bot: BuiltBot, asks: Sequence[bytes], repeats: int) -> int:
-    """How many answers of a bot are not cached."""
-    return missing_answers(store, bot.name, bot.identity, asks, repeats)
-
-
 def worded(changes: Sequence[DocumentChange]) -> str:
     """How many documents were changed, by kind: ``2 edited, 1 added``."""
     counts = Counter(change.change for change in changes)
-    return ", ".join(f"{count:,} {change}" for change, count in counts.items())
+    return ", ".join(f"{number:,} {change}" for change, number in counts.items())
 
 
-def _counted(keys: Sequence[str]) -> str:
-    return "1 question" if len(keys) == 1 else f"{len(keys):,} questions"
-
-
-Watching = Callable[[], AbstractContextManager["Watcher"]]
 Place = tuple[str, str]  # bot and key of the question
 UNCHANGED: Final = ""  # in place of the id of a changed document: nothing is taken back
 _CHARACTERS_AT_ONCE: Final = 200_000_000  # under index at once: about 1 GB of texts and vectors
@@ -356,7 +343,7 @@ class AblatedEdits:
 
 def ask_ablated(
     plan: AgainstPlan, wanted: Sequence[tuple[Place, Sequence[DocumentChange]]], now: Answers, store: Store,
-    watching: Watching, notify: Callable[[str], None],
+    watching: Watching, notify: Notify,
 ) -> AblatedEdits:  # fmt: skip
     """Ask each question again for each of its edits, as far as the bound allows; answers that are cached are free.
 
@@ -420,7 +407,8 @@ def _within_bound(
         ask = ask_key(plan.corpus.by_key[question], now.by_place[bot, question].history)
         control = [UNCHANGED] if bot in plan.varying else []
         for document in (*control, *(change.document for change in changes)):
-            cost = missing(store, bots.bot(bot, document), [ask], plan.repeats)
+            made = bots.bot(bot, document)
+            cost = missing_answers(store, made.name, made.identity, [ask], plan.repeats)
             if calls + cost > plan.most_calls:
                 left_out.add((bot, question))
                 break
@@ -556,45 +544,37 @@ def doubts(turned: Sequence[Turned], taken: AblatedEdits, most_calls: int) -> It
     """What there is to say of answers that turned and that no edit is credited with."""
     if apart := [one for one in turned if not one.candidates]:
         yield (
-            f"{_counted_answers(apart)} turned although no edited document was read on either side: "
+            f"{count(len(apart), 'answer')} turned although no edited document was read on either side: "
             f"{_questions(apart)}. The "
             "bot answers differently from time to time, or other passages rank higher since the edits."
         )
     if by_chance := [one for one in turned if is_chance(one, taken)]:
         yield (
-            f"{_counted_answers(by_chance)} turned back when the bot was asked once more with nothing changed, so "
+            f"{count(len(by_chance), 'answer')} turned back when the bot was asked once more with nothing changed, so "
             f"no edit is "
             f"credited: {_questions(by_chance)}."
         )
     open_ones = [one for one in turned if one.candidates and not credited(one, taken)]
     if left_out := [one for one in open_ones if one.place in taken.left_out]:
         yield (
-            f"{_counted_answers(left_out)} that turned could not be asked again with every edit taken back, "
+            f"{count(len(left_out), 'answer')} that turned could not be asked again with every edit taken back, "
             f"because at most "
             f"{most_calls:,} answers may be asked for (--most-calls): {_questions(left_out)}."
         )
     if unmarked := [one for one in open_ones if is_unmarked(one, taken)]:
         yield (
-            f"{_counted_answers(unmarked)} that turned could not be asked again or marked with every edit taken "
+            f"{count(len(unmarked), 'answer')} that turned could not be asked again or marked with every edit taken "
             f"back, so no "
             f"edit is credited: {_questions(unmarked)}."
         )
-
-
-def _counted_answers(turned: Sequence[Turned]) -> str:
-    return "1 answer" if len(turned) == 1 else f"{len(turned):,} answers"
 
 
 def _questions(turned: Sequence[Turned]) -> str:
     return listed(list(dict.fromkeys(one.now.question for one in turned)))
 
 
-ChangesWatching = Callable[[], AbstractContextManager[Watcher]]
-Notify = Callable[[str], None]
-
-
 def compare_documents(
-    corpus: CorpusIndex, folder: Path, store: Store, watching: ChangesWatching, options: RunConfig | None = None,
+    corpus: CorpusIndex, folder: Path, store: Store, watching: Watching, options: RunConfig | None = None,
     metric: str | None = None, most_calls: int | None = None, notify: Notify | None = None,
     current: Answers | None = None,
 ) -> DocumentChanges:  # fmt: skip
@@ -632,7 +612,7 @@ class _Comparing:
 
     plan: AgainstPlan
     store: Store
-    watching: ChangesWatching
+    watching: Watching
     notify: Notify
     calls: int = 0
 

@@ -14,7 +14,8 @@ from ...knowledge.documents.copies import Copied, CopyFinder, PassageFingerprint
 from ...knowledge.documents.legibility import Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
 from ...metrics.languages import languages, letters, prose
-from ...reports.analysis.findings import Excerpt, Finding, Severity
+from ...reports.analysis import Finding
+from ...reports.analysis.findings import Excerpt, Severity
 from .contradictions import Contradiction, Difference, SameMatter, by_documents, find_contradictions
 from .corpus import Answers, CorpusIndex
 from .gaps import Concerned, Hit, tells

@@ -19,7 +19,8 @@ from .corpus import language_of, listed
 
 if TYPE_CHECKING:
     from ...knowledge import Document, Evidence, Passage
-    from ...reports.analysis.findings import Ablations, DocumentAttribution
+    from ...reports.analysis import Ablations
+    from ...reports.analysis.findings import DocumentAttribution
     from .corpus import Answer, Answers, CorpusIndex, QuestionGold
 
 

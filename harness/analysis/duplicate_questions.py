@@ -21,12 +21,12 @@ from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import Wording, likeness, wording
 from ...metrics.text import token_set
-from ...reports.analysis.findings import Finding
+from ...reports.analysis import Finding
 from .corpus import listed
 
 if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder
-    from ...metrics.tools import Embedder
+    from ...metrics import Embedder
 
 
 NEAR: Final = 0.88  # cosine from which two questions may ask the same

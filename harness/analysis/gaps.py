@@ -18,7 +18,8 @@ from ...knowledge import EvidenceFinder, sentence_spans
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
-from ...reports.analysis.findings import Excerpt, Finding, Gaps, Severity, Topic
+from ...reports.analysis import Finding, Gaps
+from ...reports.analysis.findings import Excerpt, Severity, Topic
 from .corpus import Answer, Answers, CorpusIndex, SentenceBook
 from .support import THRESHOLD, AnswerSupport, ClaimSupport, NearPassage, PassageFinder, SupportFinder, evidence_of
 

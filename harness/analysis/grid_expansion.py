@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Final
 from ... import InputError
 from ...bots import RagSettings, find_target
 from ...bots.langchain import takes_passages
-from ...knowledge import (
-    RETRIEVERS,
-)
-from ...reports.analysis.findings import Configuration
-from ...reports.store.vector_cache import VectorCache
-from ..run.local_models import open_embedder
+from ...knowledge import RETRIEVERS
+from ...reports.analysis import Configuration
+from ...reports.store import VectorCache
+from ..run import open_embedder
 
 if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder

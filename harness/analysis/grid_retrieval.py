@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, cast
@@ -16,6 +16,7 @@ from ...bots import Retrieval, SearchFinder, find_target, index_folder
 from ...bots.langchain import open_retriever
 from ...knowledge import (
     RETRIEVERS,
+    Embedded,
     PassageIndex,
     PassageSearch,
     Retriever,
@@ -23,21 +24,17 @@ from ...knowledge import (
     Splitter,
     Splitting,
 )
-from ...knowledge.models.encoder import Embedded
 from ...knowledge.retrieval.search import FEWEST_CANDIDATES, candidates
 from ...metrics.declaration import exception_line
-from ...reports.analysis.findings import Configuration
+from ...reports.analysis import Configuration
 from ..run.local_models import open_rerankers
 
 if TYPE_CHECKING:
     from ...bots import Context, Finder, FreshEmbedder
     from ...knowledge import BatchingEmbedder, Document, Passage, Reranker
-    from ...metrics.tools import Embedded as Vectors
-    from .corpus import CorpusIndex
+    from ...metrics import Embedded as Vectors
+    from .corpus import CorpusIndex, Notify
     from .grid_rounds import Round
-
-
-Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,11 @@ from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...metrics.text import sentences
-from ...reports.analysis.findings import Excerpt, Finding, QuestionQuality
+from ...reports import MetricColumn
+from ...reports.analysis import Finding
+from ...reports.analysis.findings import Excerpt, QuestionQuality
 from ...reports.statistics.intervals import Figures
 from ...reports.statistics.power import benjamini_hochberg
-from ...reports.summary import MetricColumn
 from .corpus import Answers, question_clusters
 from .duplicate_questions import AnswerPair, Relation, relate, shortened
 

@@ -10,9 +10,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...reports import count
 from ...reports.analysis.findings import Recommendation
-from ...reports.compare.scores import Figures, estimate, is_yes_or_no
-from ...reports.statistics.paired import Difference, difference
+from ...reports.compare import estimate
+from ...reports.compare.scores import Figures, is_yes_or_no
+from ...reports.statistics import Difference
+from ...reports.statistics.paired import difference
 
 FEWEST_QUESTIONS: Final = 10
 FEWEST_CLUSTERS: Final = 4
@@ -59,9 +62,9 @@ class Contest:
             return []
         within = np.full(len(self.tokens), True) if self.budget is None else self.tokens <= self.budget
         known = np.isfinite(self.values[:, on]).all(axis=1)
-        count = int(on.sum())
+        asked = int(on.sum())
         means = {
-            place: round(math.fsum(self.values[place, on]) / count, _SAME)
+            place: round(math.fsum(self.values[place, on]) / asked, _SAME)
             for place in np.flatnonzero(known & within).tolist()
         }
         return sorted(means, key=lambda place: (-means[place], self.tokens[place], place))
@@ -86,11 +89,11 @@ def halves(clusters: NDArray[np.intp], seed: int) -> Mask:
 
 def why_not(clusters: NDArray[np.intp], seed: int) -> str:
     """Why nothing can be recommended on these questions; blank where it can."""
-    questions, count = len(clusters), len(np.unique(clusters))
-    if questions < FEWEST_QUESTIONS or count < FEWEST_CLUSTERS:
+    questions, sources = len(clusters), len(np.unique(clusters))
+    if questions < FEWEST_QUESTIONS or sources < FEWEST_CLUSTERS:
         return (
             "No configuration is recommended: one is chosen on half of the questions and measured on the others, and "
-            f"{_number(questions, 'question')} from {_number(count, 'source document')} are too few for that "
+            f"{count(questions, 'question')} from {count(sources, 'source document')} are too few for that "
             f"(wanted are {FEWEST_QUESTIONS} and {FEWEST_CLUSTERS})."
         )
     chosen = halves(clusters, seed)
@@ -194,7 +197,3 @@ def _nothing_to_choose(contest: Contest, on: Mask) -> str:
         if contest.budget is not None
         else "No configuration is recommended: none could be measured on all questions."
     )
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -13,7 +13,7 @@ from ...reports.analysis.messages import RETRIEVAL_METRICS
 
 if TYPE_CHECKING:
     from ...bots import Context
-    from ...metrics.plan import Plan
+    from ...metrics import Plan
     from .corpus import QuestionGold
 
 

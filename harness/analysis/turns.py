@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ... import InputError
-from ...knowledge import Question, QuestionList, open_questions
-from ...knowledge.questions.conversations import simulation_of
+from ...knowledge import Question, QuestionList, open_questions, simulation_of
 from ...metrics.conversation import retained
 from ...metrics.facts import is_blank
+from ...reports import find_run
 from ...reports.analysis.turns import TurnAttribution, TurnPair, bot_turns
-from ...reports.store.database import Store, marks
-from ...reports.store.run import BETWEEN
-from ...reports.summary import find_run
+from ...reports.store import BETWEEN, Store
+from ...reports.store.database import marks
+from ..run import Evaluation, RunConfig, cost_estimate, run_evaluation, suite_evaluation
 from ..run.conversation_scoring import Asked, asked_conversations, conversation_of, turn_lines
-from ..run.engine import Watcher
-from ..run.estimate import cost_estimate
-from ..run.run import Evaluation, run_evaluation
-from ..run.run_config import RunConfig
-from ..run.suite_run import suite_evaluation
-from ..suite.suite_file import LoadedSuite
+from ..suite import LoadedSuite
+from .corpus import Notify, Watching
 
 CORRECT = "correct"
 DOCUMENTS = """
 SELECT reply_id, document FROM contexts JOIN passages ON passages.id = passage_id
 WHERE reply_id IN ({marks}) AND document != '' ORDER BY reply_id, rank"""
 
-Watching = Callable[[], contextlib.AbstractContextManager[Watcher]]
 Key = tuple[str, str, int]  # bot, conversation, repeat
 
 
@@ -54,7 +49,7 @@ class TurnPlan:
 
 
 def plan_turns(
-    loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str], database: Path, notify: Callable[[str], None]
+    loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str], database: Path, notify: Notify
 ) -> TurnPlan:
     """What it takes to find the turns that lost conversations; nothing is asked.
 

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from ... import InputError
 from ...knowledge import existing, questions_in, rows_of
-from ...metrics.declaration import declaration_of, metric
+from ...metrics import metric
+from ...metrics.declaration import declaration_of
 from ...reports import is_parts
 from ...reports.store import LATEST, Store, to_json
 from ..run import (

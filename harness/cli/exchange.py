@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast, get_args
 import typer
 
 from ... import InputError
-from ...metrics.score import Better
+from ...metrics import Better
 from ...reports import count, is_not, is_parts, one_run, printable
 from ..run import ScoreMetadata
 from .console import write_json

@@ -17,17 +17,7 @@ from ...reports.export import knowledge_blocks
 from ..run import RunConfig
 from .console import Form, own_stdout, write_bytes, write_json
 from .console import show as show_blocks
-from .conventions import (
-    DONE,
-    STOPPED,
-    UNABLE,
-    Database,
-    SuiteFile,
-    complain,
-    interruptible,
-    judge_fit,
-    say,
-)
+from .conventions import DONE, STOPPED, UNABLE, Database, SuiteFile, complain, interruptible, judge_fit, say
 
 if TYPE_CHECKING:
     from ..analysis import AnalysisOptions

@@ -38,8 +38,7 @@ from ...reports import ARROWS, Table, columns
 from .console import Form, show_as, write_json
 
 if TYPE_CHECKING:
-    from ...metrics import Catalog, Metric
-    from ...metrics.declaration import Artefact
+    from ...metrics import Artefact, Catalog, Metric
     from ...metrics.evaluators import Evaluator
 
 

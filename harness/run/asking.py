@@ -26,9 +26,8 @@ from ...bots import (
 from ...knowledge import Message
 from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
-from ...reports.store.encoding import clean_reply, storable
-from ...reports.store.run import Row, RowStatus
-from ...reports.store.run_results import now
+from ...reports.store import Row, RowStatus, now, storable
+from ...reports.store.encoding import clean_reply
 from .isolation import EndedEarly, apart, cancel_again
 from .queues import BotQueue
 

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from ...knowledge import Question
-from ...knowledge.questions.conversations import SIMULATED, simulation_of
-from ...metrics import Reason, Status
-from ...metrics.facts import Conversation, Facts, Turn
-from ...reports.store.database import Store, marks
-from ...reports.store.run import Row, RowStatus
-from ...reports.store.run_results import OpenRun
-from ...reports.store.writer import RowWriter
+from ...knowledge import Question, simulation_of
+from ...knowledge.questions.conversations import SIMULATED
+from ...metrics import Facts, Reason, Status
+from ...metrics.facts import Conversation, Turn
+from ...reports.store import OpenRun, Row, RowStatus, RowWriter, Store
+from ...reports.store.database import marks
 from .isolation import apart
 from .queues import BotQueue
 from .scoring import RowFacts
 
 if TYPE_CHECKING:
-    from ...metrics.plan import Plan
+    from ...metrics import Plan
     from .judging import Judging
 
 AT_ONCE = 64  # conversations that are scored at once; the judge limits its own calls

@@ -14,11 +14,8 @@ from ...bots import hears_history, keeps_memory, new_session
 from ...knowledge import Message
 from ...knowledge.questions.conversations import Simulation
 from ...metrics.declaration import exception_line
+from ...reports.store import Leases, OpenRun, Row, RowWriter, RunResults
 from ...reports.store.judge_cache import CallNotes
-from ...reports.store.leases import Leases
-from ...reports.store.run import Row
-from ...reports.store.run_results import OpenRun, RunResults
-from ...reports.store.writer import RowWriter
 from .asking import ask, give, not_asked
 from .isolation import EndedEarly, apart, settle
 from .queues import (

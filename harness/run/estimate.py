@@ -25,10 +25,11 @@ from ...bots import (
     Usage,
     condense_prompt,
 )
-from ...knowledge import Embedded
-from ...knowledge.questions.conversations import SIMULATED, Simulation, simulation_of
+from ...knowledge import Embedded, simulation_of
+from ...knowledge.questions.conversations import SIMULATED, Simulation
+from ...metrics import JudgeCall, Word
 from ...metrics.facts import Conversation, Turn
-from ...metrics.judge.call import Answer, ItemCall, JudgeCall, cannot_grade
+from ...metrics.judge.call import Answer, ItemCall, cannot_grade
 from ...metrics.judge.calls import (
     Entities,
     Level,
@@ -43,7 +44,7 @@ from ...metrics.judge.calls import (
 from ...metrics.judge.judges import Panel
 from ...metrics.judge.pairs import Choice, ComparePair
 from ...metrics.judge.rendering import render
-from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict, Word
+from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict
 from ...metrics.text import sentences
 from ...reports import (
     BLANK,
@@ -71,7 +72,7 @@ from .simulated_users import SimulateUser, UserMessage
 if TYPE_CHECKING:
     from ...bots import BotSettings
     from ...knowledge import Knowledge, Message, Question
-    from ...metrics.plan import Plan
+    from ...metrics import Plan
     from .local_models import ListedModel
     from .run import Evaluation
 

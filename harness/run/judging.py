@@ -20,9 +20,9 @@ from ...metrics.declaration import exception_line
 from ...metrics.facts import LOCAL_MODELS
 from ...metrics.judge.judges import Panel, PromptedJudge
 from ...metrics.judge.rendering import prompt_hash
+from ...reports.store import CallRecord
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
-from ...reports.store.judge_calls import CallRecord
-from ..suite.settings import JudgeSettings
+from ..suite import JudgeSettings
 from .isolation import DaemonThreads, settle
 from .scoring import ROWS
 
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from ...bots import Endpoints, Prices
     from ...knowledge import BatchingEmbedder, EntailmentModel
     from ...knowledge.models.batching import VectorKeeper
-    from ...metrics.judge.call import Answer, JudgeCall
-    from ...metrics.plan import Plan
-    from ...metrics.tools import Judge
-    from ...reports.store.writer import RowWriter
+    from ...metrics import Judge, JudgeCall, Plan
+    from ...metrics.judge.call import Answer
+    from ...reports.store import RowWriter
     from ..suite.choices import JudgeChoice
     from .local_models import RunModels
 

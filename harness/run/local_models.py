@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from ... import InputError
 from ...bots import redactor
-from ...knowledge import ROLES, LocalModels, Rerankers, Role
+from ...knowledge import ROLE, ROLES, LocalModels, Rerankers, Role
 from ...knowledge.models.pool import missing
-from ...knowledge.models.reranker import ROLE
-from ...reports.models_in_use import named
-from ..suite.choices import EntryError
-from ..suite.settings import LocalModelsSettings, overridden
+from ...reports import named
+from ..suite import EntryError, LocalModelsSettings, overridden
 
 if TYPE_CHECKING:
     from ...bots import Endpoints
     from ...bots.chat.likelihood import ServerLanguageModel
     from ...knowledge import BatchingEmbedder, EmbedderSettings, EntailmentModel, ModelChoice
     from ...knowledge.models.pool import Presence
-    from ...metrics.plan import Plan
-    from ...reports.store.vector_cache import VectorCache
-    from ..suite.suite_file import LoadedSuite
+    from ...metrics import Plan
+    from ...reports.store import VectorCache
+    from ..suite import LoadedSuite
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, cast
 from ...metrics import Score
 from ...metrics.judge.pairs import ComparePair, PairVerdict
 from ...metrics.judge.rendering import prompt_hash
-from ...reports.compare.side_by_side import AnswerPair, StoredVerdict, save_verdicts
-from ...reports.store.database import Store, marks
-from ...reports.store.run import Row
-from ...reports.store.run_results import OpenRun, RunResults
-from ...reports.store.writer import RowWriter
+from ...reports.compare import AnswerPair, StoredVerdict, save_verdicts
+from ...reports.store import OpenRun, Row, RowWriter, RunResults, Store
+from ...reports.store.database import marks
 from .isolation import apart
 from .queues import BotQueue, cached_items
 from .scoring import RowFacts, quotes_of
 
 if TYPE_CHECKING:
+    from ...metrics import Plan
     from ...metrics.judge.pairs import Better
-    from ...metrics.plan import Plan
     from .judging import Judging
 
 AT_ONCE = 256  # rows that are scored at once; the judge limits its own calls

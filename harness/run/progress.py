@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from ... import InputError
-from ...reports.store.run import Row
-from ...reports.text import printable
+from ...reports import printable
+from ...reports.store import Row
 from .engine import Watcher
 from .queues import BotQueue
 

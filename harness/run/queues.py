@@ -13,13 +13,12 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from ...bots import Bot, Reply, keeps_memory
-from ...knowledge import Message, Question
-from ...knowledge.questions.conversations import Simulation, simulation_of
+from ...knowledge import Message, Question, simulation_of
+from ...knowledge.questions.conversations import Simulation
 from ...metrics import Score
-from ...reports.store.encoding import question_fingerprint
-from ...reports.store.leases import Lease, LeaseKey, Leases
-from ...reports.store.run import Row, ask_key
-from ...reports.store.run_results import CachedScore, OpenRun, RunResults
+from ...reports.store import Leases, OpenRun, Row, RunResults, ask_key, question_fingerprint
+from ...reports.store.leases import Lease, LeaseKey
+from ...reports.store.run_results import CachedScore
 from .isolation import apart
 from .simulated_users import UserMessage, turn_of
 

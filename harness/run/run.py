@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 import orjson
 
 from ... import InputError
+from ...metrics import Reason
 from ...metrics.evaluators import RATES
-from ...metrics.score import Reason
 from ...reports import Findings, Summary, families, keep_report
 from ...reports.store import (
     EARLY_STOP,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...knowledge import BatchingEmbedder, Questions
-    from ...metrics.plan import Plan
+    from ...metrics import Plan
     from ...reports import MetricSummary
     from ..suite import LoadedSuite
     from .conversation_scoring import ConversationScorer

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from ...bots import BotSettings, BuiltBot
+    from ...metrics import Better
     from ...metrics.declaration import Function
-    from ...metrics.score import Better
-    from ..suite.choices import Entry
+    from ..suite import Entry
 
 
 @dataclass(frozen=True, slots=True)

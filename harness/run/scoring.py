@@ -10,19 +10,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from ...knowledge import ASSERTIONS
-from ...metrics import Embedder, Facts, Score
-from ...metrics.facts import Nugget, Place, is_blank
-from ...reports.store.encoding import to_json
-from ...reports.store.run import Row, RowStatus
-from ...reports.store.run_results import RunResults
-from ...reports.store.writer import RowWriter
+from ...metrics import Embedder, Facts, Place, Score
+from ...metrics.facts import Nugget, is_blank
+from ...reports.store import Row, RowStatus, RowWriter, RunResults, to_json
 from .isolation import EndedEarly, apart, foreign
 from .queues import Todo
 
 if TYPE_CHECKING:
     from ...bots import Context
     from ...knowledge import Evidence, EvidenceFinder, Knowledge, Question, Questions
-    from ...metrics.plan import Plan
+    from ...metrics import Plan
     from .judging import Judging
     from .local_models import RunModels
 

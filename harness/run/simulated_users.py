@@ -21,16 +21,16 @@ from ...bots import (
 )
 from ...knowledge import BatchingEmbedder, Message, Question
 from ...knowledge.questions.conversations import SIMULATE, SIMULATED, Simulation
-from ...metrics import JudgeUnavailable, Unreadable
+from ...metrics import Block, JudgeCall, JudgeUnavailable, Reading, Unreadable
 from ...metrics.constraints import unmet
-from ...metrics.judge.call import TEXT, Block, JudgeCall, Reading, Schema, record
+from ...metrics.judge.call import TEXT, Schema, record
 from ...metrics.judge.judges import PromptedJudge
 from ...metrics.judge.rendering import prompt_hash
 from ...metrics.judge.replies import read_object
 from ...metrics.text import normalise, sentences, stem
+from ...reports.store import RowWriter
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
 from ...reports.store.judge_calls import USER_CALL, CachedCall
-from ...reports.store.writer import RowWriter
 
 Reason = Literal["", "goal", "max_turns", "repeated", "gave_up"]
 _STATES: Final[Mapping[str, Reason]] = {"going_on": "", "reached": "goal", "given_up": "gave_up"}

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
     from ...bots import BuiltBot, Identity
     from ...knowledge import BatchingEmbedder, Knowledge
+    from ...metrics import Plan
     from ...metrics.declaration import Function
-    from ...metrics.plan import Plan
     from ...reports.store import Store
     from ..suite import LoadedSuite, Suite
     from .estimate import ReplyEstimate

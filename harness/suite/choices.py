@@ -25,10 +25,9 @@ from .settings import EMBEDDED, NO_JUDGE, JudgeSettings, misnamed_prompt
 
 if TYPE_CHECKING:
     from ...knowledge import Question
-    from ...metrics.catalog import Catalog
+    from ...metrics import Catalog, Plan
     from ...metrics.declaration import Function
     from ...metrics.evaluators import Evaluator
-    from ...metrics.plan import Plan
     from .mistakes import KeyPath
     from .suite_file import LoadedSuite
 
