@@ -1,6 +1,6 @@
 """What the embedded judge is worth on human labels, as users get it: the value of ``faithfulness``, and correctness.
 
-Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...] [--answers SET ...]
+Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...] [--answers SET ...] [--stored FOLDER]
 
 The first table is of claims and passages. "Value" is ``faithfulness`` of the row as a run makes it: the mean chance
 of the answer's claims, by a suite's default judge; answers that claim nothing have no value and are left out. "Left
@@ -18,15 +18,20 @@ where each class weighs the same and of an answer that is not supported the leas
 qags it is which of two answers is the better one. What is weighed, and how, was chosen by the mean over all sets, each
 left out of the fit; the mean over the other nine makes the same choice for each set. No weight may speak against its
 direction. The support model has seen none of these rows (``training/pool.py``).
+
+All rows take about twenty minutes of a core. --stored writes down each set once it is read, by the version of the
+judge, so that the same command goes on where it was stopped.
 """
 
 import argparse
 import asyncio
+import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 from agreement import Floats, auroc, bootstrap, correlation, cross_validated, decided
@@ -105,14 +110,49 @@ def chosen(name: str, count: int) -> list[Case]:
     return [case for case in found if case.group in pairs]
 
 
-def read_set(name: str, count: int, embedder: BatchingEmbedder, model: SupportModel) -> Read:
-    found = [case for case in chosen(name, count) if case.chunks and claims_of(case.answer)]
-    judge = EmbeddedJudge(embedder, model=model)
-    facts = [{"question": ASKED, "answer": case.answer, "contexts": case.chunks, "judge": judge} for case in found]
-    value = values(score(facts, ["faithfulness"], embedder)["faithfulness"])
-    made, places = asyncio.run(claim_signals(found, embedder, model))
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The judge, its models, and where what it made is stored, if anywhere."""
+
+    embedder: BatchingEmbedder
+    model: SupportModel
+    count: int
+    stored: Path | None
+
+    @property
+    def judge(self) -> EmbeddedJudge:
+        return EmbeddedJudge(self.embedder, model=self.model)
+
+    def once(self, name: str, make: Callable[[], dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+        """The arrays of a set: read where this judge has made them before, else made and written."""
+        if self.stored is None:
+            return make()
+        version = hashlib.sha256(self.judge.model_id.encode()).hexdigest()[:12]
+        path = self.stored / f"{name}-{self.count}-{version}.npz"
+        if not path.exists():
+            self.stored.mkdir(parents=True, exist_ok=True)
+            np.savez(path.with_suffix(".part.npz"), **make())
+            path.with_suffix(".part.npz").rename(path)
+            print(f"{name} is stored", file=sys.stderr, flush=True)
+        with np.load(path) as arrays:
+            return dict(arrays)
+
+
+def read_set(name: str, judging: Judging) -> Read:
+    found = [case for case in chosen(name, judging.count) if case.chunks and claims_of(case.answer)]
+
+    def made() -> dict[str, NDArray[Any]]:
+        facts = [
+            {"question": ASKED, "answer": case.answer, "contexts": case.chunks, "judge": judging.judge}
+            for case in found
+        ]
+        value = values(score(facts, ["faithfulness"], judging.embedder)["faithfulness"])
+        signals, places = asyncio.run(claim_signals(found, judging.embedder, judging.model))
+        return {"value": value, "signals": signals, "places": places}
+
+    arrays = judging.once(name, made)
     yes = labels(found, FAITHFUL if name == "mtrag_human" else 0.5)
-    return Read(name, found, yes, clusters(found), value, made, places)
+    return Read(name, found, yes, clusters(found), arrays["value"], arrays["signals"], arrays["places"])
 
 
 async def claim_signals(
@@ -295,20 +335,23 @@ def _plain(one: Read, scores: Floats) -> str:
     return " / ".join(f"{statistic(every):.3f}" for statistic in _statistics(one, scores))
 
 
-def answers_line(name: str, count: int, embedder: BatchingEmbedder, model: SupportModel) -> tuple[object, ...]:
-    rows = sampled(read(name), count)
-    judge = EmbeddedJudge(embedder, model=model)
+def answers_line(name: str, judging: Judging) -> tuple[object, ...]:
+    rows = sampled(read(name), judging.count)
     facts = [
         {
             "question": row["question"],
             "answer": row["answer"],
             "expected_answer": accepted(row)[0],
             "expected_answers": accepted(row),
-            "judge": judge,
+            "judge": judging.judge,
         }
         for row in rows
     ]
-    made = np.nan_to_num(values(score(facts, ["answer_correctness"], embedder)["answer_correctness"]))
+
+    def scored() -> dict[str, NDArray[Any]]:
+        return {"value": values(score(facts, ["answer_correctness"], judging.embedder)["answer_correctness"])}
+
+    made = np.nan_to_num(judging.once(name, scored)["value"])
     yes = np.array([row["label"]["correct"] for row in rows], dtype=np.bool_)
     groups = documents(rows, lambda row: row["question"])
     floor = np.array([token_f1(row["answer"], accepted(row)) for row in rows])
@@ -326,9 +369,10 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true", help="fit the weights that combine, and print them")
     parser.add_argument("--claims", nargs="*", default=list(GOALS))
     parser.add_argument("--answers", nargs="*", default=list(ANSWERS))
+    parser.add_argument("--stored", type=Path, help="a folder where sets are written once they are read")
     given = parser.parse_args()
-    embedder, model = open_embedder(), open_support_model(threads=1)
-    sets = [read_set(name, given.rows, embedder, model) for name in given.claims]
+    judging = Judging(open_embedder(), open_support_model(threads=1), given.rows, given.stored)
+    sets = [read_set(name, judging) for name in given.claims]
     if given.fit:
         weights = fitted(sets)
         print({name: round(float(weight), 3) for name, weight in zip(NAMES, weights, strict=True)}, end="\n\n")
@@ -336,10 +380,10 @@ def main() -> None:
             one.value[:] = one.means(weights)
     claims_table(sets)
     if given.answers:
-        lines = [answers_line(name, given.rows, embedder, model) for name in given.answers]
+        lines = [answers_line(name, judging) for name in given.answers]
         table(("set", "rows", "questions", "floor", "AUROC", "accuracy", "goal"), lines)
-    embedder.close()
-    model.close()
+    judging.embedder.close()
+    judging.model.close()
 
 
 if __name__ == "__main__":
