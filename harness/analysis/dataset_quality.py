@@ -42,6 +42,7 @@ from .label_errors import (
     item_analysis,
     marks_of,
     shares_of_tags,
+    unconfirmed_answers,
 )
 
 if TYPE_CHECKING:
@@ -618,7 +619,8 @@ def dataset_quality(
     found += faq_leaks(corpus.questions, faq_entries(corpus.loaded), answers)
     found += self_answered(corpus.questions)
     say("Comparing expected answers with their evidence")
-    found += contradicted_answers(corpus)
+    against = contradicted_answers(corpus)
+    found += [*against, *unconfirmed_answers(corpus, {question for one in against for question in one.questions})]
     if answers is None:
         unanswered = "No answers were looked at: label errors, item analysis and a smaller set need the answers."
         return DatasetQuality(_ordered(found), warnings=(unanswered,))

@@ -83,6 +83,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "leaked_prompt": "question in a prompt",
     "leaked_answer": "leaked answer",
     "contradicted_answer": "contradicted answer",
+    "unconfirmed_answer": "unconfirmed answer",
     "label_error": "label error",
     "conflicting_gold": "conflicting gold",
 }
@@ -328,6 +329,7 @@ _OF_INSIDE: Final = {
 _OF_QUALITY: Final = {
     "conflicting_gold": "{count} another expected answer than the same question elsewhere.",
     "contradicted_answer": "{count} an expected answer that a document contradicts.",
+    "unconfirmed_answer": "{count} an expected answer that its own evidence does not confirm.",
     "label_error": "{count} an expected answer that is itself in doubt.",
 }
 

@@ -29,7 +29,13 @@ from proctor.harness.analysis.dataset_quality import (
     unseen_errors,
 )
 from proctor.harness.analysis.duplicate_questions import NEAR, alike_questions, find_alike, find_duplicates
-from proctor.harness.analysis.label_errors import contradicted_answers, find_label_errors, marks_of, shares_of_tags
+from proctor.harness.analysis.label_errors import (
+    contradicted_answers,
+    find_label_errors,
+    marks_of,
+    shares_of_tags,
+    unconfirmed_answers,
+)
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.evidence import EvidenceFinder
@@ -52,6 +58,7 @@ def main() -> None:
     duplicates(embedder)
     reworded(embedder)
     contradictions(embedder)
+    wrong_in_other_words(embedder)
     suspects_and_subset(embedder)
 
 
@@ -173,6 +180,78 @@ def contradictions(embedder: BatchingEmbedder) -> None:
             ]  # fmt: skip
             found = contradicted_answers(corpus_of(documents, changed, gold, embedder))
             print(f"    {change.__name__}: {len(found)} of {len(changed)} found")
+
+
+WRONG = {
+    "talk-grade-c/1": "You are covered for as long as you own it.",
+    "instalments-2": "Everything has to be transferred at once.",
+    "plan-cancel-2": "You can stop from one day to the next.",
+    "return-cost-2": "Picking it up costs you nothing.",
+    "warranty-grade-c": "Sure, the guarantee goes on for years.",
+    "return-window-3": "As long as you like.",
+    "talk-workshop-hours/1": "It stays shut at weekends.",
+    "book-repair": "Write us a letter, and a mechanic will come to your house.",
+    "xquad_en-572a0bebaf94a219006aa772": "It was spared from dry spells.",
+    "xquad_en-572683f95951b619008f7529": "a dream that he had",
+    "xquad_en-56f8720eaef2371900626091": "Silent Night",
+    "xquad_en-5725c604271a42140099d187": "The astronauts themselves",
+    "xquad_en-56d9cb47dc89441400fdb834": "Manning",
+    "xquad_en-56beb4343aeaaa14008c925e": "none at all",
+    "xquad_en-56f8720eaef237190062608f": "an order of the Pope",
+    "xquad_en-57111380a58dae1900cd6bd7": "at a village school",
+    "clapnq-3570496683880371285": "She stays alone and leaves for Europe.",
+    "clapnq-1897426264536254359": "They bought it from Spain, where it was known as Saint Mary.",
+    "clapnq-8074663367424236737": "Its emperors chose that name for themselves to honour a saint.",
+    "clapnq-8713188615749424843": "Cell division itself takes longer or shorter; all else runs like clockwork.",
+    "clapnq--1750447400710005062": "The post stayed empty, and pupils learned from books.",
+    "clapnq-3258253084080261518": "It was shortened so that harvest could begin sooner.",
+    "clapnq-7770488621251822506": "It is named after an Irish queen.",
+    "clapnq-353185088012400827": "It lies on the northern coast of Africa.",
+    "pubmedqa-22521460": "Babies and mothers clearly fared better where the operation was done at once.",
+    "pubmedqa-16392897": "No two laboratories come to figures that can be set side by side.",
+    "pubmedqa-21420186": "Being born too soon leaves no trace in the blood of adults.",
+    "pubmedqa-23412195": "Leaving the bone to heal by itself gives fewer problems than an operation.",
+    "pubmedqa-25501465": "The first picture is indispensable, as it changed the treatment of many children.",
+    "pubmedqa-24751724": "Origin plays no role in whether people die in a ward or in their own bed.",
+    "pubmedqa-18670651": "None of the blood markers moved when the pancreas was inflamed.",
+    "pubmedqa-28143468": "Managers threw the new measurements away as worthless.",
+}
+USUAL_SHARE = 0.1  # share of wrong expected answers at which a precision is worked out
+
+
+def wrong_in_other_words(embedder: BatchingEmbedder) -> None:
+    """Expected answers that are wrong in words of their own, written before any was tried, and others as they are.
+
+    The threshold was chosen on other questions of sample, xquad_en, clapnq and mtrag_un, none of pubmedqa. Its evidence
+    lacks the conclusions that its answers are.
+    """
+    print("Expected answers wrong in other words (goal: .8 found at a precision of .9)")
+    sample = index_corpus(load_suite(sample_suite()), {})
+    sets = {"sample": (sample.documents, sample.questions)}
+    sets |= {name: with_evidence(read(name)) for name in ("xquad_en", "clapnq", "mtrag_un", "pubmedqa")}
+    for name, (documents, questions) in sets.items():
+        finder = EvidenceFinder(documents)
+        planted = [one for one in questions if one.id in WRONG]
+        rest = [one for one in questions if one.id not in WRONG]
+        plain = random.Random(0).sample(rest, min(len(rest), 150))
+        wrong = [dataclasses.replace(one, expected=(WRONG[one.id],)) for one in planted]
+        shares = []
+        for chosen in (wrong, plain):
+            gold = {question.id: gold_by_evidence(question, finder) for question in chosen}
+            corpus = corpus_of(documents, chosen, gold, embedder)
+            against = {key for one in contradicted_answers(corpus) for key in one.questions}
+            found = unconfirmed_answers(corpus, against)
+            shares.append((len(found) + len(against), len(chosen), len(against)))
+            for one in found if chosen is plain and name != "pubmedqa" else ():
+                print(f"    {one.what}")
+        (right, all_wrong, by_words), (false, all_plain, _) = shares
+        found_share, false_share = right / max(1, all_wrong), false / all_plain
+        told = USUAL_SHARE * found_share
+        likely = told / (told + (1 - USUAL_SHARE) * false_share) if right else float("nan")
+        print(
+            f"  {name}: {right} of {all_wrong} found ({by_words} by words alone), {false} of {all_plain} as they are; "
+            f"precision where {USUAL_SHARE:.0%} are wrong {likely:.2f}"
+        )
 
 
 def another_number(text: str, chance: random.Random) -> str:

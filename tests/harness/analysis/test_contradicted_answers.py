@@ -1,7 +1,7 @@
 import pytest
 from bare_questions import ask, corpus
 from proctor.harness.analysis.corpus import QuestionGold
-from proctor.harness.analysis.label_errors import contradicted_answers
+from proctor.harness.analysis.label_errors import contradicted_answers, unconfirmed_answers
 from tables import in_one_test
 
 GUIDE = (
@@ -82,3 +82,22 @@ def test_an_unsupported_answer_is_held_against_the_nearest_sentences():
 def test_odd_documents_are_no_trouble(guide):
     question = ask("q", "How long can I return a bike?", "30 days", quote=guide[:100])
     assert contradicted_answers(corpus([question], guide, {"q": QuestionGold("unsupported")})) == ()
+
+
+def test_what_the_evidence_does_not_confirm():
+    """Wrong in other words; what is right in other words, or not asked of the model, is left alone."""
+    questions = [
+        ask("wrong", "Who founded the workshop?", "A syndicate of retired miners from Wales.", quote=FOUNDED),
+        ask("reworded", "How long can I return a bike?", "Bikes may be sent back for two weeks.", quote=RETURNS),
+        ask("converted", "How long can I return a bike?", "Two weeks.", quote=RETURNS),
+        ask("either", "Who founded it?", "Some miners from Wales.", "Marie Brandt.", quote=FOUNDED),
+        ask("doubted", "Who founded it?", "Some miners from Wales.", quote=FOUNDED),
+        ask("back", "Who founded it?", "Which shop do you ask about?", quote=FOUNDED),
+        ask("german", "Wer hat die Werkstatt gegründet?", "Ein paar alte Bergleute aus Wales.", quote=FOUNDED),
+    ]
+    (one,) = unconfirmed_answers(corpus(questions, GUIDE), {"doubted"})
+    assert (one.kind, one.severity, one.questions) == ("unconfirmed_answer", "medium", ("wrong",))
+    assert one.details["probability"] < 0.35
+    assert set(one.details["nearest"]) <= {RETURNS, FOUNDED, SIZE, "A collection costs 35 euros for a bicycle."}
+    assert "guide.md" in one.what
+    assert "Wales" in one.what
