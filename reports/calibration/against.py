@@ -99,10 +99,6 @@ def _key(row: ScoredRow) -> tuple[int, int]:
     return row.reply_id, row.question_id
 
 
-def _pairs(theirs: Mapping[tuple[int, int], float], rows: Sequence[ScoredRow]) -> list[tuple[float, ScoredRow]]:
-    return [(theirs[key], row) for row in rows if (key := _key(row)) in theirs]
-
-
 def _by_row(rows: Mapping[str, Sequence[ScoredRow]]) -> dict[tuple[int, int], float]:
     return {_key(row): row.value for of_bot in rows.values() for row in of_bot}
 

@@ -117,11 +117,6 @@ class GroupMean:
     difference: float | None
     outlier: str = ""
 
-    @property
-    def is_small(self) -> bool:
-        """Whether it rests on few questions."""
-        return self.questions < SMALL
-
 
 @dataclass(frozen=True, slots=True)
 class GroupLine:

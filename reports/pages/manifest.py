@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from io import StringIO
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -35,8 +35,6 @@ def metric_meanings(run: ReportedRun) -> dict[str, str]:
 
 
 LONGEST: Final = 20_000  # characters of one text; a prompt in a suite may be long, a page may not
-_PLAIN: Final = re.compile(r"[A-Za-z./$](?:[^\x00-\x1f\x7f-\x9f:#\"'\u2028\u2029]|:(?=\S))*")
-_WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"})
 
 
 def settings_text(settings: object) -> str:
@@ -52,54 +50,42 @@ def settings_text(settings: object) -> str:
         Answer.
         Briefly.
     """
-    return "\n".join(_lines(settings, ""))
+    from ruamel.yaml import YAML, RoundTripRepresenter
+
+    class Representer(RoundTripRepresenter):
+        """With a word for None, which is blank else."""
+
+    Representer.add_representer(type(None), lambda made, _: made.represent_scalar("tag:yaml.org,2002:null", "null"))
+    yaml = YAML()
+    yaml.Representer = Representer
+    yaml.width = 1 << 30
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    written = StringIO()
+    yaml.dump(_as_yaml(settings), written)
+    return written.getvalue().removesuffix("...\n").strip("\n")
 
 
-def _lines(value: object, indent: str) -> Iterator[str]:
+def _as_yaml(value: object) -> object:
+    """The value of kinds that YAML has, long texts cut, those of several lines as blocks of lines."""
+    from ruamel.yaml.scalarstring import LiteralScalarString
+
     match value:
-        case Mapping() if value:
-            for name, inner in value.items():
-                yield from _entry(f"{indent}{_scalar(str(name))}:", inner, indent)
-        case list() | tuple() if value:
-            for inner in value:
-                yield from _entry(f"{indent}-", inner, indent)
-        case _:
-            yield f"{indent}{_scalar(value)}"
-
-
-def _entry(head: str, value: object, indent: str) -> Iterator[str]:
-    """A key or a dash with its value, on the same line or below."""
-    if isinstance(value, Mapping | list | tuple) and value:
-        yield head
-        yield from _lines(value, f"{indent}  ")
-    elif isinstance(value, str) and _is_block(value):
-        chomping = "" if value.endswith("\n") else "-"
-        yield f"{head} |{chomping}"
-        yield from (f"{indent}  {line}" if line else "" for line in _cut(value).removesuffix("\n").split("\n"))
-    else:
-        yield f"{head} {_scalar(value)}"
+        case Mapping():
+            return {str(name): _as_yaml(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_as_yaml(inner) for inner in value]
+        case str():
+            text = _cut(value)
+            return LiteralScalarString(text) if _is_block(text) else text
+        case None | bool() | int() | float():
+            return value
+    return str(value)
 
 
 def _is_block(text: str) -> bool:
     """Whether it can be a block of lines; otherwise it is quoted."""
     lines = text.removesuffix("\n").split("\n")
-    return len(lines) > 1 and bool(lines[-1]) and not text.startswith((" ", "\n")) and not re.search(r"[\r\t]", text)
-
-
-def _scalar(value: object) -> str:
-    match value:
-        case str():
-            text = _cut(value)
-            return text if _is_plain(text) else json.dumps(text, ensure_ascii=False)
-        case Mapping():
-            return "{}"
-        case list() | tuple():
-            return "[]"
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _is_plain(text: str) -> bool:
-    return bool(_PLAIN.fullmatch(text)) and text.strip() == text and text.lower() not in _WORDS and text != "."
+    return len(lines) > 1 and bool(lines[-1]) and text[0] not in " \n" and all(map(str.isprintable, lines))
 
 
 def _cut(text: str) -> str:

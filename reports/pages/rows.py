@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 import orjson
@@ -144,33 +144,18 @@ def _shortened(value: Json) -> Json:
     return value
 
 
-class RunOfColumns(Protocol):
-    """What the data of a page needs of a run; a ``ReportedRun`` is one."""
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """A run without summaries, for a server that sends one block of it."""
 
-    @property
-    def store(self) -> Store:
-        """Its database."""
-        ...
+    store: Store
+    id: int
+    columns: Mapping[str, MetricColumn]
+    bot_ids: Mapping[str, int]
+    metric_ids: Mapping[str, int]
 
-    @property
-    def id(self) -> int:
-        """Its key in the database."""
-        ...
 
-    @property
-    def columns(self) -> Mapping[str, MetricColumn]:
-        """Its metrics by name, in the order of the suite."""
-        ...
-
-    @property
-    def bot_ids(self) -> Mapping[str, int]:
-        """Keys of its bots by name, in the order of the suite."""
-        ...
-
-    @property
-    def metric_ids(self) -> Mapping[str, int]:
-        """Keys of its metrics by name."""
-        ...
+RunOfColumns: TypeAlias = OpenedRun | ReportedRun  # what the data of a page needs of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +178,6 @@ class Column:
     def bot_id(self) -> int:
         """Its key in the database of its run."""
         return self.run.bot_ids[self.bot]
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedRun:
-    """A run without summaries, for a server that sends one block of it."""
-
-    store: Store
-    id: int
-    columns: Mapping[str, MetricColumn]
-    bot_ids: Mapping[str, int]
-    metric_ids: Mapping[str, int]
 
 
 def columns_of(run: RunOfColumns, origin: int = 0) -> tuple[Column, ...]:

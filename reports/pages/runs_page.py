@@ -139,11 +139,6 @@ class RunLine:
         return best_bots(self.lead, self.bots) if self.lead else set()
 
     @property
-    def is_helper(self) -> bool:
-        """Whether it is a helper run, made to explain or confirm other runs."""
-        return is_helper(self.suite)
-
-    @property
     def is_running(self) -> bool:
         """Whether more rows may come."""
         return self.status == "running"
