@@ -50,7 +50,8 @@ def settings_text(settings: object) -> str:
         Answer.
         Briefly.
     """
-    from ruamel.yaml import YAML, RoundTripRepresenter
+    from ruamel.yaml import YAML
+    from ruamel.yaml.representer import RoundTripRepresenter
 
     class Representer(RoundTripRepresenter):
         """With a word for None, which is blank else."""
