@@ -197,12 +197,21 @@ def _nature(bot: BotSummary) -> str:
 
 
 def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
-    """Names of the bots with the best mean, several when they tie; none where there is nothing to compare."""
-    means = {bot.name: mean for bot in bots if (mean := bot.metrics[column.name].mean) is not None}
+    """Names of the bots with the best mean, several when they tie; none where there is nothing to compare.
+
+    A value of one question among many says nothing of which bot is best.
+    """
+    found = [(bot.name, bot.metrics[column.name]) for bot in bots if not is_single(bot, column)]
+    means = {name: metric.mean for name, metric in found if metric.mean is not None}
     if len(set(means.values())) < 2 or column.better == "neither":
         return set()
     top = max(means.values()) if column.better == "higher" else min(means.values())
     return {name for name, mean in means.items() if mean == top}
+
+
+def is_single(bot: BotSummary, column: MetricColumn) -> bool:
+    """Whether a bot has a value of a metric on one row only, of several that it was asked."""
+    return bot.metrics[column.name].n_ok == 1 < bot.rows
 
 
 def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -> Cell:
@@ -210,7 +219,7 @@ def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
         return Cell(f"- {reason}", "dim", wraps=True, stacked=textwrap.wrap(str(reason).replace("_", " "), STACKED))
-    style: Style = "good" if best else ""
+    style: Style = "good" if best else "dim" if is_single(bot, column) else ""
     mean = Span(figure(metric.mean, column), style)
     star = (Span("*", "good"),) if best else ()
     number = (_number(metric.n_ok),) if is_counted and metric.n_ok < bot.rows else ()

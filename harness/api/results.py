@@ -400,9 +400,10 @@ def rank_named(
 ) -> RankReport:  # fmt: skip
     """Rank the bots of the run that a text names. Raises InputError where they can't be ranked."""
     from ...reports.compare import open_operand
-    from ...reports.ranking.ranked_run import ranked_run
 
     with open_operand(run, database, None) as operand:
+        from ...reports.ranking.ranked_run import ranked_run  # not before there is a run
+
         return RankReport(ranked_run(_only(operand.run, bots), metrics, cluster, costs, seed))
 
 

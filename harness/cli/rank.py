@@ -11,8 +11,6 @@ from typing import Annotated
 import typer
 
 from ... import InputError
-from ...reports.export import abstention_blocks, rank_blocks
-from ...reports.ranking import OUTCOMES
 from .console import Form, show_as
 from .conventions import Cluster, Database, OnlyBots, Seed, interruptible
 
@@ -50,6 +48,8 @@ def rank(
         found = rank_named(
             run, database, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed
         )
+        from ...reports.export import rank_blocks  # not before it is known that there is something to show
+
         show_as(form, found.to_dict, lambda: rank_blocks(found.ranked))
 
 
@@ -81,6 +81,8 @@ def abstain(
 
     Their cost, and the confidence from which a bot should answer.
     """
+    from ...reports.export import abstention_blocks
+    from ...reports.ranking import OUTCOMES
     from ..api.results import abstain_named
 
     stated = named_figures(costs, "--costs", OUTCOMES)
