@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -19,6 +18,7 @@ from .reported_run import ReportedRun, RowKey, open_reported
 from .robustness.perturbed import source_run
 from .store.database import Store, explain, marks
 from .store.encoding import to_json
+from .store.figures import figures_key
 from .store.run import RunEvaluator
 from .summary import Summary
 
@@ -73,11 +73,8 @@ RULES = "5"  # changed with the rules of problems and insights, so that cached o
 
 
 def _key(run: ReportedRun) -> str:
-    """Hash of all that findings rest on apart from rows and scores, which clear the column when they are written."""
-    evaluators = [asdict(evaluator) for evaluator in run.evaluators]
-    problems = [bot.problem for bot in run.bots]
-    defaults = [name for name, column in run.columns.items() if column.threshold_is_default]
-    return hashlib.sha256(to_json([RULES, evaluators, problems, defaults, *_source(run)]).encode()).hexdigest()
+    """Hash of all that findings rest on."""
+    return figures_key(run.store, run.id, RULES, run.evaluators, _source(run))
 
 
 def _source(run: ReportedRun) -> list[object]:
@@ -95,67 +92,58 @@ def _are_current(run: ReportedRun) -> bool:
 def _keep(run: ReportedRun, found: Findings) -> None:
     connection = run.store.connection
     connection.execute("BEGIN IMMEDIATE")
-    for table in ("problems", "insights"):
+    for table, columns, lines in (("problems", PROBLEM, found.problems), ("insights", INSIGHT, found.insights)):
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run.id])
-    _insert(connection, "problems", PROBLEM_COLUMNS, [_problem_columns(run, each) for each in found.problems])
-    _insert(connection, "insights", INSIGHT_COLUMNS, [_insight_columns(run, each) for each in found.insights])
+        sql = f"INSERT INTO {table} (run_id, {', '.join(columns.values())}) VALUES (?, {marks(columns)})"
+        written = ([_column(run, getattr(each, name), name) for name in columns] for each in lines)
+        connection.executemany(sql, [[run.id, *line] for line in written])
     connection.execute("UPDATE runs SET findings_key = ? WHERE id = ?", [_key(run), run.id])
     connection.execute("COMMIT")
 
 
-PROBLEM_COLUMNS = (
-    "run_id, position, severity, type, evaluator, metric, bot_id, threshold, value, rows, row_count, what, action"
-)
-INSIGHT_COLUMNS = "run_id, position, type, evaluator, metric, bot_id, text, details"
+# Fields of the records, with the columns of their tables.
+PROBLEM: Final = {
+    "severity": "severity", "type": "type", "evaluator": "evaluator", "metric": "metric", "bot": "bot_id",
+    "threshold": "threshold", "value": "value", "rows": "rows", "row_count": "row_count", "what": "what",
+    "action": "action", "id": "position",
+}  # fmt: skip
+INSIGHT: Final = {
+    "type": "type", "evaluator": "evaluator", "metric": "metric", "bot": "bot_id", "text": "text",
+    "details": "details", "id": "position",
+}  # fmt: skip
 
 
-def _insert(connection: sqlite3.Connection, table: str, names: str, lines: Sequence[Sequence[object]]) -> None:
-    if lines:
-        connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks(lines[0])})", lines)
-
-
-def _problem_columns(run: ReportedRun, problem: Problem) -> tuple[object, ...]:
-    rows = to_json([row._asdict() for row in problem.rows])
-    bot_id = run.bot_ids.get(problem.bot or "")
-    return (
-        run.id, problem.id, problem.severity, problem.type, problem.evaluator, problem.metric, bot_id,
-        problem.threshold, problem.value, rows, problem.row_count, problem.what, problem.action,
-    )  # fmt: skip
-
-
-def _insight_columns(run: ReportedRun, insight: Insight) -> tuple[object, ...]:
-    bot_id = run.bot_ids.get(insight.bot or "")
-    return (
-        run.id, insight.id, insight.type, insight.evaluator, insight.metric, bot_id, insight.text,
-        to_json(insight.details),
-    )  # fmt: skip
+def _column(run: ReportedRun, value: Any, field: str) -> object:  # noqa: ANN401 - of any field
+    match field:
+        case "bot":
+            return run.bot_ids.get(value or "")
+        case "rows":
+            return to_json([row._asdict() for row in value])
+        case "details":
+            return to_json(value)
+    return value
 
 
 def _load(run: ReportedRun) -> Findings:
-    problems = run.store.query(
-        "SELECT severity, type, evaluator, metric, bots.name, threshold, value, rows, row_count, what, action, position"
-        " FROM problems LEFT JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
-        [run.id],
-    )
-    insights = run.store.query(
-        "SELECT type, evaluator, metric, bots.name, text, details, position"
-        " FROM insights LEFT JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
-        [run.id],
+    problems, insights = (
+        run.store.query(
+            f"SELECT {', '.join(columns.values()).replace('bot_id', 'bots.name')} FROM {table}"
+            " LEFT JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
+            [run.id],
+        )
+        for table, columns in (("problems", PROBLEM), ("insights", INSIGHT))
     )
     return Findings(tuple(map(_problem, problems)), tuple(map(_insight, insights)))
 
 
 def _problem(line: Sequence[Any]) -> Problem:
-    severity, type, evaluator, metric, bot, threshold, value, rows, row_count, what, action, position = line
-    keys = tuple(RowKey(**row) for row in orjson.loads(rows))
-    return Problem(
-        severity, type, evaluator, metric, bot, threshold, value, keys, row_count, what, action, position
-    )  # fmt: skip
+    values = dict(zip(PROBLEM, line, strict=True))
+    return Problem(**values | {"rows": tuple(RowKey(**row) for row in orjson.loads(values["rows"]))})
 
 
 def _insight(line: Sequence[Any]) -> Insight:
-    type, evaluator, metric, bot, text, details, position = line
-    return Insight(type, evaluator, metric, bot, text, orjson.loads(details), position)
+    values = dict(zip(INSIGHT, line, strict=True))
+    return Insight(**values | {"details": orjson.loads(values["details"])})
 
 
 Found = TypeVar("Found", Problem, Insight)

@@ -790,7 +790,7 @@ def loads(latencies: Figures, in_flight: NDArray[np.int64]) -> tuple[Load, ...]:
 
 
 def _censored(rows: NDArray[np.void]) -> tuple[float | None, ...]:
-    found = quantiles(rows["latency"], rows["is_answered"], [each / 100 for each in PERCENTILES])[0]
+    found = quantiles(rows["latency"], rows["is_answered"], [each / 100 for each in PERCENTILES])
     return tuple(None if np.isnan(each) else float(each) for each in found)
 
 

@@ -36,77 +36,30 @@ def quantile(times: Figures, observed: Flags, q: float) -> float | None:
     """
     if len(times) and observed.all():
         return float(np.quantile(times, q))
-    found = float(quantiles(times, observed, (q,))[0, 0])
+    found = float(quantiles(times, observed, (q,))[0])
     return None if np.isnan(found) else found
 
 
-def quantiles(
-    times: Figures, observed: Flags, q: Sequence[float], counts: NDArray[np.integer] | None = None
-) -> Figures:
-    """``quantile`` for several shares and, for a bootstrap, several weightings at once.
-
-    Args:
-        times: durations (n,), without NaN.
-        observed: whether a duration is complete (n,).
-        q: shares from 0 to 1.
-        counts: (draws, n): how often each duration is in each draw; None means a single draw with each once.
-
-    Returns:
-        (draws, shares), NaN where a quantile is not reached.
-    """
+def quantiles(times: Figures, observed: Flags, q: Sequence[float]) -> Figures:
+    """``quantile`` for several shares at once; NaN where one is not reached."""
     order = np.lexsort((~observed, times))
-    if counts is None:
-        counts = np.ones((1, len(times)), np.int8)
-    elif (order != np.arange(len(order))).any():  # a bootstrap sorts once, not for all its draws anew
-        counts = counts[:, order]
-    weights = counts.astype(np.float64)
-    return _weighted(times[order], observed[order], weights, q)
-
-
-def _weighted(times: Figures, observed: Flags, weights: Figures, q: Sequence[float]) -> Figures:
-    """``quantiles`` of sorted durations; only the complete ones have mass, so only they have columns here."""
-    found = np.full((len(weights), len(q)), np.nan)
-    complete = np.flatnonzero(observed)
+    complete = np.flatnonzero(observed[order])  # only these have mass
     if not len(complete):
-        return found
-    steps = _Steps(_ended(weights, observed))
-    lines = np.flatnonzero(steps.ended[:, -1] > _CLOSE)  # draws with a complete duration
-    width = 1 / weights[lines].sum(axis=1)
-    for column, share in enumerate(q):
-        start = share * (1 - width)
-        lower = steps.first_above(lines, start + _CLOSE)
-        upper = steps.first_above(lines, steps.ended[lines, lower] + _CLOSE)
-        beyond = np.clip((start + width - steps.ended[lines, lower]) / width, 0, 1)  # of the stretch, above ``lower``
-        low, high = times[complete[lower]], times[complete[upper]]
-        known = start + width <= steps.ended[lines, -1] + _CLOSE
-        found[lines, column] = np.where(known, low + beyond * (high - low), np.nan)
-    return found
+        return np.full(len(q), np.nan)
+    width = 1 / len(times)
+    lasting = len(times) - complete  # when each one ends
+    ended: Figures = np.cumsum(np.full(len(times), width)) if observed.all() else 1 - np.cumprod(1 - 1 / lasting)
+    start = np.asarray(q, np.float64) * (1 - width)
+    lower = _first_above(ended, start)
+    upper = _first_above(ended, ended[lower])
+    beyond = np.clip((start + width - ended[lower]) / width, 0, 1)  # of the stretch, above ``lower``
+    low, high = times[order][complete[lower]], times[order][complete[upper]]
+    return np.where(start + width <= ended[-1] + _CLOSE, low + beyond * (high - low), np.nan)
 
 
-def _ended(weights: Figures, observed: Flags) -> Figures:
-    """Mass up to and with each complete duration, for every draw."""
-    upto: Figures = np.cumsum(weights, axis=1)
-    if observed.all():
-        upto /= np.maximum(upto[:, -1:], 1)  # a draw of nothing stays 0
-        return upto
-    complete = np.flatnonzero(observed)
-    drawn = weights[:, complete]
-    left = upto[:, -1:] - upto[:, complete] + drawn  # still lasting when each one ends
-    return np.asarray(1 - np.cumprod(1 - np.divide(drawn, left, out=np.zeros_like(drawn), where=drawn > 0), axis=1))
-
-
-class _Steps:
-    """Rising masses of every draw, (draws, durations), in which places are found for all draws at once."""
-
-    def __init__(self, ended: Figures) -> None:
-        self.ended = ended
-        self._flat = (ended + 2.0 * np.arange(len(ended))[:, None]).ravel()
-
-    def first_above(self, lines: NDArray[np.intp], masses: Figures) -> NDArray[np.intp]:
-        """The first place at which each of these draws has more than its mass; the last where none has."""
-        width = self.ended.shape[1]
-        found: NDArray[np.intp] = np.searchsorted(self._flat, masses + 2.0 * lines, side="right")
-        return np.asarray(np.minimum(found - lines * np.intp(width), width - 1))
+def _first_above(ended: Figures, masses: Figures) -> NDArray[np.intp]:
+    """The first place with more than each mass; the last where none has."""
+    return np.minimum(np.searchsorted(ended, masses + _CLOSE, side="right"), len(ended) - 1)
 
 
 SHARES = (0.5, 0.95)

@@ -29,7 +29,6 @@ def test_a_worked_example():
     assert controlled_threshold(losses, thresholds, 0.5) == 0.2
     assert controlled_threshold(losses, thresholds, 0.2) == 0.8
     assert controlled_threshold(losses, thresholds, 0.19) is None
-    assert controlled_threshold(losses * 2, thresholds, 0.6, bound=2.0) == 0.6
 
 
 def test_a_fresh_cluster_counts_as_the_largest_one():
