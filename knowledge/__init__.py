@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .models.encoder import Embedded, readable
     from .models.entailment import EntailmentModel, find_entailment
     from .models.finding import ROLES, Device, ModelChoice, Role
-    from .models.pool import LocalModels
+    from .models.pool import ListedModel, LocalModels
     from .models.reranker import ROLE, Reranker, Rerankers
     from .paths import cache_folder, existing, unreadable
     from .questions.conversations import simulation_of

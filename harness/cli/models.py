@@ -24,8 +24,9 @@ from .console import write_bytes, write_json
 from .conventions import DONE, UNABLE, Csv, Json, LocalModel, complain, interruptible, say
 
 if TYPE_CHECKING:
+    from ...knowledge import ListedModel
     from ...metrics import Catalog
-    from ..run import ListedModel, RunModels
+    from ..run import RunModels
 
 
 WIDTH: Final = 80
@@ -62,8 +63,8 @@ def _show(console: Console, model: ListedModel, name: str, room: int, width: int
     licence = printable(model.licence) or ("" if model.is_served else "not known")
     here = "server" if model.is_served else "yes" if model.is_here else "no"
     style = "green" if model.is_here else "red" if model.trouble else "yellow"
-    row = Text(_line(model.role, name, size, licence, here, room))
-    row.stylize("bold", 0, len(model.role))
+    row = Text(_line(model.role.name, name, size, licence, here, room))
+    row.stylize("bold", 0, len(model.role.name))
     row.stylize(style, len(row) - len(here))
     console.print(row)
     notes = [(f"for {', '.join(folded(model.metrics))}", "dim")] if model.metrics else []
@@ -234,7 +235,7 @@ def fetch(
     with interruptible("Stopped. Finished downloads stay; run the same command again."), own_stdout() as out:
         if suite is not None:
             made, needed = _of_suite(suite, overrides)
-            wanted = wanted or [model.role for model in needed]
+            wanted = wanted or [model.role.name for model in needed]
             if not wanted and not everything:
                 typer.echo("No metric of the suite needs a local model.", file=out)
         else:
@@ -273,10 +274,9 @@ def _listed(suite: Path | None, overrides: tuple[str, ...]) -> list[ListedModel]
     if overrides:
         return _alone(overrides).listed(wanting)
     from ...knowledge import LocalModels
-    from ..run import listed_model
 
     pool = LocalModels()
-    return [listed_model(pool.presence(role), metrics) for role, metrics in wanting.items()]
+    return [pool.presence(role, metrics) for role, metrics in wanting.items()]
 
 
 def _known(roles: Sequence[str]) -> list[str]:

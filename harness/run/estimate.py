@@ -71,9 +71,8 @@ from .simulated_users import SimulateUser, UserMessage
 
 if TYPE_CHECKING:
     from ...bots import BotSettings
-    from ...knowledge import Knowledge, Message, Question
+    from ...knowledge import Knowledge, ListedModel, Message, Question
     from ...metrics import Plan
-    from .local_models import ListedModel
     from .run import Evaluation
 
 
@@ -708,7 +707,7 @@ def _model(model: ListedModel) -> str:
     size = "" if model.megabytes is None else f", {model.megabytes:,} MB"
     where = f"{'downloaded' if model.is_here else 'not downloaded'}{size}"
     where = "on a server" if model.is_served else model.trouble or where
-    return f"{model.role} {model.model_id}: {where}; for {named(model.metrics)}"
+    return f"{model.role.name} {model.model_id}: {where}; for {named(model.metrics)}"
 
 
 def _amounts(made: CostEstimate) -> Iterator[Row]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ... import InputError
 from ...bots import redactor
-from ...knowledge import ROLE, ROLES, LocalModels, Rerankers, Role
+from ...knowledge import ROLE, ROLES, ListedModel, LocalModels, Rerankers, Role
 from ...knowledge.models.pool import missing
 from ...reports import named
 from ..suite import EntryError, LocalModelsSettings, overridden
@@ -20,72 +19,10 @@ from ..suite import EntryError, LocalModelsSettings, overridden
 if TYPE_CHECKING:
     from ...bots import Endpoints
     from ...bots.chat.likelihood import ServerLanguageModel
-    from ...knowledge import BatchingEmbedder, EmbedderSettings, EntailmentModel, ModelChoice
-    from ...knowledge.models.pool import Presence
+    from ...knowledge import BatchingEmbedder, EmbedderSettings, EntailmentModel
     from ...metrics import Plan
     from ...reports.store import VectorCache
     from ..suite import LoadedSuite
-
-
-@dataclass(frozen=True, slots=True)
-class ListedModel:
-    """A model of a role, and what wants it.
-
-    Attributes:
-        role: what it is wanted for.
-        model_id: name and revision.
-        metrics: what wants it.
-        megabytes: its size; None when it is not known, and for the model of a server.
-        is_here: whether it can be loaded without a network; true for that of a server as well.
-        is_served: whether a server runs it.
-        licence: as the model's card states it; empty when it is not known.
-        folder: where it lies, ready to be loaded.
-        trouble: why it can't be used though it is here, or can't be found.
-        settings: which model is wanted and how it is to run; None for that of a server.
-    """
-
-    role: str
-    model_id: str
-    metrics: tuple[str, ...]
-    megabytes: int | None = None
-    is_here: bool = False
-    is_served: bool = False
-    licence: str = ""
-    folder: Path | None = None
-    trouble: str = ""
-    settings: ModelChoice | None = None
-
-    @property
-    def as_object(self) -> dict[str, object]:
-        """All that is known of it, for programs."""
-        return {
-            "role": self.role,
-            "kind": ROLES[self.role].kind,
-            "model_id": self.model_id,
-            "settings": None if self.settings is None else asdict(self.settings),
-            "needed_by": list(self.metrics),
-            "megabytes": self.megabytes,
-            "licence": self.licence or None,
-            "here": self.is_here,
-            "folder": None if self.folder is None else str(self.folder),
-            "server": self.is_served,
-            "trouble": self.trouble or None,
-        }
-
-
-def listed_model(there: Presence, metrics: tuple[str, ...]) -> ListedModel:
-    """What a list says of a model of this machine."""
-    return ListedModel(
-        there.role.name,
-        there.model_id,
-        metrics,
-        there.megabytes,
-        is_here=there.folder is not None,
-        licence=there.licence,
-        folder=there.folder,
-        trouble=there.trouble,
-        settings=there.settings,
-    )
 
 
 _BY_TOOL = MappingProxyType({role.tool: role for role in ROLES.values()})
@@ -195,15 +132,16 @@ class RunModels:
                 described[role.name] = {"model": server.model_id, "from": "server", "metrics": list(metrics)}
                 continue
             there = self._pool.presence(role.name)
-            origin = "folder" if Path(there.settings.model).expanduser().is_dir() else "hub"
+            settings = self._pool.settings_of(role.name)
+            origin = "folder" if Path(settings.model).expanduser().is_dir() else "hub"
             known = found.get(role.name, {"model": there.model_id})
             described[role.name] = {**known, "from": origin, "licence": there.licence or None, "metrics": list(metrics)}
         return described
 
     def _listed(self, role: str, metrics: tuple[str, ...]) -> ListedModel:
         if server := self._served.get(role):
-            return ListedModel(role, server.model_id, metrics, is_here=True, is_served=True)
-        return listed_model(self._pool.presence(role), metrics)
+            return ListedModel(ROLES[role], server.model_id, metrics, is_served=True)
+        return self._pool.presence(role, metrics)
 
     def _missing_model(self, role: Role, metrics: tuple[str, ...]) -> str:
         if role.name in self._served:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -31,27 +31,53 @@ _WEIGHTS: Final = frozenset({".safetensors", ".bin"})
 
 
 @dataclass(frozen=True, slots=True)
-class Presence:
-    """Whether the model of a role is on this machine.
+class ListedModel:
+    """The model of a role: what wants it, and whether it is on this machine.
 
     Attributes:
         role: what it is wanted for.
-        settings: which model takes the role.
         model_id: name and revision.
+        metrics: what wants it.
+        settings: which model takes the role, and how it is to run; None for that of a server.
         folder: where it lies, ready to be loaded; None when it isn't here or can't be used.
         megabytes: what it takes where it lies; of a model that isn't here what would be downloaded, None when that is
-            not known.
+            not known, and for the model of a server.
         licence: as the model's card states it; empty when it is not known.
         trouble: why it can't be used though it is here, or can't be found; empty otherwise.
+        is_served: whether a server runs it.
     """
 
     role: Role
-    settings: ModelChoice
     model_id: str
-    folder: Path | None
-    megabytes: int | None
-    licence: str
+    metrics: tuple[str, ...] = ()
+    settings: ModelChoice | None = None
+    folder: Path | None = None
+    megabytes: int | None = None
+    licence: str = ""
     trouble: str = ""
+    is_served: bool = False
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be loaded without a network; true for that of a server as well."""
+        return self.is_served or self.folder is not None
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """All that is known of it, for programs."""
+        return {
+            "role": self.role.name,
+            "kind": self.role.kind,
+            "model_id": self.model_id,
+            "settings": None if self.settings is None else asdict(self.settings),
+            "needed_by": list(self.metrics),
+            "megabytes": self.megabytes,
+            "licence": self.licence or None,
+            "here": self.is_here,
+            "folder": None if self.folder is None else str(self.folder),
+            "server": self.is_served,
+            "trouble": self.trouble or None,
+        }
 
 
 class LocalModels:
@@ -107,7 +133,7 @@ class LocalModels:
         """
         return {role: self._described(role) for role in self._asked_for}
 
-    def presence(self, role: str) -> Presence:
+    def presence(self, role: str, metrics: tuple[str, ...] = ()) -> ListedModel:
         """Whether the model of a role is here, from what lies on this machine alone: no network, nothing is loaded."""
         settings, default = self.settings_of(role), ROLES[role]
         is_default = settings.model == default.model
@@ -116,9 +142,9 @@ class LocalModels:
         try:
             found = look(settings, f"{role} model", self._hub)
         except InputError as error:
-            return Presence(default, settings, settings.model, None, size, licence, str(error))
+            return ListedModel(default, settings.model, metrics, settings, None, size, licence, str(error))
         size = _megabytes(found.folder) if found.folder is not None else size
-        return Presence(default, settings, found.model_id, found.folder, size, licence, found.trouble)
+        return ListedModel(default, found.model_id, metrics, settings, found.folder, size, licence, found.trouble)
 
     def fetch(self, role: str) -> Found:
         """Bring the model of a role here and prepare it. Raises InputError when it can't be had, see ``fetch``."""

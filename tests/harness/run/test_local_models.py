@@ -352,6 +352,6 @@ def test_the_model_of_a_verifier_is_wanted_only_with_the_option(tmp_path):
     assert evaluation.models.needed(evaluation.plan) == []
     path = grounded_suite(tmp_path, metrics=[{"faithfulness": {"verifier": "minicheck"}}])
     evaluation = suite_evaluation(load_suite(path), RunConfig(only_planned=True), {})
-    assert [(each.role, each.metrics) for each in evaluation.models.needed(evaluation.plan)] == [
+    assert [(each.role.name, each.metrics) for each in evaluation.models.needed(evaluation.plan)] == [
         ("minicheck", ("faithfulness",))
     ]
