@@ -33,7 +33,7 @@ from .configuration_answers import answer_best, answers_to_ask
 from .configurations import GridMeasuring
 from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
 from .dataset_quality import dataset_quality
-from .document_changes import TAKING_DOCUMENTS, compare_documents, plan_document_changes
+from .document_changes import TAKING_DOCUMENTS, AgainstPlan, compare_documents, plan_document_changes
 from .document_quality import find_document_problems
 from .document_summaries import coverage, summarise_documents
 from .gaps import find_gaps
@@ -238,8 +238,9 @@ class _Analysing:
         wanted = self.options.parts
         corpus = index_corpus(loaded, self.environ, self.options.run.limit, self.notify)
         self.closing.callback(corpus.embedder.close)
-        if self.options.against is not None:  # what can't be used is told before anything takes long
-            plan_document_changes(corpus, self.options.against, self.options.run, self.settings.most_calls)
+        against: AgainstPlan | None = None
+        if self.options.against is not None:  # what can't be used is said before anything takes long
+            against = plan_document_changes(corpus, self.options.against, self.options.run, self.settings.most_calls)
         evaluation = self._evaluation(loaded) if self.options.asks else None
         corpus = with_supports(corpus, self.notify)
         self.warnings += corpus.warnings
@@ -267,7 +268,9 @@ class _Analysing:
             attribution=attributed,
             document_quality=self._document_quality(corpus, answers) if "document_quality" in wanted else (),
             dataset_quality=self._dataset_quality(corpus, answers) if "dataset_quality" in wanted else None,
-            document_changes=self._document_changes(corpus, answers) if self.options.against is not None else None,
+            document_changes=None
+            if against is None
+            else self._document_changes(replace(against, corpus=corpus), answers),
         )
         # Last, since it takes longest where documents are long: whoever ends it has all the others.
         grid = None if measuring is None else self._grid(measuring, corpus, answers)
@@ -354,16 +357,9 @@ class _Analysing:
         self.warnings += found.warnings
         return found
 
-    def _document_changes(self, corpus: CorpusIndex, answers: Answers | None) -> DocumentChanges | None:
-        folder = self.options.against
-        if folder is None:
-            return None
-        plan = plan_document_changes(corpus, folder, self.options.run, self.settings.most_calls)
+    def _document_changes(self, plan: AgainstPlan, answers: Answers | None) -> DocumentChanges:
         self.notify(plan.sentence(self.store))
-        found = compare_documents(
-            corpus, folder, self.store, self.watching, self.options.run, self.settings.metric,
-            self.settings.most_calls, self.notify, answers,
-        )  # fmt: skip
+        found = compare_documents(plan, self.store, self.watching, self.settings.metric, self.notify, answers)
         self.warnings += found.warnings
         return found
 

@@ -134,19 +134,6 @@ class Ablation(NamedTuple):
     documents: frozenset[str]
 
 
-@dataclass(slots=True)
-class Asked:
-    """What came of ablations: the answers that could be had, and what it took.
-
-    ``calls`` and ``cached`` count answers, asked for anew or found; ``problems`` say, by bot, why it stopped.
-    """
-
-    answers: dict[Ablation, Answer] = field(default_factory=dict)
-    calls: int = 0
-    cached: int = 0
-    problems: dict[str, str] = field(default_factory=dict)
-
-
 def knowing_bots(corpus: CorpusIndex, names: Collection[str], options: RunConfig) -> dict[str, ReducibleBot]:
     """Those of the suite's bots whose documents can be taken away, made anew as in a run.
 
@@ -163,66 +150,6 @@ def knowing_bots(corpus: CorpusIndex, names: Collection[str], options: RunConfig
 
 def _taking(bot: TargetBot, corpus: CorpusIndex) -> BuiltBot:
     return ReducibleTargetBot(bot, corpus.documents) if bot.is_reducible else bot
-
-
-def ask_again(
-    corpus: CorpusIndex, ablations: Iterable[Ablation], answers: Answers, options: RunConfig, store: Store,
-    watching: Watching, notify: Notify | None = None,
-) -> Asked:  # fmt: skip
-    """Ask for the answers, or find them in the cache.
-
-    Args:
-        corpus: the suite and its documents.
-        ablations: what to ask; each once, however often it is given.
-        answers: what is explained; a turn is asked again after the messages before it there.
-        options: as of the run whose answers are explained.
-        store: the database.
-        watching: makes somebody who watches.
-        notify: called with a sentence when something takes long.
-    """
-    wanted = list(dict.fromkeys(ablations))
-    if not wanted:
-        return Asked()
-    metric = answers.metric.name
-    bots = knowing_bots(corpus, {ablation.bot for ablation in wanted}, options)
-    variants = {
-        (bot, documents): Variant(_reduced(bots[bot], documents), frozenset(questions), bot, answers.histories[bot])
-        for (bot, documents), questions in _by_variant(wanted).items()
-    }
-    held = list(_closing(variants, bots))
-    note = {"for": "attribution", "metric": metric, "answers": len(wanted)}
-    evaluation = variant_evaluation(corpus.loaded, held, options, corpus.environ, {metric}, note, notify)
-    with watching() as watcher:
-        outcome = run_variants(evaluation, held, store, watcher)
-    run_id, _ = find_run(store, outcome.summary.run)
-    found = read_answers(store, run_id, metric)
-    by_place = {} if found is None else found.by_place
-    again = {
-        ablation: by_place[place]
-        for ablation in wanted
-        if (place := (variants[ablation.bot, ablation.documents].bot.name, ablation.question)) in by_place
-    }
-    of = {variant.bot.name: variant.of for variant in held}
-    problems = {of[name]: problem for name, problem in outcome.problems.items()}
-    return Asked(again, outcome.asked, outcome.cached, problems)
-
-
-def to_ask(
-    corpus: CorpusIndex, ablations: Iterable[Ablation], answers: Answers, options: RunConfig, store: Store
-) -> int:
-    """How many answers are not cached yet; with ``fresh`` none counts."""
-    repeats = options.repeat or corpus.loaded.suite.repeat
-    wanted = list(dict.fromkeys(ablations))
-    if options.fresh:
-        return len(wanted) * repeats
-    bots = knowing_bots(corpus, {ablation.bot for ablation in wanted}, options)
-    missing = 0
-    for (bot, documents), questions in _by_variant(wanted).items():
-        reduced = _reduced(bots[bot], documents)
-        before = answers.histories[bot]
-        asks = [ask_key(corpus.by_key[question], before.get(question)) for question in questions]
-        missing += missing_answers(store, reduced.name, reduced.identity, asks, repeats)
-    return missing
 
 
 def variant_name(bot: str, documents: frozenset[str], of_all: Sequence[str]) -> str:
@@ -695,8 +622,17 @@ class AblationPlan:
         return (len(self.ablations) + self.interplay) * self.repeats
 
     def to_ask(self, store: Store) -> int:
-        """How many are asked for at most beside those that are cached."""
-        return to_ask(self.corpus, self.ablations, self.answers, self.options, store) + self.interplay * self.repeats
+        """How many are asked for at most beside those that are cached; with ``fresh`` all of them."""
+        if self.options.fresh:
+            return self.calls
+        bots = knowing_bots(self.corpus, {ablation.bot for ablation in self.ablations}, self.options)
+        missing = self.interplay * self.repeats
+        for (bot, documents), questions in _by_variant(self.ablations).items():
+            reduced = _reduced(bots[bot], documents)
+            before = self.answers.histories[bot]
+            asks = [ask_key(self.corpus.by_key[question], before.get(question)) for question in questions]
+            missing += missing_answers(store, reduced.name, reduced.identity, asks, self.repeats)
+        return missing
 
     def sentence(self, store: Store) -> str:
         """What it takes, to be said before anything is asked."""
@@ -873,20 +809,37 @@ class _Asking:
     missing: int = 0
 
     def ask(self, what: str, ablations: Iterable[Ablation]) -> None:
-        """Ask for those that are not known yet."""
+        """Ask for those that are not known yet, or find them in the cache."""
         wanted = [ablation for ablation in dict.fromkeys(ablations) if ablation not in self.found]
         if not wanted:
             return
-        plan = self.plan
         self.notify(f"{what}: {len(wanted):,}")
-        asked: Asked = ask_again(
-            plan.corpus, wanted, plan.answers, plan.options, self.store, self.watching, self.notify
+        plan, metric = self.plan, self.plan.answers.metric.name
+        bots = knowing_bots(plan.corpus, {ablation.bot for ablation in wanted}, plan.options)
+        variants = {
+            (bot, documents): Variant(
+                _reduced(bots[bot], documents), frozenset(questions), bot, plan.answers.histories[bot]
+            )
+            for (bot, documents), questions in _by_variant(wanted).items()
+        }
+        all_variants = list(_closing(variants, bots))
+        note = {"for": "attribution", "metric": metric, "answers": len(wanted)}
+        evaluation = variant_evaluation(
+            plan.corpus.loaded, all_variants, plan.options, plan.corpus.environ, {metric}, note, self.notify
         )
-        self.found |= asked.answers
-        self.problems |= asked.problems
-        self.calls += asked.calls
-        self.cached += asked.cached
-        self.missing += len(wanted) - len(asked.answers)
+        with self.watching() as watcher:
+            outcome = run_variants(evaluation, all_variants, self.store, watcher)
+        read = read_answers(self.store, find_run(self.store, outcome.summary.run)[0], metric)
+        by_place = {} if read is None else read.by_place
+        for ablation in wanted:
+            answer = by_place.get((variants[ablation.bot, ablation.documents].bot.name, ablation.question))
+            self.missing += answer is None
+            if answer is not None:
+                self.found[ablation] = answer
+        of = {variant.bot.name: variant.of for variant in all_variants}
+        self.problems |= {of[name]: problem for name, problem in outcome.problems.items()}
+        self.calls += outcome.asked
+        self.cached += outcome.cached
 
 
 def ranked(

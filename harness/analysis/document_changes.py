@@ -574,36 +574,26 @@ def _questions(turned: Sequence[Turned]) -> str:
 
 
 def compare_documents(
-    corpus: CorpusIndex, folder: Path, store: Store, watching: Watching, options: RunConfig | None = None,
-    metric: str | None = None, most_calls: int | None = None, notify: Notify | None = None,
+    plan: AgainstPlan, store: Store, watching: Watching, metric: str | None = None, notify: Notify | None = None,
     current: Answers | None = None,
 ) -> DocumentChanges:  # fmt: skip
-    """Hold today's documents against those of another folder, over the same questions and bots.
+    """Compare today's documents with those of another folder, over the same questions and bots.
 
     Cached answers are not asked again. Which edit turned an answer is found out by asking again over today's documents
     with that one edit taken back; answers that were lost come before those that were gained.
 
     Args:
-        corpus: today's documents and the questions.
-        folder: the old documents.
+        plan: both sets of documents, the questions and the bots.
         store: the database, in which all is stored as runs of their own.
         watching: makes somebody who watches a run.
-        options: as of the run over today's documents.
         metric: the metric that says right or wrong; None for the one that says it most directly.
-        most_calls: answers asked for at most to find out which edit turned an answer; see ``plan_document_changes``.
         notify: called with a sentence before what takes long.
         current: the answers of the suite's run; None where it did not run yet.
 
     Raises:
-        InputError: there is no such folder, no document in it, or no such metric.
+        InputError: there is no such metric.
     """
-    plan = plan_document_changes(corpus, folder, options, most_calls)
-    comparing = _Comparing(plan, store, watching, notify or _say_nothing)
-    return comparing.against(metric, current)
-
-
-def _say_nothing(_: str) -> None:
-    """Nobody listens."""
+    return _Comparing(plan, store, watching, notify or (lambda _: None)).against(metric, current)
 
 
 @dataclass

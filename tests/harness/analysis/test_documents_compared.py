@@ -96,9 +96,12 @@ class Folder:
     def corpus(self) -> CorpusIndex:
         return index_corpus(load_suite(self.folder / "suite.yaml"), os.environ)
 
-    def compare(self, **changes: object) -> DocumentChanges:
+    def compare(
+        self, options: RunConfig | None = None, most_calls: int | None = None, **changes: object
+    ) -> DocumentChanges:
         watching = lambda: contextlib.nullcontext(Watcher())  # noqa: E731 - who watches, made for each run
-        return compare_documents(self.corpus, self.old, self.store, watching, **changes)
+        plan = plan_document_changes(self.corpus, self.old, options, most_calls)
+        return compare_documents(plan, self.store, watching, **changes)
 
     def current(self, options: RunConfig | None = None) -> Answers:
         evaluation = suite_evaluation(load_suite(self.folder / "suite.yaml"), options or RunConfig(), os.environ)

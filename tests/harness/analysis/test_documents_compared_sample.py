@@ -43,12 +43,13 @@ def test_each_edit_of_the_sample_is_found_and_credited(suite):
     options = RunConfig(bots=("faq", "rag"), limit=28)
     old = suite.parent / "old"
     with contextlib.closing(Store.open(suite / "p.db")) as store:
-        assert plan_document_changes(corpus, old, options).sentence(store) == (
+        plan = plan_document_changes(corpus, old, options)
+        assert plan.sentence(store) == (
             f"Since {old}: 1 edited, 1 renamed, 1 added, 1 removed. 28 answers are asked for over the old documents, "
             "and at most 112 to find out which edit did what."
         )
-        found = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Watcher()), options)
-        again = compare_documents(corpus, old, store, lambda: contextlib.nullcontext(Watcher()), options)
+        found = compare_documents(plan, store, lambda: contextlib.nullcontext(Watcher()))
+        again = compare_documents(plan, store, lambda: contextlib.nullcontext(Watcher()))
     edits = {edit.document: edit for edit in found.edits}
     assert {name: (edit.change, edit.was) for name, edit in edits.items()} == {
         "workshops.md": ("added", ""),
