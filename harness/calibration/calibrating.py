@@ -91,11 +91,7 @@ def draw_labels(database: Path, name: str | None, draw: Draw) -> list[str]:
     Raises:
         InputError: there is no such run, metric or bot, or the file can't be written or exists already.
     """
-    check_file(draw.out, "--out", {database.resolve(): "--db"})
-    if draw.out.exists() and not draw.force:
-        raise InputError(
-            f"--out: {draw.out} exists already, perhaps with verdicts in it. Give another name, or --force."
-        )
+    check_sheet(draw.out, database, draw.force, "verdicts")
     with contextlib.closing(Store.open(database, create=False)) as store:
         run = open_run(store, name)
         metric = metric_of(run, draw.metric)
@@ -111,7 +107,25 @@ def draw_labels(database: Path, name: str | None, draw: Draw) -> list[str]:
         with whole_file(draw.out) as file:
             file.writelines(sheet(lines, metric, scale.write, draw.seed, draw.show))
         already = sum(bool(line.verdict) for line in lines)
-        return [*_summary(run, metric, chosen, sample, draw, scale), *_already(already)]
+        filled = [f"{already:,} of them have their earlier verdict filled in."] if already else []
+        return [*_summary(run, metric, chosen, sample, draw, scale), *filled]
+
+
+def check_sheet(out: Path, database: Path, force: bool, filled: str) -> None:
+    """Whether a sheet can be written there.
+
+    Raises:
+        InputError: it can't, or a file is there already, perhaps with what people filled in, and ``force`` is not set.
+    """
+    check_file(out, "--out", {database.resolve(): "--db"})
+    if out.exists() and not force:
+        raise InputError(f"--out: {out} exists already, perhaps with {filled} in it. Give another name, or --force.")
+
+
+def all_mistakes(mistakes: Sequence[str]) -> InputError:
+    """The first mistakes of a sheet, and how many more there are."""
+    more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
+    return InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
 
 
 def _bots(run: ReportedRun, rows: Mapping[str, Sequence[ScoredRow]], bot: str) -> list[str]:
@@ -154,10 +168,6 @@ def _summary(
             f"Fewer than {FEWEST} labels for a bot give indicative figures only; --n {FEWEST * len(rows)} is enough."
         )
     return lines
-
-
-def _already(number: int) -> list[str]:
-    return [f"{number:,} of them have their earlier verdict filled in."] if number else []
 
 
 MOST_NAMED = 5  # mistakes, or missing rows, that are listed
@@ -325,8 +335,7 @@ def _match(
             earlier = labels[row, line.rater][0].line
             mistakes.append(f"{sheet}:{line.line}: another verdict than on line {earlier} for the same row.")
     if mistakes:
-        more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
-        raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
+        raise all_mistakes(mistakes)
     warnings = [
         *_unused(unknown, "on no row of this run with a value"),
         *_unused(changed, "on rows whose answer, contexts or expected answer changed since"),

@@ -32,11 +32,12 @@ from ...reports.compare.side_by_side import (
     save_verdicts,
     stored_verdicts,
 )
-from ...reports.files import check_file, csv_line, whole_file
+from ...reports.files import csv_line, whole_file
 from ...reports.leaderboard import count
 from ...reports.statistics.agreement import share
 from ...reports.store.database import Store
 from ...reports.summary import find_run
+from .calibrating import all_mistakes, check_sheet
 
 COLUMNS: Final = ("pair", "question_id", "question", "expected", "evidence", "answer_1", "answer_2", "vote", "write")
 WRITE: Final = "1, 2 or tie"
@@ -45,7 +46,6 @@ VOTES: Final[Mapping[str, Better]] = {
 }  # fmt: skip
 PREFIX: Final = "pair-"
 _IS_PAIR: Final = re.compile(rf"{PREFIX}[0-9a-f]{{32}}")
-MOST_NAMED: Final = 5  # mistakes that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,7 @@ def draw_pairs(database: Path, first: str, second: str, draw: PairDraw) -> list[
     Raises:
         InputError: a side is not there or has no answers, all answers are equal, or the file can't be written.
     """
-    check_file(draw.out, "--out", {database.resolve(): "--db"})
-    if draw.out.exists() and not draw.force:
-        raise InputError(f"--out: {draw.out} exists already, perhaps with votes in it. Give another name, or --force.")
+    check_sheet(draw.out, database, draw.force, "votes")
     with open_operand(first, database) as baseline, open_operand(second, database) as candidate:
         pairs: dict[bytes, AnswerPair] = {}
         for old, new in match_bots(baseline, candidate, ()).pairs:
@@ -135,8 +133,7 @@ def save_votes(database: Path, path: Path) -> str:
             except InputError as error:
                 mistakes.append(f"{path}:{line}: {error}")
         if mistakes:
-            more = [f"And {len(mistakes) - MOST_NAMED:,} more such lines."] if len(mistakes) > MOST_NAMED else []
-            raise InputError("\n".join([*mistakes[:MOST_NAMED], *more]))
+            raise all_mistakes(mistakes)
         if not found:
             raise InputError(f"{path} has no vote: write {WRITE} into the column vote.")
         save_verdicts(store, found)

@@ -253,11 +253,6 @@ class Histogram:
         return self.label(value) if self.label else f"{value:.3g}"
 
     @property
-    def x_ticks(self) -> tuple[Tick, ...]:
-        """Of the values."""
-        return self.x.ticks()
-
-    @property
     def y_ticks(self) -> tuple[Tick, ...]:
         """Of the counts: whole numbers only."""
         return tuple({tick.label: tick for tick in reversed(self.y.ticks())}.values())[::-1]
@@ -268,11 +263,6 @@ class Histogram:
         if self.reference is None or not self.edges[0] <= self.reference <= self.edges[-1]:
             return None
         return self.x.at(self.reference)
-
-    @property
-    def colour(self) -> str:
-        """The class of its colour."""
-        return colour(self.series)
 
 
 ROW_HEIGHT = 36.0
@@ -322,11 +312,6 @@ class DrawnLine:
     inner_low: float | None
     inner_high: float | None
 
-    @property
-    def shape(self) -> str:
-        """The path of its mark."""
-        return shape(self.line.series or 0)
-
 
 @dataclass(frozen=True, slots=True)
 class DotIntervals:
@@ -366,11 +351,6 @@ class DotIntervals:
         if self.reference is None or not self.x.low <= self.reference <= self.x.high:
             return None
         return self.x.at(self.reference)
-
-    @property
-    def ticks(self) -> tuple[Tick, ...]:
-        """Of the axis."""
-        return self.x.ticks()
 
     @property
     def drawn(self) -> tuple[DrawnLine, ...]:
@@ -456,16 +436,6 @@ class DrawnSeries:
     label: str
     label_y: float
     lone: tuple[DrawnValue, ...] = ()  # values that no line or band joins with others
-
-    @property
-    def shape(self) -> str:
-        """The path of its marks."""
-        return shape(self.series.number)
-
-    @property
-    def colour(self) -> str:
-        """The class of its colour."""
-        return colour(self.series.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -679,35 +649,6 @@ class DrawnPoint:
     label_y: float
     anchor: str
 
-    @property
-    def shape(self) -> str:
-        """The path of its mark."""
-        return shape(self.point.series)
-
-    @property
-    def colour(self) -> str:
-        """The class of its colour."""
-        return colour(self.point.series)
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether it has an error bar."""
-        return self.point.low is not None and self.point.high is not None
-
-
-@dataclass(frozen=True, slots=True)
-class KeyEntry:
-    """A point in the key below a drawing, with the place of its mark there."""
-
-    drawn: DrawnPoint
-    x: float
-    y: float
-
-    @property
-    def name(self) -> str:
-        """The point's name, as long as its column has room for."""
-        return shortened(self.drawn.point.name)
-
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
@@ -737,7 +678,7 @@ class Scatter:
     @property
     def plot(self) -> Box:
         """Where points are drawn."""
-        return plot_box(self.width, self.height)
+        return Box(SCATTER_LEFT, SCATTER_TOP, self.width - SCATTER_RIGHT, self.height - SCATTER_BOTTOM)
 
     @property
     def drawn(self) -> tuple[DrawnPoint, ...]:
@@ -757,11 +698,11 @@ class Scatter:
         return tuple(made[place] for place in range(len(self.points)))
 
     @property
-    def key(self) -> tuple[KeyEntry, ...]:
-        """The points whose names have no room beside them, in two columns below the drawing."""
+    def key(self) -> tuple[tuple[DrawnPoint, float, float], ...]:
+        """The points whose names have no room beside them, with their places in two columns below the drawing."""
         unnamed = [each for each in self.drawn if not each.label]
         return tuple(
-            KeyEntry(each, 12 + (number % 2) * self.width / 2, self.height + LINE_HEIGHT * (0.7 + number // 2))
+            (each, 12 + (number % 2) * self.width / 2, self.height + LINE_HEIGHT * (0.7 + number // 2))
             for number, each in enumerate(unnamed)
         )
 
@@ -803,11 +744,6 @@ class Scatter:
         if len(best) < 2:
             return ""
         return f"M{best[0][0]:g},{best[0][1]:g}" + "".join(f"H{x:g}V{y:g}" for x, y in best[1:])
-
-
-def plot_box(width: float, height: float) -> Box:
-    """The part of a drawing that its axes enclose."""
-    return Box(SCATTER_LEFT, SCATTER_TOP, width - SCATTER_RIGHT, height - SCATTER_BOTTOM)
 
 
 def x_range(width: float = 400.0) -> tuple[float, float]:

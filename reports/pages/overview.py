@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -29,7 +28,7 @@ from ..ranking.routing import Offer
 from ..report import Report
 from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
 from ..summary import BotSummary, MetricColumn, MetricSummary
-from .charts import Point, Scatter, colour, linear_scale, log_scale, shape, x_range, y_range
+from .charts import Point, Scatter, linear_scale, log_scale, x_range, y_range
 from .manifest import metric_meanings
 from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address
 from .templating import render
@@ -38,30 +37,15 @@ from .verdict import Leading, leading_of, verdict_of
 NONE: Final = "\N{EN DASH}"  # where there is no figure
 
 
-def pieces_of(name: str) -> list[str]:
-    """A name in pieces between which a narrow column may break it.
-
-    >>> pieces_of("pii_leakage.passes")
-    ['pii_', 'leakage.', 'passes']
-    """
-    return re.findall(r"[^._]*[._]|[^._]+", name)
-
-
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A bot at the head of its column; ``model`` is its kind where it has no model."""
+    """A bot at the head of its column; ``model`` is its kind where it has no model, ``series`` its number."""
 
     name: str
     embedded: bool
     model: str
     problem: str
-    shape: str
-    colour: str
-
-    @property
-    def pieces(self) -> list[str]:
-        """The name in pieces, see ``pieces_of``."""
-        return pieces_of(self.name)
+    series: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +109,6 @@ class Line:
     notes: str = ""
     missing: str = ""
     meaning: str = ""
-
-    @property
-    def pieces(self) -> list[str]:
-        """The name in pieces, see ``pieces_of``."""
-        return pieces_of(self.name)
 
 
 def operation_lines(bots: Sequence[BotSummary]) -> Iterator[Line]:
@@ -276,7 +255,7 @@ def _first(run: ReportedRun, leading: str, shown: Sequence[str]) -> list[str]:
 
 def _heading(bot: BotSummary, number: int) -> Heading:
     model = bot.kind if bot.embedded else bot.model or bot.kind
-    return Heading(bot.name, bot.embedded, model, bot.problem or "", shape(number), colour(number))
+    return Heading(bot.name, bot.embedded, model, bot.problem or "", number)
 
 
 def _line(run: ReportedRun, column: MetricColumn, bots: Sequence[BotSummary], meaning: str) -> Line:
@@ -508,7 +487,8 @@ def _hardest(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[InsightL
     for question, found in sorted(together.items(), key=lambda item: -len(item[1])):
         by: dict[str, list[str]] = {}
         for each in found:
-            failed, bots = _number_of(each.details["failed_by"]), each.details["bots"]
+            by_whom, bots = each.details["failed_by"], each.details["bots"]
+            failed = len(by_whom) if isinstance(by_whom, Sequence) else 0
             who = EVERY.get(failed, f"all {failed} bots") if failed == bots else f"{failed} of {bots} bots"
             by.setdefault(who, []).append(each.metric or "")
         failures = "; ".join(f"by {who} on {_names(metrics)}" for who, metrics in by.items())
@@ -532,10 +512,6 @@ def _best(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[InsightLine
 def _names(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _number_of(values: object) -> int:
-    return len(values) if isinstance(values, Sequence) else 0
 
 
 def _insight_line(run: ReportedRun, insight: Insight) -> InsightLine:

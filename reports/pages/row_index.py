@@ -372,7 +372,11 @@ def _scores(
         trouble[case] += (status != "not_applicable") << 16
     judged = [_judged(line, run.columns.get(name)) for line, name in zip(values, metrics, strict=True)]
     trouble += sum((line == FAILED for line in judged), start=np.zeros_like(trouble))
-    return {"values": list(_short_all(values)), "passed": [_outcome_text(line) for line in judged], "missing": missing}
+    return {
+        "values": list(_short_all(values)),
+        "passed": [line.tobytes().decode("ascii") for line in judged],
+        "missing": missing,
+    }
 
 
 def _values(
@@ -411,10 +415,6 @@ def _judged(values: Floats, metric: MetricColumn | None) -> Outcomes:
     outcomes[~np.isnan(values)] = FAILED
     outcomes[reached] = PASSED
     return outcomes
-
-
-def _outcome_text(outcomes: Outcomes) -> str:
-    return outcomes.tobytes().decode("ascii")
 
 
 def _short_all(values: Floats) -> Floats:

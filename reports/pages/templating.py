@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from ..leaderboard import ARROWS, count, figure, milliseconds
+from .charts import colour, shape, shortened
 from .rows import rows_address
 
 if TYPE_CHECKING:
@@ -52,8 +53,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalized,
     )
-    made.filters |= {"figure": figure, "milliseconds": milliseconds, "count": count, "shown": shown}
-    made.globals |= {"ARROWS": ARROWS, "rows_address": rows_address}
+    made.filters |= {
+        "figure": figure,
+        "milliseconds": milliseconds,
+        "count": count,
+        "shown": shown,
+        "shortened": shortened,
+    }
+    made.globals |= {"ARROWS": ARROWS, "rows_address": rows_address, "shape": shape, "colour": colour}
     return made
 
 

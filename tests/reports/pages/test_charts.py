@@ -125,7 +125,7 @@ def test_names_of_points_cover_neither_one_another_nor_a_point_nor_an_interval(b
         assert all(one.overlap(other) == 0 for one, other in itertools.combinations(boxes, 2))
         assert all(box.overlap(other) == 0 for box in boxes for other in (*marks, *bars))
         assert all(box.is_within(chart.plot) for box in boxes)
-        assert sorted(entry.drawn.point.name for entry in chart.key) == sorted(
+        assert sorted(each.point.name for each, _, _ in chart.key) == sorted(
             each.point.name for each in chart.drawn if not each.label
         )
 

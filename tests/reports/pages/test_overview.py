@@ -71,7 +71,7 @@ def tree_of(report: Report) -> Element:
 def body_cells(tree: Element) -> dict[tuple[str, str], Element]:
     found: dict[tuple[str, str], Element] = {}
     for table in tree.all("table", class_="leaderboard"):
-        bots = [each.text for each in table.one("thead").all("bdi", class_="bot")]
+        bots = [each.text for each in table.one("thead").all("span", class_="bot")]
         for body in table.all("tbody"):
             for line in body.all("tr"):
                 if entries := line.all("td"):
@@ -180,7 +180,7 @@ def test_some_missing_values_are_counted_with_their_reasons(report: Report) -> N
 
 def test_bots_without_a_language_model_say_so(report: Report) -> None:
     heads = tree_of(report).all("table", class_="leaderboard")[0].one("thead").all("th")
-    assert {head.one("bdi", class_="bot").text: "no LLM" in head.text for head in heads} == {
+    assert {head.one("span", class_="bot").text: "no LLM" in head.text for head in heads} == {
         bot.name: bot.embedded for bot in report.run.bots
     }
     assert report.run.summary.judge is not None

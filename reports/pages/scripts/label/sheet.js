@@ -30,17 +30,10 @@ class ServedSheet {
   /** Stores a label; one without a verdict takes it back. */
   async put(row, verdict) {
     try {
-      const reply = await fetch(this.address, {
-        method: "POST",
-        headers: { "Content-Type": "application/json", "X-Proctor-Token": settings.token },
-        body: JSON.stringify(this.sent(row, verdict)),
-        signal: AbortSignal.timeout(LONGEST_WAIT),
-      });
-      const said = reply.headers.get("Content-Type") === "application/json" ? await reply.json() : { error: await reply.text() };
-      if (!reply.ok) throw new Error(said.error);
+      const state = await posted(this.address, this.sent(row, verdict));
       this.trouble = "";
       this.#stored(row, verdict);
-      this.#take(said);
+      this.#take(state);
     } catch (error) {
       this.#stored(row, verdict);
       this.labels.delete(row.name);

@@ -29,9 +29,7 @@ addEventListener("change", ({ target }) => {
 async function stopRun(button) {
   button.disabled = true;
   try {
-    const headers = { "Content-Type": "application/json", "X-Proctor-Token": settings.token };
-    const reply = await fetch(button.dataset.stop, { method: "POST", headers, body: "{}", signal: AbortSignal.timeout(30_000) });
-    if (!reply.ok) throw new Error(await reply.text());
+    await posted(button.dataset.stop, {});
     button.textContent = "Stopping\u2026";
     announce("The run stops. The same command goes on with it.");
   } catch (error) {

@@ -33,6 +33,14 @@ async function served(name) {
   }
 }
 
+/** Sends something to the server, as a page of its session; what it says of itself, or its refusal as an error. */
+async function posted(target, fields) {
+  const headers = { "Content-Type": "application/json", "X-Proctor-Token": settings.token };
+  const reply = await fetch(target, { method: "POST", headers, body: JSON.stringify(fields), signal: AbortSignal.timeout(LONGEST_WAIT) });
+  if (!reply.ok) throw new Error(await reply.text());
+  return reply.json();
+}
+
 function replied(reply, name) {
   if (reply.status === 404) return null;
   if (!reply.ok) throw new Error(`The server answered ${reply.status} for ${name}.`);
