@@ -6,16 +6,20 @@ import ipaddress
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from proctor.knowledge.models.encoder import Embedded
+from proctor.knowledge.models.packaged_encoder import PackagedEncoder
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 _PRIVATE = re.compile(r"(?i)^(all|http|https|ftp|no)_proxy$|^ssl_cert_(file|dir)$|_(api_key|token|secret|base_url)$")
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 _UNTESTED = {"PROCTOR_JUDGE_SELF_TEST": "off"}  # tests count a judge's calls; those of the self-test turn it on
+_EMBEDDED: dict[tuple[str, str], tuple[Any, Any]] = {}  # by model and text: the vector, and whether it was cut
 _UNSEEN = {"BROWSER": "true"}  # the program that does nothing: no test opens a window
 
 
@@ -23,10 +27,11 @@ _UNSEEN = {"BROWSER": "true"}  # the program that does nothing: no test opens a 
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder for the session's cache, in an environment without keys, proxies and our own settings.
 
-    The embedding model is prepared once a session; PROCTOR_TEST_CACHE names a folder in which it stays prepared.
+    All processes of a session share it; PROCTOR_TEST_CACHE names a folder that lasts longer.
     """
-    kept = os.environ.get("PROCTOR_TEST_CACHE")
-    cache = Path(kept).resolve() if kept else tmp_path_factory.mktemp("cache")
+    lasting, own = os.environ.get("PROCTOR_TEST_CACHE"), tmp_path_factory.getbasetemp()
+    session = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    cache = Path(lasting).resolve() if lasting else session / "cache"
     with pytest.MonkeyPatch.context() as patch:
         for name in [*os.environ]:
             if _PRIVATE.search(name) or name.startswith("PROCTOR_"):
@@ -34,6 +39,28 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name, value in {**_OFFLINE, **_UNSEEN, **_UNTESTED, "PROCTOR_CACHE": str(cache)}.items():
             patch.setenv(name, value)
         yield cache
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embedded_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The real packaged model embeds a text once a process: dozens of runs embed the sentences of the sample.
+
+    Not in the tests of the models themselves.
+    """
+    encode = PackagedEncoder.encode
+
+    def remembered(self: PackagedEncoder, texts: Sequence[str]) -> Embedded:
+        keys = [(self.model_id, text) for text in texts]
+        if new := [key for key in dict.fromkeys(keys) if key not in _EMBEDDED]:
+            found = encode(self, [text for _, text in new])
+            _EMBEDDED.update(zip(new, zip(found.vectors, found.truncated, strict=True), strict=True))
+        vectors, truncated = zip(*(_EMBEDDED[key] for key in keys), strict=True)
+        return Embedded(np.array(vectors), np.array(truncated))
+
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent.name != "models":
+            patch.setattr(PackagedEncoder, "encode", remembered)
+        yield
 
 
 @pytest.fixture(autouse=True)

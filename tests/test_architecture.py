@@ -54,10 +54,15 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
-def imports(module: str, at_run_time: bool = False) -> Iterator[str]:
-    """Every module of ours that is imported, inside functions too; at run time, only what importing it runs."""
+@cache
+def imports(module: str, at_run_time: bool = False) -> tuple[str, ...]:
+    """Every module that is imported, inside functions too; at run time, only what importing it runs."""
+    return tuple(found_imports(module, at_run_time))
+
+
+def found_imports(module: str, at_run_time: bool) -> Iterator[str]:
     package = module.rpartition(".")[0] if MODULES[module].name != "__init__.py" else module.removesuffix(".__init__")
-    for node in run_nodes(tree(MODULES[module])) if at_run_time else ast.walk(tree(MODULES[module])):
+    for node in run_nodes(tree(MODULES[module])) if at_run_time else statements(tree(MODULES[module])):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -68,11 +73,19 @@ def imports(module: str, at_run_time: bool = False) -> Iterator[str]:
                 yield inner if inner in MODULES or f"{inner}.__init__" in MODULES else source
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All that may hold an import: an expression does not, and is most of a tree."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
+
+
 def run_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes that run when a module is imported: not the bodies of functions, not what only a checker sees."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)):
+            continue  # an expression holds no import
         if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
             continue
         yield child
