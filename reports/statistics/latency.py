@@ -48,7 +48,8 @@ def quantiles(times: Figures, observed: Flags, q: Sequence[float]) -> Figures:
         return np.full(len(q), np.nan)
     width = 1 / len(times)
     lasting = len(times) - complete  # when each one ends
-    ended: Figures = np.cumsum(np.full(len(times), width)) if observed.all() else 1 - np.cumprod(1 - 1 / lasting)
+    curve = np.cumsum(np.full(len(times), width)) if observed.all() else 1 - np.cumprod(1 - 1 / lasting)
+    ended = np.asarray(curve, np.float64)
     start = np.asarray(q, np.float64) * (1 - width)
     lower = _first_above(ended, start)
     upper = _first_above(ended, ended[lower])
