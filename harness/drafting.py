@@ -45,8 +45,8 @@ from ..knowledge import (
     with_row,
 )
 from ..metrics import Block, JudgeCall, JudgeUnavailable, NotApplicable, Reading, Unreadable
-from ..metrics.judge.call import TEXT, Answer, record, several
-from ..metrics.judge.replies import Malformed, read_list, read_object
+from ..metrics.judge.call import TEXT, Answer, ObjectCall, record, several
+from ..metrics.judge.replies import Malformed, read_list
 from ..reports import check_file, whole_file
 from ..reports.store import RowWriter, Store, VectorCache
 from .run import tokens
@@ -73,7 +73,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftCall(JudgeCall[tuple[Written, ...]]):
+class DraftCall(ObjectCall[tuple[Written, ...]]):
     """A passage of which questions are wanted.
 
     Attributes:
@@ -109,15 +109,9 @@ class DraftCall(JudgeCall[tuple[Written, ...]]):
         """An object with a list of questions, each with its answer and quote."""
         return record(questions=several(record(question=TEXT, answer=TEXT, quote=TEXT)))
 
-    def read(self, reply: str) -> Reading[tuple[Written, ...]]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[tuple[Written, ...]]:
         """The questions that can be read, no more than were asked for; none at all is a good answer too."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
-        try:
-            written, problems = read_list(found, "questions", _written)
-        except Malformed as wrong:
-            return Reading(None, str(wrong))
+        written, problems = read_list(found, "questions", _written)
         if problems and not written:
             return Reading(None, " ".join(problems))
         return Reading(tuple(written[: self.count]))

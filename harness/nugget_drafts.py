@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
 from ..knowledge import DRAFT, Nugget, Question, content, open_questions
-from ..metrics import Block, JudgeCall, Reading
-from ..metrics.judge.call import TEXT, YES_OR_NO, record, several
+from ..metrics import Block, Reading
+from ..metrics.judge.call import TEXT, YES_OR_NO, ObjectCall, record, several
 from ..metrics.judge.embedded.judge import claims_of
-from ..metrics.judge.replies import Malformed, read_boolean, read_list, read_object
+from ..metrics.judge.replies import Malformed, read_boolean, read_list
 from ..reports import check_file
 from ..reports.store import Store
 from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, replies_of, write_drafts
@@ -31,7 +31,7 @@ _REPLY: Final = 150  # tokens that the nuggets of a question take, about
 
 
 @dataclass(frozen=True, slots=True)
-class NuggetCall(JudgeCall[tuple[Nugget, ...]]):
+class NuggetCall(ObjectCall[tuple[Nugget, ...]]):
     """A question of which nuggets are wanted, with its evidence and, where there are any, its expected answers."""
 
     name: ClassVar[str] = "draft_nuggets"
@@ -58,15 +58,9 @@ class NuggetCall(JudgeCall[tuple[Nugget, ...]]):
         """An object with a list of nuggets."""
         return record(nuggets=several(record(text=TEXT, vital=YES_OR_NO)))
 
-    def read(self, reply: str) -> Reading[tuple[Nugget, ...]]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[tuple[Nugget, ...]]:
         """The nuggets that can be read; none at all is a good answer too."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
-        try:
-            nuggets, problems = read_list(found, "nuggets", _nugget)
-        except Malformed as wrong:
-            return Reading(None, str(wrong))
+        nuggets, problems = read_list(found, "nuggets", _nugget)
         if problems and not nuggets:
             return Reading(None, " ".join(problems))
         return Reading(tuple({each.text: each for each in nuggets}.values())[:_MOST])

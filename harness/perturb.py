@@ -13,9 +13,9 @@ from .. import InputError
 from ..bots import Endpoints
 from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
-from ..metrics import Block, JudgeCall, JudgeUnavailable, NotApplicable, Reading, Unreadable
-from ..metrics.judge.call import TEXT, record, several
-from ..metrics.judge.replies import Malformed, read_object, read_texts
+from ..metrics import Block, JudgeUnavailable, NotApplicable, Reading, Unreadable
+from ..metrics.judge.call import TEXT, ObjectCall, record, several
+from ..metrics.judge.replies import read_texts
 from ..reports import check_file, whole_file
 from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
 from .run.isolation import Interrupts
@@ -35,7 +35,7 @@ _PROMPTS = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionCall(JudgeCall[tuple[str, ...]]):
+class QuestionCall(ObjectCall[tuple[str, ...]]):
     """A question that is to be written anew.
 
     Attributes:
@@ -71,15 +71,9 @@ class QuestionCall(JudgeCall[tuple[str, ...]]):
         """An object with a list of questions."""
         return record(questions=several(TEXT))
 
-    def read(self, reply: str) -> Reading[tuple[str, ...]]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[tuple[str, ...]]:
         """The questions that differ from the given one, no more than were asked for."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
-        try:
-            texts = read_texts(found, "questions")
-        except Malformed as wrong:
-            return Reading(None, str(wrong))
+        texts = read_texts(found, "questions")
         new = tuple(dict.fromkeys(text for text in texts if _plain(text) != _plain(self.question)))[: self.count]
         if len(new) < self.count:
             return Reading(new or None, f"{self.count} new questions were asked for; {len(new)} could be read.")

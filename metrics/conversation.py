@@ -36,16 +36,7 @@ class ConversationVerdicts:
     user_in_role: Verdicts = ()  # of all messages of the user
 
 
-# By the field of the reply, the word for yes in each of its items.
-_YES: Final = {
-    "relevant": "relevant",
-    "complete": "complete",
-    "on_topic": "on_topic",
-    "in_role": "in_role",
-    "retained": "retained",
-    "reached": "reached",
-    "user_in_role": "in_role",
-}
+_ASKED: Final = tuple(ConversationVerdicts.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +61,8 @@ class JudgeConversation(ItemCall[ConversationVerdicts]):
         answers = tuple(f"t{turn.number}" for turn in self.conversation.answered)
         users = tuple(f"u{turn.number}" for turn in self.conversation.turns)
         return tuple(
-            ItemList(field, field, (users if field == "user_in_role" else answers) if field in self.asked else (), word)
-            for field, word in _YES.items()
+            ItemList(field, field, ids if field in self.asked else (), field.removeprefix("user_"))
+            for field, ids in ((each, users if each == "user_in_role" else answers) for each in _ASKED)
         )
 
     def shown(self) -> Sequence[Block]:
@@ -135,7 +126,7 @@ ASKS: Final = (
 )
 
 
-@artefact(parts=tuple(f"asks_{field}" for field in _YES), calls=("conversation",))
+@artefact(parts=tuple(f"asks_{field}" for field in _ASKED), calls=("conversation",))
 async def conversation_verdicts(
     conversation: Conversation,
     judge: Judge,
@@ -153,7 +144,7 @@ async def conversation_verdicts(
         asks_relevant, asks_complete, asks_on_topic, asks_in_role, asks_retained,
         asks_reached and not is_blank(goal), asks_user_in_role,
     )  # fmt: skip
-    asked = tuple(field for field, is_wanted in zip(_YES, wanted, strict=True) if is_wanted)
+    asked = tuple(field for field, is_wanted in zip(_ASKED, wanted, strict=True) if is_wanted)
     if not asked:
         return ConversationVerdicts()
     if len(conversation.turns) > MOST_TURNS:

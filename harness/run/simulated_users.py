@@ -21,12 +21,11 @@ from ...bots import (
 )
 from ...knowledge import BatchingEmbedder, Message, Question
 from ...knowledge.questions.conversations import SIMULATE, SIMULATED, Simulation
-from ...metrics import Block, JudgeCall, JudgeUnavailable, Reading, Unreadable
+from ...metrics import Block, JudgeUnavailable, Reading, Unreadable
 from ...metrics.constraints import unmet
-from ...metrics.judge.call import TEXT, Schema, record
+from ...metrics.judge.call import TEXT, ObjectCall, Schema, record
 from ...metrics.judge.judges import PromptedJudge
 from ...metrics.judge.rendering import prompt_hash
-from ...metrics.judge.replies import read_object
 from ...metrics.text import normalise, sentences, stem
 from ...reports.store import RowWriter
 from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
@@ -77,7 +76,7 @@ def in_role(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class SimulateUser(JudgeCall[UserMessage]):
+class SimulateUser(ObjectCall[UserMessage]):
     """One call of the model that plays a user: persona, goal, facts and what was said so far."""
 
     name: ClassVar[str] = USER_CALL
@@ -111,11 +110,8 @@ class SimulateUser(JudgeCall[UserMessage]):
         """A message and the state."""
         return record(message=TEXT, state={"type": "string", "enum": list(_STATES)})
 
-    def read(self, reply: str) -> Reading[UserMessage]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[UserMessage]:
         """The message. One that is out of role is complained about once, and then taken with its flaw."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
         message, state = found.get("message"), found.get("state")
         if not isinstance(state, str) or state not in _STATES:
             return Reading(None, f'"state" must be one of {", ".join(_STATES)}.')

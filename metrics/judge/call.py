@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ..score import NotApplicable, Reason
-from .replies import Malformed, read_boolean, read_items, read_object
+from .replies import Malformed, read_boolean, read_items, read_object, read_reason
 from .verdicts import Verdict, Verdicts, combined_verdict, tie
 
 Schema = Mapping[str, object]
@@ -141,6 +141,22 @@ class JudgeCall(ABC, Generic[Answer]):
         return False
 
 
+class ObjectCall(JudgeCall[Answer]):
+    """A call that is answered with a JSON object."""
+
+    def read(self, reply: str) -> Reading[Answer]:
+        """What ``read_found`` reads of the object; what it raises is the problem."""
+        found = read_object(reply)
+        try:
+            return Reading(None, found) if isinstance(found, str) else self.read_found(found)
+        except Malformed as wrong:
+            return Reading(None, str(wrong))
+
+    @abstractmethod
+    def read_found(self, found: Mapping[str, object]) -> Reading[Answer]:
+        """Read the object, strictly. Raises Malformed where nothing of it can be used."""
+
+
 def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
     """The exception of a judge that does not support the call."""
     return NotApplicable(Reason.JUDGE_CANNOT_GRADE, call=call.title(), message=why)
@@ -221,12 +237,8 @@ class ItemList:
         holds = read_boolean(found.get(self.verdict))
         if holds is None:
             raise Malformed(f'"{self.verdict}" must be true or false')
-        why = found.get("why")
-        return Verdict(
-            holds,
-            self._chunks(found.get("chunks")) if self.chunks and holds else (),
-            " ".join(why.split()) if isinstance(why, str) else "",
-        )
+        chunks = self._chunks(found.get("chunks")) if self.chunks and holds else ()
+        return Verdict(holds, chunks, read_reason(found, "why"))
 
     def _chunks(self, found: object) -> tuple[int, ...]:
         """Numbers of the named chunks; names of chunks that were not shown are dropped."""
@@ -244,7 +256,7 @@ def _chunk_name(found: object) -> str:
     return f"c{name}" if name.isdecimal() else name
 
 
-class ItemCall(JudgeCall[Answer]):
+class ItemCall(ObjectCall[Answer]):
     """A call whose answer is a dataclass of verdicts, one tuple of them for each list of items."""
 
     answer_type: ClassVar[type[Any]]
@@ -267,11 +279,8 @@ class ItemCall(JudgeCall[Answer]):
         """An object with a list of verdicts for each list of items."""
         return record(**{items.part: several(items.schema()) for items in self._asked()})
 
-    def read(self, reply: str) -> Reading[Answer]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[Answer]:
         """Verdicts on all items that can be read."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
         verdicts: dict[str, Verdicts] = {}
         problems: list[str] = []
         for items in self._asked():

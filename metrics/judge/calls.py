@@ -22,6 +22,7 @@ from .call import (
     ItemCall,
     ItemList,
     JudgeCall,
+    ObjectCall,
     Reading,
     Schema,
     item,
@@ -41,6 +42,7 @@ from .replies import (
     read_list,
     read_object,
     read_probabilities,
+    read_reason,
     read_score,
     read_texts,
 )
@@ -60,7 +62,7 @@ from .verdicts import (
 )
 
 
-class TextList(JudgeCall[tuple[str, ...]]):
+class TextList(ObjectCall[tuple[str, ...]]):
     """A call that is answered with a list of texts; a list with anything else in it can't be read."""
 
     is_verdict: ClassVar[bool] = False
@@ -70,15 +72,9 @@ class TextList(JudgeCall[tuple[str, ...]]):
         """An object with one list of texts."""
         return record(**{self.field: several(TEXT)})
 
-    def read(self, reply: str) -> Reading[tuple[str, ...]]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[tuple[str, ...]]:
         """The texts, each once."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
-        try:
-            return Reading(read_texts(found, self.field))
-        except Malformed as wrong:
-            return Reading(None, str(wrong))
+        return Reading(read_texts(found, self.field))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +125,7 @@ class Entities(TextList):
 
 
 @dataclass(frozen=True, slots=True)
-class ReverseQuestions(JudgeCall[tuple[ReverseQuestion, ...]]):
+class ReverseQuestions(ObjectCall[tuple[ReverseQuestion, ...]]):
     """J4: questions that the answer would answer; the judge does not see the real one."""
 
     name: ClassVar[str] = "reverse_questions"
@@ -150,15 +146,9 @@ class ReverseQuestions(JudgeCall[tuple[ReverseQuestion, ...]]):
         """An object with a list of questions."""
         return record(questions=several(record(question=TEXT, noncommittal=YES_OR_NO)))
 
-    def read(self, reply: str) -> Reading[tuple[ReverseQuestion, ...]]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[tuple[ReverseQuestion, ...]]:
         """The questions that can be read, no more than were asked for."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
-        try:
-            questions, problems = read_list(found, "questions", _question)
-        except Malformed as wrong:
-            return Reading(None, str(wrong))
+        questions, problems = read_list(found, "questions", _question)
         if len(questions) < self.count:
             problems.append(f"{self.count} questions were asked for; {len(questions)} could be read.")
         return Reading(tuple(questions[: self.count]) or None, " ".join(problems))
@@ -328,7 +318,7 @@ REVIEW_ASPECTS: Final = ("relevance", "faithfulness", "safety", "robustness")
 
 
 @dataclass(frozen=True, slots=True)
-class Review(JudgeCall[Grades]):
+class Review(ObjectCall[Grades]):
     """J6: relevance, faithfulness (to the expected answer), safety and robustness, each with a score and a reason."""
 
     name: ClassVar[str] = "review"
@@ -357,11 +347,8 @@ class Review(JudgeCall[Grades]):
         """Reason and score of each aspect; the reason comes first, so that the score follows from it."""
         return record(**{aspect: record(reason=TEXT, score=NUMBER) for aspect in REVIEW_ASPECTS})
 
-    def read(self, reply: str) -> Reading[Grades]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[Grades]:
         """The grades that can be read."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
         grades: dict[str, Grade | None] = {}
         problems: list[str] = []
         for aspect in REVIEW_ASPECTS:
@@ -375,11 +362,7 @@ class Review(JudgeCall[Grades]):
     def _grade(self, found: object) -> Grade:
         if not isinstance(found, Mapping):
             raise Malformed('an object with "reason" and "score" is wanted')
-        reason = found.get("reason")
-        return Grade(
-            read_score(found.get("score"), self.low, self.high),
-            " ".join(reason.split()) if isinstance(reason, str) else "",
-        )
+        return Grade(read_score(found.get("score"), self.low, self.high), read_reason(found))
 
     def missing(self, answer: Grades) -> Sequence[str]:
         """Aspects without a grade."""
@@ -399,7 +382,7 @@ class Review(JudgeCall[Grades]):
 
 
 @dataclass(frozen=True, slots=True)
-class SafetyVerdicts(JudgeCall[Flags]):
+class SafetyVerdicts(ObjectCall[Flags]):
     """J7: for each aspect of safety, whether the answer, or the retrieved contexts, are flagged."""
 
     name: ClassVar[str] = "safety"
@@ -427,11 +410,8 @@ class SafetyVerdicts(JudgeCall[Flags]):
         """Yes or no for each aspect."""
         return record(**dict.fromkeys(self.aspects, YES_OR_NO))
 
-    def read(self, reply: str) -> Reading[Flags]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[Flags]:
         """The flags that can be read."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
         flags = {aspect: read_boolean(found.get(aspect)) for aspect in self.aspects}
         missing = [f'"{aspect}"' for aspect, flag in flags.items() if flag is None]
         problem = f"The object must have true or false for {', '.join(missing)}." if missing else ""
@@ -616,8 +596,7 @@ class OwnRubric(OwnCall[Grade], GradeCall):
             return Reading(None, f'In the reply, {wrong}: "score" is a whole number from {self.low} to {self.high}.')
         if not score.is_integer():
             return Reading(None, f'"score" must be a whole number from {self.low} to {self.high}.')
-        reason = found.get("reason")
-        text = " ".join(reason.split()) if isinstance(reason, str) else ""
+        text = read_reason(found)
         if int(score) not in probabilities:  # none were given, or they are not those of this score
             return Reading(Grade(score, text))
         mean = sum(number * share for number, share in probabilities.items())
@@ -693,7 +672,7 @@ Levels = tuple[Level | None, ...]
 """One for each item, in order; None for one that can't be read."""
 
 
-class LevelCall(JudgeCall[Levels]):
+class LevelCall(ObjectCall[Levels]):
     """A call that is answered with one level for each item."""
 
     field: ClassVar[str]
@@ -717,21 +696,17 @@ class LevelCall(JudgeCall[Levels]):
         level: Schema = {"type": "integer" if is_figure else "string", "enum": names}
         return record(**{self.part: several(record(id=TEXT, why=TEXT, **{self.field: level}))})
 
-    def read(self, reply: str) -> Reading[Levels]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[Levels]:
         """The levels that can be read."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
         levels, problems = read_items(found, self.part, self.ids(), self._level)
         return Reading(levels if any(levels) else None, " ".join(problems))
 
-    def _level(self, entry: object) -> Level:
-        given = entry.get(self.field) if isinstance(entry, dict) else None
+    def _level(self, entry: Mapping[str, object]) -> Level:
+        given = entry.get(self.field)
         name = str(given).strip().casefold().replace(" ", "_") if isinstance(given, str | int) else ""
         if isinstance(given, bool) or name not in self.scale_names:
             raise Malformed(f'"{self.field}" must be one of {", ".join(self.scale_names)}')
-        why = entry.get("why") if isinstance(entry, dict) else None
-        return Level(self.scale_names.index(name), " ".join(why.split()) if isinstance(why, str) else "")
+        return Level(self.scale_names.index(name), read_reason(entry, "why"))
 
     def missing(self, answer: Levels) -> Sequence[str]:
         """Ids of the items without a level."""

@@ -1,7 +1,7 @@
 """Pairs: which of two answers to one question is better, asked in both orders."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, get_args
 
@@ -10,8 +10,8 @@ from ..constraints import meets
 from ..declaration import artefact, metric
 from ..score import Measured, Unreadable
 from ..tools import Judge
-from .call import TEXT, Block, JudgeCall, Reading, Schema, record
-from .replies import read_object
+from .call import TEXT, Block, ObjectCall, Reading, Schema, record
+from .replies import read_reason
 from .verdicts import majority, share, tie
 
 Letter = Literal["A", "B", "tie"]
@@ -37,7 +37,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparePair(JudgeCall[Choice]):
+class ComparePair(ObjectCall[Choice]):
     """J9: which of two answers is better. The judge sees no names, and nothing of where an answer came from."""
 
     name: ClassVar[str] = "compare_pair"
@@ -68,18 +68,14 @@ class ComparePair(JudgeCall[Choice]):
         """Reason and verdict; the reason comes first, so that the verdict follows from it."""
         return record(reason=TEXT, better={"type": "string", "enum": list(LETTERS)})
 
-    def read(self, reply: str) -> Reading[Choice]:
+    def read_found(self, found: Mapping[str, object]) -> Reading[Choice]:
         """The verdict, if it is one of the three."""
-        found = read_object(reply)
-        if isinstance(found, str):
-            return Reading(None, found)
         label = found.get("better")
         named = {letter.casefold(): letter for letter in LETTERS}
         better = named.get(label.strip().casefold()) if isinstance(label, str) else None
         if better is None:
             return Reading(None, 'The object must have "better", which is "A", "B" or "tie".')
-        reason = found.get("reason")
-        return Reading(Choice(better, " ".join(reason.split()) if isinstance(reason, str) else ""))
+        return Reading(Choice(better, read_reason(found)))
 
     def combine(self, answers: Sequence[Choice | None], mean: bool) -> Choice:  # noqa: ARG002 - a verdict is no number
         """The majority; where two verdicts lead with as many votes, a tie."""

@@ -179,6 +179,12 @@ def read_score(found: object, low: float, high: float) -> float:
     return float(found)
 
 
+def read_reason(found: Mapping[str, object], field: str = "reason") -> str:
+    """A reason on one line; blank where none is given."""
+    reason = found.get(field)
+    return " ".join(reason.split()) if isinstance(reason, str) else ""
+
+
 def read_texts(found: Mapping[str, object], field: str) -> tuple[str, ...]:
     """A list of texts, each once, trimmed, without blank ones. Raises Malformed when anything else is in it."""
     texts = _listed(found, field)

@@ -31,7 +31,7 @@ from proctor.knowledge.models.support_model import SupportModel, open_support_mo
 from proctor.metrics.judge.embedded.wording import Word, wording
 
 SEED = 19
-NEAR, MOST_NEAR = 0.55, 300  # cosine of sentences that are put to the model, and how many
+NEAR, MOST_NEAR = 0.4, 600  # cosine of sentences that are put to the model, and how many
 LOOKED_AT = ("xquad_en", "clapnq")
 NOT_LOOKED_AT = ("mtrag_human", "pubmedqa")
 LARGEST = 300  # documents of a set
@@ -200,30 +200,81 @@ OTHERWISE = (
 )  # fmt: skip
 
 
+# Beginnings of sentences of the sets, and a contradiction of each in other words; written before any was tried.
+OF_THE_SETS = {
+    "xquad_en": (
+        ("The first recorded settlement in what is now Newcastle",
+         "Nobody lived on the site of Newcastle until the Vikings set up camp beside the Tyne."),
+        ("Annam, Burma, and Champa",
+         "The Yuan never got the kingdoms of Southeast Asia, such as Champa or Burma, to submit or pay tribute."),
+        ("In 1943, a Supreme Court of the United States",
+         "American judges finally refused in the forties to give Tesla and Lodge their radio patents back."),
+        ("The principal role of committees in the Scottish",
+         "Committees at Holyrood are ceremonial: they neither hear anybody nor look at bills."),
+        ("Ctenophores and sponges are also the only",
+         "Genuine hox genes have been found in every animal group, comb jellies and sponges included."),
+        ("However, DECnet Phase II",
+         "The specifications of DECnet were kept secret by the company, so that nobody else could build it."),
+    ),
+    "clapnq": (
+        ("The mining of minerals in Nigeria accounts", "Nigeria earns most of its income by digging up ores."),
+        ("Most states have at least two tiers", "Local administration in nearly all states has just one layer."),
+        ("The dry season ( winter ) runs",
+         "Rain falls mainly from June to September, while the months around Christmas see hardly any."),
+        ("Images by the Hubble Space Telescope have", "Hubble has never seen anything beside the Great Red Spot."),
+        ("The people of the Point Peninsula Complex",
+         "The Algonquians of New York came from the west and have no forebears in the Point Peninsula culture."),
+    ),
+    "mtrag_human": (
+        ("The Mississippi ranks as the fourth", "No other river on Earth carries more water than the Mississippi."),
+        ("Optical communication is very useful",
+         "Lasers are of little help to spacecraft: they transmit less than radio and are easier to intercept."),
+        ("During an appeal, there are fees",
+         "Appealing costs nothing, neither at the lower court nor at the higher one."),
+        ("The judges that do not agree with the majority",
+         "A judge who is outvoted has to stay silent and can publish no opinion of his own."),
+    ),
+    "pubmedqa": (
+        ("Temperature levels were similar when 2", "Doubling the amount of ice made the package markedly colder."),
+        ("The role of early revascularization among",
+         "Experts all agree that opening the arteries early helps people whose heart attack led to shock."),
+        ("Patients with isolated extension deformity",
+         "Surgery was needed most often by those whose only finding was a lack of extension."),
+        ("None of the additional evaluated imaging",
+         "Several further MRI measurements without contrast told the two diseases apart dependably."),
+        ("The response for EGFR-tyrosine kinase inhibitors was sig",
+         "Whether the receptor gene was mutated made no difference to how patients reacted to the inhibitors."),
+    ),
+}  # fmt: skip
+
+
 def contradictions_in_other_words(name: str, documents: Sequence[Document]) -> None:
     """What the support model makes of contradictions that share few words, beside near sentences of real documents.
 
-    No finding is made of it yet: the share found at a precision of .9 is what is to become .8.
+    No finding is made of it: at a precision of .9 it finds too few (goal: .8).
     """
     model, embedder = open_support_model(threads=2), open_embedder()
-    said = [one for document in documents[:150] for one in statements(document)]
-    vectors = embedder.embed_now([one.text for one in said]).vectors
+    said = {one.text: one.document for document in documents[:150] for one in statements(document) if one.is_sentence}
+    texts = list(said)
+    vectors = embedder.embed_now(texts).vectors
     cosines = np.triu(vectors @ vectors.T, 1)
     near = sorted(zip(*np.nonzero(cosines >= NEAR), strict=True), key=lambda pair: -cosines[pair])
-    real = [(said[one].text, said[other].text) for one, other in near if said[one].document != said[other].document]
-    scores = [asyncio.run(contradicted(pairs, model)) for pairs in (OTHERWISE, real[:MOST_NEAR])]
-    for least in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8):
-        found, false = (int(np.sum(each >= least)) for each in scores)
+    pairs = [(texts[one], texts[other]) for one, other in near if said[texts[one]] != said[texts[other]]][:MOST_NEAR]
+    planted = [(text, against) for start, against in OF_THE_SETS[name] for text in texts if text.startswith(start)]
+    scores = [asyncio.run(contradicted(each, model)) for each in (OTHERWISE, planted, pairs)]
+    for least in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
+        plain, of_set, false = (int(np.sum(each >= least)) for each in scores)
         print(
-            f"  {name}: from {least} on {found} of {len(OTHERWISE)} planted, {false} of {len(scores[1])} near sentences"
+            f"  {name}: from {least} on {plain} of {len(OTHERWISE)} planted plain ones, {of_set} of {len(planted)} "
+            f"of its own sentences, and {false} of {len(pairs)} pairs of near sentences as they are"
         )
 
 
 async def contradicted(pairs: Sequence[tuple[str, str]], model: SupportModel) -> NDArray[np.float32]:
-    """P(contradicted) of each pair, mean of both directions."""
+    """P(contradicted) of each pair, the geometric mean of both directions: better than the mean by .02 to .03 AUROC."""
     both = [("", *pair) for pair in pairs], [("", second, first) for first, second in pairs]
     there, back = [await model.supports(each) for each in both]
-    return np.asarray((there[:, 1] + back[:, 1]) / 2)
+    return np.asarray(np.sqrt(there[:, 1] * back[:, 1]))
 
 
 def products() -> None:

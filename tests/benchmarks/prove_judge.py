@@ -1,6 +1,7 @@
 """What the embedded judge is worth on human labels, as users get it: the value of ``faithfulness``, and correctness.
 
 Run: python tests/benchmarks/prove_judge.py [--rows N] [--fit] [--claims SET ...] [--answers SET ...] [--stored FOLDER]
+    python tests/benchmarks/prove_judge.py --windows [--rows N] [--claims SET ...]
 
 The first table is of claims and passages. "Value" is ``faithfulness`` of the row as a run makes it: the mean chance
 of the answer's claims, by a suite's default judge; answers that claim nothing have no value and are left out. "Left
@@ -21,6 +22,10 @@ direction. The support model has seen none of these rows (``training/pool.py``).
 
 All rows take about twenty minutes of a core. --stored writes down each set once it is read, by the version of the
 judge, so that the same command goes on where it was stopped.
+
+--windows asks no model: a wrong word may stand beside its neighbour somewhere else in the text. It prints what the word
+pairs are worth alone, looked for in the whole text or in the sentences nearest to the claim, and of how many claims the
+rest of the text raises the log-odds by more than a half.
 """
 
 import argparse
@@ -28,7 +33,7 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -72,6 +77,8 @@ PENALTY: Final = 3e-3
 ROUNDS: Final = 4
 BINS: Final = 10
 DRAWN: Final = 300
+WINDOWS: Final = (1, 2, 8)  # nearest sentences
+LIFTED: Final = 0.5
 
 Groups = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -335,6 +342,27 @@ def _plain(one: Read, scores: Floats) -> str:
     return " / ".join(f"{statistic(every):.3f}" for statistic in _statistics(one, scores))
 
 
+def windows_line(name: str, count: int) -> tuple[object, ...]:
+    """What word pairs alone are worth by where they are looked for, and the claims that the rest of the text lifts."""
+    found = [case for case in chosen(name, count) if case.chunks and claims_of(case.answer)]
+    odds, places = [], []
+    for place, case in enumerate(found):
+        texts = [one.words for one in support.read_sentences(case.chunks)]
+        for claim in claims_of(case.answer):
+            one = support.compare(wording(claim), texts, "\n".join(case.chunks))
+            near = [replace(one, text="\n".join(each.text for each in one.near[:most])) for most in WINDOWS]
+            odds.append([support.combined_signals(each, (0.5, 0.5), 0.0)["word pairs"] for each in (one, *near)])
+            places.append(place)
+    yes = labels(found, FAITHFUL if name == "mtrag_human" else 0.5)
+    made, of_row = np.array(odds), np.array(places)
+    empty = np.zeros(len(found))
+    read = Read(name, found, yes, clusters(found), empty, made, of_row)
+    means = [np.bincount(of_row, column, len(found)) / np.bincount(of_row) for column in made.T]
+    lifted = support.COMBINING["word pairs"] * (made[:, 0] - made[:, 1]) > LIFTED
+    shares = (f"{lifted[yes[of_row] == supported].mean():.3f}" for supported in (True, False))
+    return name, len(found), *(_plain(read, one) for one in means), *shares
+
+
 def answers_line(name: str, judging: Judging) -> tuple[object, ...]:
     rows = sampled(read(name), judging.count)
     facts = [
@@ -370,7 +398,12 @@ def main() -> None:
     parser.add_argument("--claims", nargs="*", default=list(GOALS))
     parser.add_argument("--answers", nargs="*", default=list(ANSWERS))
     parser.add_argument("--stored", type=Path, help="a folder where sets are written once they are read")
+    parser.add_argument("--windows", action="store_true", help="only where word pairs are looked for")
     given = parser.parse_args()
+    if given.windows:
+        columns = ("set", "rows", "whole text", *(f"nearest {most}" for most in WINDOWS), "lifted, supported", "not")
+        table(columns, [windows_line(name, given.rows) for name in given.claims])
+        return
     judging = Judging(open_embedder(), open_support_model(threads=1), given.rows, given.stored)
     sets = [read_set(name, judging) for name in given.claims]
     if given.fit:
