@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from proctor.knowledge.models.encoder import Embedded
-from proctor.knowledge.models.packaged_encoder import PackagedEncoder
+from proctor.knowledge.models.encoder import Embedded, PackagedEncoder
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 _PRIVATE = re.compile(r"(?i)^(all|http|https|ftp|no)_proxy$|^ssl_cert_(file|dir)$|_(api_key|token|secret|base_url)$")
