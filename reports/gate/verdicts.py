@@ -485,20 +485,6 @@ def decided(gain: Difference, adjusted_p: float | None, margin: float) -> Outcom
     return "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """A metric before the p values are corrected."""
-
-    column: MetricColumn
-    means: tuple[float | None, float | None]  # of the questions that have a value on both sides
-    gain: Difference | None
-    bounds: tuple[float, float] | None
-    missing: int  # questions with a value on the baseline's side and none on the candidate's
-    missing_in_part: int
-    missing_share: float
-    is_alike: bool  # every question has the value that it had: of the same words, nothing can have become worse
-
-
 def metric_verdicts(
     pairing: Pairing, metrics: Sequence[str], rule: GateRule, unasked: Mapping[str, int] | None = None,
     again: Again | None = None,
@@ -514,7 +500,7 @@ def metric_verdicts(
         again: what was asked again, because its value had changed.
     """
     measured = {name: _measured(pairing, name, rule, (unasked or {}).get(name, 0)) for name in metrics}
-    alike = {name for name, each in measured.items() if pairing.same_words and each.is_alike}
+    alike = {name for name, each in measured.items() if pairing.same_words and _is_alike(pairing, each)}
     gains = {name: each.gain for name, each in measured.items() if each.gain is not None and name not in alike}
     p_values = {name: gain.p_to_correct for name, gain in gains.items() if gain.p_to_correct is not None}
     # Where no question changed, p is 1 whatever the truth is: nothing has to be paid for it (Tarone 1990).
@@ -525,14 +511,17 @@ def metric_verdicts(
         name: on_these(samples_of(pairing, name, asked), rule.margin_of(name), len(metrics), asked.spent)
         for name in metrics
     }
-    made = [
-        _verdict(name, each, rule, corrected.get(name), len(tested), these[name]) for name, each in measured.items()
-    ]
+    made = [_verdict(each, rule, corrected.get(name), len(tested), these[name]) for name, each in measured.items()]
     same = f"the same {count(len(pairing.cases), 'answer')} as before, word for word"
     return [
         replace(each, outcome="unchanged", further=None, sentence=same) if each.metric in alike else each
         for each in made
     ]
+
+
+def _is_alike(pairing: Pairing, found: MetricVerdict) -> bool:
+    """Whether every question has the value that it had: of the same words, nothing can have become worse."""
+    return not found.missing_share and np.array_equal(*pairing.values(found.metric), equal_nan=True)
 
 
 def unchanged(pairing: Pairing, name: str, rule: GateRule) -> MetricVerdict:
@@ -553,7 +542,8 @@ def not_comparable(metric: str, rule: GateRule, column: MetricColumn | None, why
     return MetricVerdict(metric, "not comparable", rule.margin_of(metric), column, sentence=why.rstrip("."))
 
 
-def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Measured:
+def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> MetricVerdict:
+    """A metric before the p values are corrected, without its verdict."""
     column = pairing.columns[name]
     baseline, candidate = pairing.values(name)
     there = ~np.isnan(baseline)
@@ -568,16 +558,13 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> _Mea
         )  # fmt: skip
     lost = np.concatenate([_lost(*pairing.repeated_values(name))[there], np.ones(unasked)])
     whole = int((lost == 1).sum())
-    return _Measured(
-        column,
-        (_mean(baseline[both]), _mean(candidate[both])),
-        gain,
-        _bounds(pairing, name, there) if lost[: len(lost) - unasked].any() else None,
-        whole,
-        int(np.count_nonzero(lost)) - whole,
-        float(lost.mean()) if len(lost) else 0.0,
-        not lost.any() and np.array_equal(baseline, candidate, equal_nan=True),
-    )
+    share = float(lost.mean()) if len(lost) else 0.0
+    return MetricVerdict(
+        name, "undecided", rule.margin_of(name), column, _mean(baseline[both]), _mean(candidate[both]), gain,
+        missing=whole, missing_in_part=int(np.count_nonzero(lost)) - whole, missing_share=share,
+        too_much_missing=share > rule.missing,
+        bounds=_bounds(pairing, name, there) if lost[: len(lost) - unasked].any() else None,
+    )  # fmt: skip
 
 
 def _lost(baseline: Figures, candidate: Figures) -> Figures:
@@ -588,21 +575,18 @@ def _lost(baseline: Figures, candidate: Figures) -> Figures:
 
 
 def _verdict(
-    name: str, found: _Measured, rule: GateRule, adjusted_p: float | None, tests: int, these: OnThese | None
+    found: MetricVerdict, rule: GateRule, adjusted_p: float | None, tests: int, these: OnThese | None
 ) -> MetricVerdict:
-    margin, gain, column = rule.margin_of(name), found.gain, found.column
+    margin, gain, column = found.margin, found.gain, found.column
+    assert column is not None  # noqa: S101 - it is compared
     like: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
     further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and like == "undecided" else None
-    like_sentence = sentence_of(like, gain, adjusted_p, tests, margin, further, column)
+    sentence = sentence_of(like, gain, adjusted_p, tests, margin, further, column)
     decides = these if rule.scope == "these" else None
-    return MetricVerdict(
-        metric=name, outcome=decides.outcome if decides else like, margin=margin, column=column,
-        baseline_mean=found.means[0], candidate_mean=found.means[1], gain=gain,
-        adjusted_p=adjusted_p,
-        further=further, missing=found.missing, missing_in_part=found.missing_in_part,
-        missing_share=found.missing_share, too_much_missing=found.missing_share > rule.missing, bounds=found.bounds,
-        sentence=these_sentence(decides, margin, column) if decides else like_sentence, these=these, like_these=like,
-        like_sentence=like_sentence,
+    return replace(
+        found, outcome=decides.outcome if decides else like, adjusted_p=adjusted_p, further=further,
+        sentence=these_sentence(decides, margin, column) if decides else sentence, these=these, like_these=like,
+        like_sentence=sentence,
     )  # fmt: skip
 
 
