@@ -356,10 +356,9 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
     made = format_of(to)
     if made.write is None:
         raise InputError(f"--to: {made.title} has no file that could be written; it can only be imported.")
-    _check_ending(made, out)
+    _check_ending(made, out, to)
     check_file(out, "OUT", {database.resolve(): "--db"}) if made.endings[0] else None
     notes = Notes()
-    counted = _Counted(made, notes)
     source: RowSource | None = None
     with contextlib.ExitStack() as opening:
         if _is_file(subject):
@@ -375,15 +374,15 @@ def export_rows(subject: str, to: str, out: Path, database: Path, bots: Sequence
         if made.endings[0]:
             unfinished = out.with_name(f".unfinished-{out.name}")
             try:
-                made.write(counted.of(rows), unfinished, notes)
+                count = made.written(rows, unfinished, notes)
                 unfinished.replace(out)
             finally:
                 unfinished.unlink(missing_ok=True)
         else:
             with whole_folder(out) as folder:
-                made.write(counted.of(rows), folder, notes)
+                count = made.written(rows, folder, notes)
     lost = (*(source.warnings if source else ()), *notes.sentences(out))
-    return Exported(out, made.name, made.title, counted.rows, lost)
+    return Exported(out, made.name, made.title, count, lost)
 
 
 def export_parts(subject: str, into: Path, database: Path, bots: Sequence[str] = ()) -> Parts:
@@ -419,29 +418,6 @@ def log_to_mlflow(subject: str, uri: str, database: Path, bots: Sequence[str] = 
         return log_run(report, run_file(report), uri, bots)
 
 
-_STRUCTURE: Final = frozenset({"id", "question", "bot", "repeat", "conversation", "turn", "history", "scores"})
-
-
-class _Counted:
-    """Counts rows that pass, and notes what the format has no place for."""
-
-    def __init__(self, made: Format, notes: Notes) -> None:
-        self.rows = 0
-        self._carries = None if made.carries is None else made.carries | _STRUCTURE
-        self._title = made.title
-        self._notes = notes
-
-    def of(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """The rows, one by one."""
-        for row in rows:
-            self.rows += 1
-            if self._carries is not None:
-                for key in row.keys() - self._carries:
-                    if row[key] not in (None, "", [], {}):
-                        self._notes.lose(f"`{key}` is", f"{self._title} has no place for it")
-            yield row
-
-
 def _is_file(subject: str) -> bool:
     path = Path(subject)
     return path.suffix != ".db" and path.exists()
@@ -464,7 +440,9 @@ def _file_rows(source: RowSource, bots: Sequence[str], tool: str) -> Iterator[Ro
         yield row
 
 
-def _check_ending(made: Format, out: Path) -> None:
+def _check_ending(made: Format, out: Path, to: str) -> None:
+    if f".{to}" in made.endings and out.suffix.lower() != f".{to}":  # csv, parquet and so on are names of ours
+        raise InputError(f"{out} should end in .{to}, as --to {to} says.")
     if made.endings[0] and out.suffix.lower() not in made.endings:
         raise InputError(f"{out} should end in {' or '.join(made.endings)}, which {made.title} reads.")
 

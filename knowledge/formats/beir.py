@@ -100,9 +100,6 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
             groups: Any = row.get("evidence") or []
             for document in dict.fromkeys(place["document"] for group in groups for place in _group(group)):
                 judged.writerow((row["id"], document, 1))
-            for name in ("expected_answers", "answer", "constraints", "history", "scores"):
-                if row.get(name):
-                    notes.lose(f"`{name}` are", "BEIR has queries, documents and what is relevant")
     with (path / _CORPUS).open("wb") as file:
         for each in notes.documents() if notes.documents else ():
             corpus.pop(each.id, None)
@@ -131,5 +128,5 @@ def _add_texts(corpus: dict[str, dict[str, None]], row: Row) -> None:
             corpus.setdefault(each["document"], {})[each["text"]] = None
 
 
-_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "constraints", "evidence"})
+_CARRIED: Final = frozenset({"contexts", "evidence"})
 FORMAT = Format("beir", "BEIR", _detect, _read, _write, ("",), documents=_documents, carries=_CARRIED)

@@ -160,3 +160,25 @@ def _key(value: dict[str, Any], names: tuple[str, ...]) -> str | None:
 
 def _rest(value: dict[str, Any], key: str) -> Row:
     return {str(name): each for name, each in value.items() if name != key}
+
+
+# ---------------------------------------------------------------- for writers
+
+
+def listed(value: object) -> list[Any]:
+    """A list; empty where there is none."""
+    return value if isinstance(value, list) else []
+
+
+def contexts_of(row: Row) -> list[tuple[str, str]]:
+    """(text, document) of each context of a row; blank where the document is not known."""
+    pairs = (each if isinstance(each, dict) else {"text": each} for each in listed(row.get("contexts")))
+    return [(str(each["text"]), each.get("document") or "") for each in pairs]
+
+
+def first_expected(row: Row, notes: Notes, title: str) -> str | None:
+    """The first accepted answer, for a format that has one; the others are named as lost."""
+    expected = listed(row.get("expected_answers"))
+    if len(expected) > 1:
+        notes.lose("accepted answers after the first are", f"{title} has one expected answer")
+    return expected[0] if expected else None

@@ -10,7 +10,15 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
-from .chat_messages import conversation_row, in_conversations, messages_of, turns_of
+from .chat_messages import (
+    contexts_of,
+    conversation_row,
+    first_expected,
+    in_conversations,
+    listed,
+    messages_of,
+    turns_of,
+)
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import records, whole_json
 
@@ -265,13 +273,7 @@ def _as_cell(key: str, value: object) -> object:
 
 def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
     last = group[-1]
-    expected: Any = last.get("expected_answers") or []
-    if len(expected) > 1:
-        notes.lose("accepted answers after the first are", "DeepEval has one `expected_output`")
-    for key in ("constraints", "evidence", "scores"):
-        if any(row.get(key) for row in group):
-            notes.lose(f"`{key}` are", "a golden has no place for them")
-    first = expected[0] if expected else None
+    first = first_expected(last, notes, "DeepEval")
     if last.get("conversation") or last.get("history"):
         if any(row.get("expected_tools") for row in group):
             notes.lose("`expected_tools` of turns are", "a conversational golden has none")
@@ -290,7 +292,7 @@ def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
             "input_token_count": last.get("tokens_in"),
             "output_token_count": last.get("tokens_out"),
             "token_cost": last.get("cost"),
-            "expected_tools": [_their_call(each) for each in _listed(last.get("expected_tools"))] or None,
+            "expected_tools": [_their_call(each) for each in listed(last.get("expected_tools"))] or None,
         }
     if last.get("reference_contexts"):
         made["context"] = last["reference_contexts"]
@@ -303,21 +305,12 @@ def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
 def _of_answer(row: Row) -> dict[str, Any]:
     made: dict[str, Any] = {}
     if row.get("contexts") is not None:
-        made["retrieval_context"] = [_their_context(each) for each in _listed(row["contexts"])]
-    if calls := _listed(row.get("tool_calls")):
+        made["retrieval_context"] = [
+            f"deepeval_source={name},deepeval_context={text}" if name else text for text, name in contexts_of(row)
+        ]
+    if calls := listed(row.get("tool_calls")):
         made["tools_called"] = [_their_call(each) for each in calls]
     return made
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _their_context(given: Any) -> str:  # noqa: ANN401 - of a row
-    if isinstance(given, dict):
-        document = given.get("document")
-        return f"deepeval_source={document},deepeval_context={given['text']}" if document else str(given["text"])
-    return str(given)
 
 
 def _their_call(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of a row
@@ -331,26 +324,9 @@ def _turn(message: dict[str, Any]) -> dict[str, Any]:
     return {"role": message["role"], "content": message["content"], **_of_answer(message.get("row", {}))}
 
 
-_CARRIED: Final = frozenset(
-    {
-        "expected_answers",
-        "answer",
-        "contexts",
-        "constraints",
-        "evidence",
-        "tool_calls",
-        "expected_tools",
-        "source_document",
-        "tokens_in",
-        "tokens_out",
-        "cost",
-        "reference_contexts",
-        "name",
-        "comments",
-        "additional_metadata",
-        "custom_column_key_values",
-        "user_description",
-        "scenario",
-    }
-)
+_CARRIED: Final = frozenset({
+    "expected_answers", "answer", "contexts", "tool_calls", "expected_tools", "source_document", "tokens_in",
+    "tokens_out", "cost", "reference_contexts", "name", "comments", "additional_metadata", "custom_column_key_values",
+    "user_description", "scenario", "conversation", "turn", "history",
+})  # fmt: skip
 FORMAT = Format("deepeval", "DeepEval", _detect, _read, _write, (".json", ".csv"), METRICS, carries=_CARRIED)

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
@@ -52,6 +53,7 @@ _ALIASES: Final = {"csv": OWN, "tsv": OWN, "json": OWN, "jsonl": OWN, "yaml": OW
 _OWN_KEYS: Final = ("question", "text", "turns", "messages")
 _BLOCK: Final = 1 << 20
 _MOST_NAMED: Final = 8
+_MOST_LOOKED_AT: Final = 20  # files of a folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,11 +310,25 @@ def _broken(head: Head) -> InputError | None:
 def _unknown(head: Head) -> str:
     there = sorted(head.keys or head.data.keys() or head.names)
     kind = "files" if head.names else "columns" if head.kind in ("csv", "tsv") else "keys"
-    seen = f" It has the {kind} {', '.join(there[:_MOST_NAMED])}." if there else " It is empty, or no text."
+    if head.names and (inside := _known_inside(head.path)):
+        return f"{head.path} is a folder of no known format. Give one of its files: proctor import {inside}"
+    if head.path.suffix == ".arrow":
+        return f"{head.path} is a part of a data set; give the folder in which it is: {head.path.parent}."
+    nothing = "It is plain text." if head.text.strip() else "It is empty, or no text."
+    seen = f" It has the {kind} {', '.join(there[:_MOST_NAMED])}." if there else f" {nothing}"
     return (
         f"{head.path} is of no known format.{seen} Name its format with --format, one of {', '.join(format_names())}; "
         "or rename what is asked to `question` and what is right to `expected_answer`."
     )
+
+
+def _known_inside(folder: Path) -> Path | None:
+    """A file of a folder that is of a known format, where one of the first is."""
+    for each in sorted(folder.iterdir())[:_MOST_LOOKED_AT] if folder.is_dir() else ():
+        with suppress(InputError):
+            if each.is_file() and detected(each):
+                return each
+    return None
 
 
 def is_own(head: Head) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ..questions.rows import Row
 
@@ -115,6 +115,7 @@ class Notes:
             yield f"{place}: {loss.what} not carried over{times}: {loss.why}."
 
 
+_ALWAYS: Final = frozenset({"id", "question", "bot", "repeat"})  # what rows are known by
 Reader = Callable[[Path, Notes], Iterator[tuple[int, Row]]]
 Writer = Callable[[Iterable[Row], Path, Notes], None]
 
@@ -132,8 +133,8 @@ class Format:
         endings: what names of written files end in, best first; a folder where the first is blank.
         metrics: what is known of its scores.
         documents: the documents that come with a question set; None where none do.
-        carries: the keys of rows that ``write`` has a place for, or says itself that it has none; what else rows have
-            is named as lost. None where it takes all keys.
+        carries: the keys of rows that ``write`` has a place for; what else rows have is named as lost. None where it
+            takes all keys.
         has_bots: whether a written file says which bot an answer is of, so that it can have those of several.
     """
 
@@ -147,3 +148,20 @@ class Format:
     documents: Callable[[Path, Notes], Iterator[Document]] | None = None
     has_bots: bool = False
     carries: frozenset[str] | None = None
+
+    def written(self, rows: Iterable[Row], path: Path, notes: Notes) -> int:
+        """Write rows, of a format that can be written, and note what it has no place for; how many there were."""
+        assert self.write is not None  # noqa: S101 - of the caller
+        count = 0
+
+        def counted() -> Iterator[Row]:
+            nonlocal count
+            for row in rows:
+                count += 1
+                for key in row.keys() - self.carries - _ALWAYS if self.carries is not None else ():
+                    if row[key] not in (None, "", [], {}):
+                        notes.lose(f"`{key}` is", f"{self.title} has no place for it")
+                yield row
+
+        self.write(counted(), path, notes)
+        return count

@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
+from .chat_messages import contexts_of, first_expected
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import head_of, records, whole_json
 
@@ -191,12 +192,7 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
     """A test lab where answers are there, else a test suite."""
     held = list(rows)
     for row in held:
-        for name in ("history", "evidence", "scores"):
-            if row.get(name):
-                notes.lose(f"`{name}` are", "a test case has no place for them")
-        expected = row.get("expected_answers")
-        if isinstance(expected, list) and len(expected) > 1:
-            notes.lose("accepted answers after the first are", "a test case has one `expected_output`")
+        first_expected(row, notes, "H2O Eval Studio")
     answered = any("answer" in row for row in held)
     whole = _lab(held) if answered else {"tests": list(_tests(held))}
     path.write_bytes(orjson.dumps(whole, option=orjson.OPT_INDENT_2))
@@ -234,12 +230,11 @@ def _lab(rows: list[Row]) -> dict[str, Any]:
 
 
 def _input(row: Row) -> dict[str, Any]:
-    contexts = [each["text"] if isinstance(each, dict) else each for each in _listed(row.get("contexts"))]
     latency: Any = row.get("latency_ms")
     return {
         "input": row["question"],
         "corpus": _corpus(row),
-        "context": contexts,
+        "context": [text for text, _ in contexts_of(row)],
         **_shared(row, "output_constraints"),
         "actual_output": row["answer"],
         "actual_duration": None if latency is None else latency / 1000,
@@ -249,18 +244,8 @@ def _input(row: Row) -> dict[str, Any]:
     }
 
 
-_CARRIED: Final = frozenset(
-    {
-        "expected_answers",
-        "answer",
-        "contexts",
-        "constraints",
-        "evidence",
-        "tags",
-        "source_document",
-        "corpus",
-        "latency_ms",
-        "cost",
-    }
-)
+_CARRIED: Final = frozenset({
+    "expected_answers", "answer", "contexts", "constraints", "tags", "source_document", "corpus", "latency_ms",
+    "cost",
+})  # fmt: skip
 FORMAT = Format("h2o", "H2O Eval Studio", _detect, _read, _write, (".json",), METRICS, has_bots=True, carries=_CARRIED)

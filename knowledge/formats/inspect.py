@@ -11,15 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-import orjson
-
 from ... import InputError
 from ..documents.document import storable_value
 from ..paths import unreadable
 from ..questions.row_files import MOST_IN_MEMORY, file_kind
-from ..questions.rows import Row, decoded_whole
+from ..questions.rows import Row
 from .format import RATE, Format, Head, Metric, Notes
-from .reading import records
+from .reading import parsed_json, records, whole_json
 
 Item = dict[str, Any]
 _ZSTD: Final = 93  # the method with which Inspect packs since 2025, and that zipfile reads from Python 3.14 on
@@ -56,7 +54,7 @@ def _detect(head: Head) -> str | None:
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     if _is_zip(path):
         yield from _archived(path, notes)
-    elif file_kind(path) == "json" and isinstance(content := _json_file(path), dict):
+    elif file_kind(path) == "json" and isinstance(content := whole_json(path, "have Inspect write .eval"), dict):
         if "eval" not in content:
             raise InputError(f"{path}: a log of Inspect, or a list of samples with input and target was wanted.")
         samples = content.get("samples") or []
@@ -114,7 +112,7 @@ def _question(sample: Item, line: int, path: Path, notes: Notes) -> Row:
         row[_METADATA] = metadata
     for key, why in _NOT_READ.items():
         if sample.get(key):
-            notes.lose(f"`{key}` of samples", why, line)
+            notes.lose(f"`{key}` of samples is", why, line)
     return row
 
 
@@ -160,13 +158,13 @@ def _asked(given: object, sample: Item, line: int, path: Path, notes: Notes) -> 
         users = [place for place, each in enumerate(given) if each.get("role") == "user"]
         last = users[-1] if users else len(given) - 1
         if users and given[users[-1] + 1 :]:
-            notes.lose("messages after the user's last one", "a question ends with what the user asks", line)
+            notes.lose("messages after the user's last one are", "a question ends with what the user asks", line)
         text = _content(given[last], sample, line, notes) if given else ""
         before = [each for each in given[: max(last, 0)] if each.get("role") in ("user", "assistant")]
         if any(each.get("role") == "system" for each in given):
-            notes.lose("system messages", "instructions are the bot's own", line)
+            notes.lose("system messages are", "instructions are the bot's own", line)
         if any(each.get("role") == "tool" for each in given):
-            notes.lose("tool messages in the input", "a history has those of user and assistant", line)
+            notes.lose("tool messages in the input are", "a history has those of user and assistant", line)
     else:
         raise InputError(f"{path}:{line}: `input` must be a text or a list of messages.")
     if not text.strip():
@@ -186,7 +184,7 @@ def _content(message: Item, sample: Item, line: int, notes: Notes) -> str:
         if kind == "text":
             texts.append(_resolved(str(part.get("text") or ""), sample))
         elif kind != "reasoning":
-            notes.lose(f"{kind or 'parts'} in messages", "questions and answers are texts", line)
+            notes.lose(f"{kind or 'parts'} in messages are", "questions and answers are texts", line)
     return "\n".join(texts)
 
 
@@ -211,7 +209,7 @@ def _logged(header: Item, samples: Iterable[tuple[int, object]], path: Path, not
     if bot in ("none", "none/none"):
         bot = str(about.get("solver") or about.get("task") or "inspect")
     if header.get("status") not in (None, "success"):
-        notes.lose("what was not answered", f"the log's status is {header.get('status')}")
+        notes.lose("what was not answered is", f"the log's status is {header.get('status')}")
     for number, sample in samples:
         if not isinstance(sample, dict):
             raise InputError(f"{path}:{number}: a sample must be an object.")
@@ -288,7 +286,7 @@ def _scores(sample: Item, number: int, notes: Notes) -> dict[str, object]:
             number_of, is_rate = as_value(each)
             if number_of is None and each is not None and not (isinstance(each, float) and math.isnan(each)):
                 notes.lose(
-                    f"the score {name}", "its value is neither a number nor a letter that Inspect counts", number
+                    f"the score {name} is", "its value is neither a number nor a letter that Inspect counts", number
                 )
                 continue
             made: Item = {"value": number_of}
@@ -348,7 +346,7 @@ def _archived(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
             if not isinstance(header, dict):
                 raise InputError(f"{path}: {start} holds no object.")
             if start != "header.json":
-                notes.lose("the end of the log", "it was written while the evaluation was under way")
+                notes.lose("the end of the log is", "it was written while the evaluation was under way")
             named = [name for name in members if re.fullmatch(r"samples/.+\.json", name)]
             if not named:
                 raise InputError(f"{path}: the archive has no samples; the log was written without (log_samples).")
@@ -400,7 +398,7 @@ def _member(archive: zipfile.ZipFile, stream: IO[bytes], member: zipfile.ZipInfo
             content = opened.read(MOST_IN_MEMORY + 1)
     if len(content) > MOST_IN_MEMORY:
         raise InputError(f"{place} is larger than {MOST_IN_MEMORY >> 20} MB, unpacked.")
-    return _parsed(content, place)
+    return parsed_json(content, Path(place))
 
 
 def _unpacked(stream: IO[bytes], member: zipfile.ZipInfo, place: str) -> bytes:
@@ -425,42 +423,12 @@ def _unpacked(stream: IO[bytes], member: zipfile.ZipInfo, place: str) -> bytes:
     return content
 
 
-def _json_file(path: Path) -> object:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(MOST_IN_MEMORY + 1)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if len(content) > MOST_IN_MEMORY:
-        raise InputError(f"{path} is larger than {MOST_IN_MEMORY >> 20} MB; have Inspect write .eval.")
-    return _parsed(content, str(path))
-
-
-def _parsed(content: bytes, place: str) -> object:
-    """JSON with the NaN and Infinity that Inspect writes for scores without a value."""
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        return storable_value(orjson.loads(content))
-    except orjson.JSONDecodeError as first:
-        text = decoded_whole(content, Path(place))
-        if "recursion" in str(first) or "depth" in str(first):
-            raise InputError(f"{place} is nested too deeply.") from first
-        if not re.search(r"\b(?:NaN|Infinity)\b", text):
-            raise InputError(f"{place}:{first.lineno}: this is not valid JSON: {first.msg}.") from first
-    try:
-        return storable_value(json.loads(text))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{place}:{error.lineno}: this is not valid JSON: {error.msg}.") from error
-    except RecursionError:
-        raise InputError(f"{place} is nested too deeply.") from None
-
-
 # ---------------------------------------------------------------- out
 
 
-def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
+def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:  # noqa: ARG001 - as every writer
     """Samples as JSON, JSON lines or CSV, as ``json_dataset`` and ``csv_dataset`` read them."""
-    samples = (_sample(row, notes) for row in rows)
+    samples = map(_sample, rows)
     if path.suffix.lower() == ".csv":
         _write_table(list(samples), path)
         return
@@ -471,7 +439,7 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
             json.dump(list(samples), stream, ensure_ascii=False, indent=1)
 
 
-def _sample(row: Row, notes: Notes) -> Item:
+def _sample(row: Row) -> Item:
     text, choices = str(row["question"]), row.get("choices")
     expected: Any = row.get("expected_answers") or []
     target: Any = expected[0] if len(expected) == 1 else list(expected)
@@ -488,9 +456,6 @@ def _sample(row: Row, notes: Notes) -> Item:
     metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
     if metadata:
         sample[_METADATA] = metadata
-    for key in ("answer", "contexts", "scores", "conversation", "turns"):
-        if row.get(key):
-            notes.lose(key, "a sample has no place for it")
     return sample
 
 
@@ -504,4 +469,8 @@ def _write_table(samples: Sequence[Item], path: Path) -> None:
             writer.writerow([each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in cells])
 
 
-FORMAT = Format("inspect", "Inspect", _detect, _read, _write, (".json", ".jsonl", ".csv"), dict.fromkeys(_RATES, RATE))
+_CARRIED: Final = frozenset({"expected_answers", "history", "choices", "all_targets", _METADATA, *_OF_PROCTOR})
+FORMAT = Format(
+    "inspect", "Inspect", _detect, _read, _write, (".json", ".jsonl", ".csv"), dict.fromkeys(_RATES, RATE),
+    carries=_CARRIED,
+)  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
-from .chat_messages import asked_last, in_conversations
+from .chat_messages import asked_last, first_expected, in_conversations
 from .format import Format, Head, Notes
 from .reading import records
 
@@ -46,19 +46,17 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
             before: Any = group[0].get("history") or []
             messages = list(before)
             for row in group:
-                expected: Any = row.get("expected_answers") or [row.get("answer")]
-                if len(expected) > 1:
-                    notes.lose("accepted answers after the first are", "there is one right answer")
-                if expected[0] is None:
+                expected = first_expected(row, notes, "OpenAI chat fine-tuning") or row.get("answer")
+                if expected is None:
                     notes.lose("a question without an expected answer is", "each needs the assistant's message")
                     continue
                 messages += [
                     {"role": "user", "content": row["question"]},
-                    {"role": "assistant", "content": expected[0]},
+                    {"role": "assistant", "content": expected},
                 ]
             if len(messages) > len(before):
                 file.write(orjson.dumps({"messages": messages}) + b"\n")
 
 
-_CARRIED: Final = frozenset({"expected_answers", "answer"})
+_CARRIED: Final = frozenset({"expected_answers", "answer", "conversation", "turn", "history"})
 FORMAT = Format("openai-chat", "OpenAI chat fine-tuning", _detect, _read, _write, carries=_CARRIED)

@@ -39,10 +39,7 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
                 if messages[-1]["role"] == "assistant":
                     messages.pop()
                 file.write(orjson.dumps({"input": messages, "ideal": expected}) + b"\n")
-                for name in ("answer", "constraints", "evidence", "contexts", "scores"):
-                    if row.get(name):
-                        notes.lose(f"`{name}` are", "a sample has `input` and `ideal`")
 
 
-_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "constraints", "evidence"})
+_CARRIED: Final = frozenset({"expected_answers", "conversation", "turn", "history"})
 FORMAT = Format("openai-evals", "OpenAI evals", _detect, _read, _write, carries=_CARRIED)

@@ -110,7 +110,7 @@ class _Config:
         varying = sorted({used for prompt in prompts for used in names_in(prompt.text)} - {name, *fixed, "env"})
         if varying and len(prompts) > 1:
             self.notes.lose(
-                f"all prompts but the first ({len(prompts)})",
+                f"all prompts but the first ({len(prompts)}) are",
                 f"they fill in {', '.join(varying)}, which differ between tests; questions are the filled-in prompt",
             )
         prompt = prompts[0] if varying else None
@@ -158,7 +158,7 @@ class _Config:
         found: list[Item] = []
         for each in given if isinstance(given, list) else [given] if given else []:
             if isinstance(each, dict) and isinstance(each.get("path"), str) and "vars" not in each:
-                self.notes.lose(f"tests of {each['path']}", "code that makes tests is never run")
+                self.notes.lose(f"tests of {each['path']} are", "code that makes tests is never run")
             elif isinstance(each, dict):
                 found.append(each)
             elif isinstance(each, str):
@@ -168,7 +168,7 @@ class _Config:
     def _tests_of_file(self, name: str) -> list[Item]:
         pattern = name.removeprefix("file://")
         if re.match(r"https?://|huggingface:", pattern) or re.search(r"\.(?:[cm]?[jt]s|py)(?::\w+)?$", pattern):
-            self.notes.lose(f"tests of {pattern}", "code is never run and nothing is fetched; save them as a file")
+            self.notes.lose(f"tests of {pattern} are", "code is never run and nothing is fetched; save them as a file")
             return []
         paths = self._inside(pattern)
         return [test for path in paths for test in self._tests_in(path)]
@@ -194,7 +194,7 @@ class _Config:
         except (ValueError, NotImplementedError, OSError):
             found = []
         if not found:
-            self.notes.lose(f"the file {pattern}", "there is none of that name in the config's folder")
+            self.notes.lose(f"the file {pattern} is", "there is none of that name in the config's folder")
         return found
 
     def _file_or(self, value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
@@ -230,7 +230,7 @@ class _Config:
     def _prompt_texts(self, raw: str, label: str) -> Iterator[Prompt]:
         name = raw.removeprefix("file://")
         if re.search(r"\.(?:[cm]?[jt]s|py)(?::\w+)?$", name):
-            self.notes.lose(f"the prompt {raw}", "code is never run; write the prompt as a text")
+            self.notes.lose(f"the prompt {raw} is", "code is never run; write the prompt as a text")
         elif raw.startswith("file://") or re.fullmatch(r"[\w./*-]+\.(?:txt|md|json|ya?ml|j2)", raw):
             for path in self._inside(name):
                 parts = re.split(r"(?m)^---\s*$", _text(path)) if path.suffix == ".txt" else [_text(path)]
@@ -271,17 +271,19 @@ class _Config:
         try:
             return rendered(prompt.text, values)
         except Unrendered as cause:
-            self.notes.lose("templates", str(cause), line)
+            self.notes.lose("templates are", str(cause), line)
             return prompt.text
 
     def _lose_rest(self, test: Item, line: int) -> None:
         options = _object(test.get("options"))
         for key in ("transform", "postprocess", "transformVars", "prefix", "suffix", "rubricPrompt"):
             if options.get(key):
-                self.notes.lose(f"options.{key}", "answers are checked as the bot gives them", line)
+                self.notes.lose(f"options.{key} is", "answers are checked as the bot gives them", line)
         for key in ("provider", "providers", "assertScoringFunction"):
             if test.get(key):
-                self.notes.lose(f"`{key}` of a test", "all questions go to all bots, and verdicts are added up", line)
+                self.notes.lose(
+                    f"`{key}` of a test is", "all questions go to all bots, and verdicts are added up", line
+                )
 
     def _assertions(self, test: Item, values: Item, line: int, has_constraints: bool) -> tuple[list[Item], list[str]]:
         given = self._loaded(test.get("assert") or [])
@@ -306,12 +308,12 @@ class _Config:
             ]  # fmt: skip
             return _group(given, members)
         if given.get("transform"):
-            self.notes.lose(f"{kind} with `transform`", "answers are checked as the bot gives them", line)
+            self.notes.lose(f"{kind} with `transform` is", "answers are checked as the bot gives them", line)
             return None
         try:
             value = self._value(given.get("value"), values)
         except Unrendered as cause:
-            self.notes.lose(f"{kind} with a template", str(cause), line)
+            self.notes.lose(f"{kind} with a template is", str(cause), line)
             return None
         expected += reference_of(kind, value)
         if kind == "tool-call-f1" and (tools := comma_separated(value) if isinstance(value, str) else value):
@@ -321,9 +323,9 @@ class _Config:
             return None
         made, why = as_assertion(kind, value, given)
         if made is None:
-            self.notes.lose(f"`{kind}`", why, line)
+            self.notes.lose(f"`{kind}` is", why, line)
         elif why:
-            self.notes.lose(f"a part of `{kind}`", why, line)
+            self.notes.lose(f"a part of `{kind}` is", why, line)
         return made
 
     def _value(self, value: Any, values: Item) -> Any:  # noqa: ANN401
@@ -343,7 +345,7 @@ class _Config:
         if metric == "rubric":
             text = "\n".join(map(text_of, value)) if isinstance(value, list) else text_of(value)
             if not text.strip():
-                self.notes.lose(f"`{kind}` without criteria", "there is nothing to grade by", line)
+                self.notes.lose(f"`{kind}` without criteria is", "there is nothing to grade by", line)
                 return
             self.per_test[text] = self.per_test.get(text, 0) + 1
             if isinstance(threshold, (int, float)):
@@ -369,7 +371,7 @@ class _Config:
         for times in self.per_test.values():
             if times < count:
                 self.notes.lose(
-                    "a rubric of single tests",
+                    "a rubric of single tests is",
                     "a rubric of ours grades all questions; write what is right as the expected answer",
                 )
         bots = bots_of(self.content.get("providers") or self.content.get("targets"), prompts, name, fixed, self.notes)
@@ -391,7 +393,7 @@ class _Config:
         self.notes.suite.update({key: value for key, value in suite.items() if value})
         for key in ("extensions", "evaluateOptions", "nunjucksFilters", "sharing", "redteam"):
             if self.content.get(key):
-                self.notes.lose(f"`{key}`", "nothing of ours stands for it")
+                self.notes.lose(f"`{key}` is", "nothing of ours stands for it")
 
 
 # What promptfoo has a model grade, and the metric that asks the same of ours; `rubric` has criteria of its own.
@@ -550,10 +552,10 @@ def bots_of(
             try:
                 bot = _bot(id_, config, _filled(prompt.text, question, fixed))
             except Unrendered as cause:
-                notes.lose(f"the prompt {prompt.label or prompt.text[:40]!r}", str(cause))
+                notes.lose(f"the prompt {prompt.label or prompt.text[:40]!r} is", str(cause))
                 continue
             if isinstance(bot, str):
-                notes.lose(f"the provider {id_ or each!r}", bot)
+                notes.lose(f"the provider {id_ or each!r} is", bot)
                 break
             bots[_free(name, bots)] = bot
             _lose_config(id_, config, notes)
@@ -704,7 +706,7 @@ def _lose_config(id_: str, config: Item, notes: Notes) -> None:
     for key in config:
         if key not in known and not key.startswith("\0"):
             why = "keys are named by environment variables" if key == "apiKey" else "a bot of ours has none"
-            notes.lose(f"`{key}` of the provider {id_}", why)
+            notes.lose(f"`{key}` of the provider {id_} is", why)
 
 
 # ---------------------------------------------------------------- outputs
@@ -945,7 +947,7 @@ def _test_of(row: Row, notes: Notes) -> Item:
     for each in listed:
         made, why = as_promptfoo(each)
         if made is None:
-            notes.lose(f"the assertion {each.get('check')}", why)
+            notes.lose(f"the assertion {each.get('check')} is", why)
         else:
             asserts.append(made)
     asserts += [each for each in map(_of_constraint, _constraints(row)) if each is not None]
@@ -957,9 +959,6 @@ def _test_of(row: Row, notes: Notes) -> Item:
         test["metadata"] = metadata
     if isinstance(row.get("answer"), str):
         test["providerOutput"] = row["answer"]
-    for key in ("contexts", "history", "conversation", "turns", "scores"):
-        if row.get(key):
-            notes.lose(key, "a test of promptfoo has no place for it")
     return test
 
 
@@ -1016,13 +1015,13 @@ def _write_table(tests: list[Item], path: Path, notes: Notes) -> None:
             ]
             writer.writerow(cells)
             if test.get("metadata"):
-                notes.lose("metadata", "a table of promptfoo takes texts alone; write .yaml or .jsonl")
+                notes.lose("`metadata` is", "a table of promptfoo takes texts alone; write .yaml or .jsonl")
 
 
 def _cell_of(assertion: Item, notes: Notes) -> str:
     kind, value, threshold = assertion["type"], assertion.get("value"), assertion.get("threshold")
     if kind == "assert-set" or "weight" in assertion:
-        notes.lose("assert-set and weights", "a cell has no place for them; write .yaml or .jsonl")
+        notes.lose("assert-set and weights are", "a cell has no place for them; write .yaml or .jsonl")
         return ""
     limit = "" if threshold is None else f"({text_of(threshold)})"
     if isinstance(value, list):
@@ -1034,4 +1033,7 @@ METRICS: Final = {
     "pass": Metric("higher", 0.0, 1.0, "Whether promptfoo passes the test.", 1.0),
     "score": Metric("higher", 0.0, 1.0, "Weighted mean score of the test's assertions."),
 }
-FORMAT = Format("promptfoo", "promptfoo", _detect, _read, _write, (".yaml", ".jsonl", ".csv"), METRICS)
+_CARRIED: Final = frozenset({"vars", "description", "assertions", "metadata", "answer", *_OF_PROCTOR})
+FORMAT = Format(
+    "promptfoo", "promptfoo", _detect, _read, _write, (".yaml", ".jsonl", ".csv"), METRICS, carries=_CARRIED
+)

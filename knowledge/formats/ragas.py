@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from ..questions.rows import Row
-from .chat_messages import conversation_row, in_conversations, messages_of, turns_of
+from .chat_messages import contexts_of, conversation_row, first_expected, in_conversations, messages_of, turns_of
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import records
 
@@ -220,14 +220,8 @@ def _talk(rows: list[Row], notes: Notes) -> dict[str, Any]:
 
 def _sample(rows: list[Row], notes: Notes) -> dict[str, Any]:
     last = rows[-1]
-    sample: dict[str, Any] = {}
-    sample |= _talk(rows, notes)
-    expected: Any = last.get("expected_answers") or [None]
-    sample["reference"] = expected[0]
-    if len(expected) > 1:
-        notes.lose("accepted answers after the first are", "Ragas has one `reference`")
-    if last.get("constraints"):
-        notes.lose("`constraints` are", "Ragas has no such thing")
+    sample = _talk(rows, notes)
+    sample["reference"] = first_expected(last, notes, "Ragas")
     groups: Any = last.get("evidence") or []
     if groups and all(len(group) == 1 for group in groups) and "user_input" in sample:
         sample["reference_context_ids"] = [group[0]["document"] for group in groups]
@@ -246,12 +240,12 @@ def _sample(rows: list[Row], notes: Notes) -> dict[str, Any]:
 
 
 def _contexts(row: Row) -> dict[str, Any]:
-    contexts: Any = row.get("contexts")
-    if contexts is None:
+    if row.get("contexts") is None:
         return {}
-    texts = [each["text"] if isinstance(each, dict) else each for each in contexts]
-    ids = [each.get("document", "") if isinstance(each, dict) else "" for each in contexts]
-    return {"retrieved_contexts": texts} | ({"retrieved_context_ids": ids} if ids and all(ids) else {})
+    contexts = contexts_of(row)
+    ids = [name for _, name in contexts]
+    texts = {"retrieved_contexts": [text for text, _ in contexts]}
+    return texts | ({"retrieved_context_ids": ids} if ids and all(ids) else {})
 
 
 def _messages(rows: list[Row]) -> Iterator[dict[str, Any]]:
@@ -295,24 +289,9 @@ def _write_table(samples: Iterable[dict[str, Any]], file: Any) -> None:  # noqa:
     text.detach()
 
 
-_CARRIED: Final = frozenset(
-    {
-        "expected_answers",
-        "answer",
-        "contexts",
-        "constraints",
-        "evidence",
-        "reference_contexts",
-        "rubrics",
-        "reference_topics",
-        "persona_name",
-        "query_style",
-        "query_length",
-        "synthesizer_name",
-        "evolution_type",
-        "episode_done",
-        "expected_tools",
-        "tool_calls",
-    }
-)
+_CARRIED: Final = frozenset({
+    "expected_answers", "answer", "contexts", "evidence", "reference_contexts", "rubrics", "reference_topics",
+    "persona_name", "query_style", "query_length", "synthesizer_name", "evolution_type", "episode_done",
+    "expected_tools", "tool_calls", "conversation", "turn", "history", "scores",
+})  # fmt: skip
 FORMAT = Format("ragas", "Ragas", _detect, _read, _write, (".jsonl", ".csv"), METRICS, carries=_CARRIED)

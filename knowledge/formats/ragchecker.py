@@ -7,6 +7,7 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
+from .chat_messages import contexts_of, first_expected
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import records
 
@@ -67,20 +68,12 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
 
 
 def _result(row: Row, notes: Notes) -> dict[str, Any]:
-    expected: Any = row.get("expected_answers") or [""]
-    if len(expected) > 1:
-        notes.lose("accepted answers after the first are", "RAGChecker has one `gt_answer`")
-    for name in ("constraints", "evidence", "history"):
-        if row.get(name):
-            notes.lose(f"`{name}` are", "RAGChecker has no such thing")
-    contexts: Any = row.get("contexts") or []
-    pairs = (each if isinstance(each, dict) else {"text": each} for each in contexts)
     made = {
         "query_id": row["id"],
         "query": row["question"],
-        "gt_answer": expected[0],
+        "gt_answer": first_expected(row, notes, "RAGChecker") or "",
         "response": row.get("answer") or "",
-        "retrieved_context": [{"doc_id": each.get("document") or "", "text": each["text"]} for each in pairs],
+        "retrieved_context": [{"doc_id": name, "text": text} for text, name in contexts_of(row)],
     }
     given: Any = row.get("scores") or {}
     scores = {name: value for name, value in given.items() if name in METRICS}
@@ -89,5 +82,5 @@ def _result(row: Row, notes: Notes) -> dict[str, Any]:
     return made | ({"metrics": scores} if scores else {})
 
 
-_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "constraints", "evidence"})
+_CARRIED: Final = frozenset({"expected_answers", "answer", "contexts", "scores"})
 FORMAT = Format("ragchecker", "RAGChecker", _detect, _read, _write, (".json",), METRICS, carries=_CARRIED)

@@ -30,6 +30,7 @@ FIRST_ROWS: Final = 5  # of a file, by which its format is found
 _BATCH: Final = 10_000  # rows of Parquet at a time
 _DEPTH: Final = 50  # of JSON that is looked at; nothing that a format tells lies deeper
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
+_NO_NUMBER: Final = re.compile(r"\b(?:NaN|Infinity)\b")
 _YAML_ITEM: Final = re.compile(r"^- +(?=[A-Za-z_\"'{])", re.MULTILINE)
 _YAML_ITEM_KEY: Final = re.compile(r"^(?:- | ) *[\"']?([A-Za-z_][\w-]*)[\"']?\s*:", re.MULTILINE)
 _YAML_KEY: Final = re.compile(r"^([A-Za-z_][\w-]*)\s*:", re.MULTILINE)
@@ -78,15 +79,16 @@ def records(path: Path, *listed_under: str) -> Iterator[tuple[int, Row]]:
         yield from open_rows(path, "a file to import", listed_under).rows(Reading())
 
 
-def whole_json(path: Path) -> object:
-    """What a JSON file of at most 256 MB holds.
+def whole_json(path: Path, advice: str = "split it, or write it as JSONL") -> object:
+    """What a JSON file of at most 256 MB holds; ``advice`` is for larger ones.
 
     Raises:
         InputError: it is larger, not UTF-8, not JSON, or nested too deeply.
     """
+    too_large = InputError(f"{path} is larger than {MOST_IN_MEMORY >> 20} MB, and is read as a whole; {advice}.")
     try:
         if path.suffix.lower() != ".gz" and path.stat().st_size > MOST_IN_MEMORY:
-            raise _too_large(path)
+            raise too_large
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             content = stream.read(MOST_IN_MEMORY + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -94,19 +96,31 @@ def whole_json(path: Path) -> object:
     except OSError as error:
         raise unreadable(path, error) from error
     if len(content) > MOST_IN_MEMORY:
-        raise _too_large(path)
+        raise too_large
+    return parsed_json(content, path)
+
+
+def parsed_json(content: bytes, path: Path) -> object:
+    """JSON, also with the NaN and Infinity that programs in Python write; ``path`` is for messages.
+
+    Raises:
+        InputError: it is not UTF-8, not JSON, or nested too deeply.
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf")
     try:
-        return storable_value(orjson.loads(content.removeprefix(b"\xef\xbb\xbf")))
-    except orjson.JSONDecodeError as error:
-        decoded_whole(content, path)  # raises where the reason is the encoding
-        if "recursion" in error.msg or "depth" in error.msg:
-            raise InputError(f"{path} is nested too deeply.") from error
+        return storable_value(orjson.loads(content))
+    except orjson.JSONDecodeError as first:
+        text = decoded_whole(content, path)  # raises where the reason is the encoding
+        if "recursion" in first.msg or "depth" in first.msg:
+            raise InputError(f"{path} is nested too deeply.") from first
+        if not _NO_NUMBER.search(text):
+            raise InputError(f"{path}:{first.lineno}: this is not valid JSON: {first.msg}.") from first
+    try:
+        return storable_value(json.loads(text))
+    except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: this is not valid JSON: {error.msg}.") from error
-
-
-def _too_large(path: Path) -> InputError:
-    most = MOST_IN_MEMORY >> 20
-    return InputError(f"{path} is larger than {most} MB, and is read as a whole; split it, or write it as JSONL.")
+    except RecursionError:
+        raise InputError(f"{path} is nested too deeply.") from None
 
 
 def beginning(text: str) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -196,7 +196,7 @@ def pair(
         candidate_places=candidate_places, clusters=clusters,
         cluster=cluster, metrics=metrics,
         columns={name: candidate.columns[name] for name in metrics}, refused=_refused(baseline, candidate, manifests),
-        dropped=dropped, same_answers=_same_answers(baseline, candidate, baseline_places, candidate_places),
+        dropped=dropped, same_answers=_same_answers(baseline, candidate, baseline_places, candidate_places, metrics),
         same_words=_same_words(baseline, candidate, baseline_places, candidate_places),
     )  # fmt: skip
 
@@ -320,9 +320,16 @@ def _refused(
 
 
 def _same_answers(
-    baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places
+    baseline: ScoreTable,
+    candidate: ScoreTable,
+    baseline_places: Places,
+    candidate_places: Places,
+    metrics: Sequence[str],
 ) -> bool:
-    """Whether the candidate's answers are the baseline's, cached: the same bot, the same words, the same times."""
+    """Whether the candidate's answers are the baseline's, cached: the same bot, the same words, the same times.
+
+    And the same scores: another tool may have scored the same answers twice, which are two runs to compare.
+    """
     if (
         baseline.fingerprint != candidate.fingerprint
         or baseline.repeats != candidate.repeats
@@ -331,7 +338,9 @@ def _same_answers(
         return False
     if not np.array_equal(baseline.answer_hashes[baseline_places], candidate.answer_hashes[candidate_places]):
         return False
-    return np.array_equal(baseline.latency_ms[baseline_places], candidate.latency_ms[candidate_places], equal_nan=True)
+    pairs = [(baseline.latency_ms, candidate.latency_ms)]
+    pairs += [(baseline.values[name], candidate.values[name]) for name in metrics]
+    return all(np.array_equal(one[baseline_places], other[candidate_places], equal_nan=True) for one, other in pairs)
 
 
 def _same_words(baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places) -> bool:

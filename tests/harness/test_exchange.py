@@ -60,6 +60,11 @@ def test_scores_of_another_tool_are_a_run_that_is_compared_gated_and_exported(tm
     compared = json.loads(ok("compare", "one", "two", "--metric", "ragas.answer_relevancy", "--json", folder=tmp_path))
     (found,) = [each["metrics"]["ragas.answer_relevancy"] for each in compared["comparisons"]]
     assert found["difference"] == pytest.approx(0.9 - (0.82 + 0.61 + 0.12) / 3)
+    other = "".join(json.dumps(row | {"answer_relevancy": 0.7}) + "\n" for row in many)
+    (tmp_path / "again.jsonl").write_text(other, "utf-8")  # the same answers with other scores
+    ok("import", "again.jsonl", "--name", "again", "--tool-version", "0.4.3", folder=tmp_path)
+    again = ("compare", "one", "again", "--metric", "ragas.answer_relevancy")
+    assert "difference: candidate - baseline" in ok(*again, folder=tmp_path)
     worse = typed.proctor("gate", "one", "--baseline", "two", "--metric", "ragas.answer_relevancy", folder=tmp_path)
     assert worse.returncode == 1, worse.stderr
     ok("export", "one", "out.jsonl", "--to", "ragas", folder=tmp_path)
@@ -210,7 +215,7 @@ def test_a_suite_is_made_of_a_corpus_with_queries_whose_evidence_is_found(tmp_pa
 def test_a_question_set_goes_to_other_tools_without_a_run(tmp_path):
     shutil.copy(FILES / "h2o-test-suite.json", tmp_path)
     said = ok("export", "h2o-test-suite.json", "out.jsonl", "--to", "openai-evals", folder=tmp_path)
-    assert "`constraints` are not carried over (2 times): a sample has `input` and `ideal`." in said
+    assert "`constraints` is not carried over (2 times): OpenAI evals has no place for it." in said
     assert lines(tmp_path / "out.jsonl")[0] == {
         "input": [{"role": "user", "content": "How long do I have to return a bike?"}],
         "ideal": ["You can return any bike within 14 days of delivery."],
@@ -379,3 +384,18 @@ def test_rows_imported_and_rows_scored_are_equal_in_all_columns(tmp_path):
     for place, (imported, scored) in enumerate(zip(*stored, strict=True)):
         for one, other in zip(imported, scored, strict=True):
             assert one == other, place
+
+
+def test_what_is_no_file_to_import_or_export_is_refused_with_what_would_be(tmp_path):
+    said = refused("import", FILES / "inspect", "--into", "x", folder=tmp_path)
+    assert said.endswith(f"Give one of its files: proctor import {FILES / 'inspect' / 'choices.json'}")
+    (tmp_path / "plain.txt").write_text("You answer politely.", "utf-8")
+    assert "It is plain text." in refused("import", "plain.txt", "--into", "x", folder=tmp_path)
+    part = FILES / "squad-datasets-5.2.0" / "data-00000-of-00001.arrow"
+    assert f"give the folder in which it is: {part.parent}." in refused("import", part, "--into", "x", folder=tmp_path)
+    said = refused("export", FILES / "h2o-test-suite.json", "out.jsonl", "--to", "parquet", folder=tmp_path)
+    assert said == "out.jsonl should end in .parquet, as --to parquet says."
+    (tmp_path / "a.jsonl").write_text('{"question": "Why?", "answer": "So.", "remark": "later"}\n', "utf-8")
+    for tool, title in (("promptfoo", "promptfoo"), ("inspect", "Inspect")):
+        lost = ok("export", "a.jsonl", f"{tool}.jsonl", "--to", tool, folder=tmp_path)
+        assert f"`remark` is not carried over: {title} has no place for it." in lost

@@ -51,7 +51,7 @@ def test_a_log_has_answers_epochs_scores_and_usage() -> None:
     ]
     assert third["question"] == "Is it open on Saturday?"
     assert list(notes.sentences(Path("log"))) == [
-        "log:3: system messages not carried over (2 times): instructions are the bot's own."
+        "log:3: system messages are not carried over (2 times): instructions are the bot's own."
     ]
 
 
@@ -96,8 +96,8 @@ def test_sample_files_are_questions() -> None:
     of_json, notes = read(GOLDEN / "samples.json")
     assert of_json[0]["expected_answers"] == ["14 days", "two weeks"]
     assert list(notes.sentences(Path("s"))) == [
-        "s:3: system messages not carried over: instructions are the bot's own.",
-        "s:3: `sandbox` of samples not carried over: a bot brings its own.",
+        "s:3: system messages are not carried over: instructions are the bot's own.",
+        "s:3: `sandbox` of samples is not carried over: a bot brings its own.",
     ]
 
 

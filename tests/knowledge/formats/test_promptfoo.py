@@ -37,7 +37,7 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 def test_200_answers_get_the_verdicts_and_scores_that_promptfoo_gave_them(tmp_path: Path) -> None:
     told = json.loads((GOLDEN / "verdicts.json").read_text())["rows"]
     rows, notes = read(GOLDEN / "verdicts_config.json")
-    assert [loss.what for loss in notes.losses.values()] == ["the provider 'echo'"]
+    assert [loss.what for loss in notes.losses.values()] == ["the provider 'echo' is"]
     answers = [
         {
             "id": f"q{number}",
@@ -91,7 +91,7 @@ def test_an_expression_that_python_reads_otherwise_is_named(tmp_path: Path, patt
     if pattern == "(?i)a":  # Python's alone: promptfoo itself fails it
         return
     assert "assertions" not in rows[0]
-    assert next(notes.sentences(Path("t"))) == "t:1: `regex` not carried over: Python has no such expression."
+    assert next(notes.sentences(Path("t"))) == "t:1: `regex` is not carried over: Python has no such expression."
 
 
 def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
@@ -149,10 +149,10 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
     assert suite["bots"]["our bot / short"]["headers"] == {"Authorization": "Bearer $BOT_KEY"}
     assert suite["bots"]["our bot / short"]["answer"] == "reply.text"
     assert list(notes.sentences(Path("c.yaml"))) == [
-        "c.yaml:28: `javascript` not carried over (3 times): it runs code; write it as a metric in Python.",
-        "c.yaml:49: options.transform not carried over: answers are checked as the bot gives them.",
-        "c.yaml: the provider 'echo' not carried over: it answers with the prompt, and nothing is measured by that.",
-        "c.yaml: the provider 'file://provider.js' not carried over: it runs code that is not Python; put it behind"
+        "c.yaml:28: `javascript` is not carried over (3 times): it runs code; write it as a metric in Python.",
+        "c.yaml:49: options.transform is not carried over: answers are checked as the bot gives them.",
+        "c.yaml: the provider 'echo' is not carried over: it answers with the prompt, and nothing is measured by that.",
+        "c.yaml: the provider 'file://provider.js' is not carried over: it runs code that is not Python; put it behind"
         " HTTP.",
     ]
 
@@ -160,7 +160,7 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
 def test_an_imported_config_is_a_suite_that_can_be_run(tmp_path: Path) -> None:
     made = program("import", CONFIG, "--into", "suite", folder=tmp_path)
     assert made.returncode == 0, made.stderr
-    assert "28: `javascript` not carried over (3 times): it runs code" in made.stdout + made.stderr
+    assert "28: `javascript` is not carried over (3 times): it runs code" in made.stdout + made.stderr
     assert (tmp_path / "suite" / "rubrics" / "promptfoo_1.md").read_text().startswith("The answer is polite")
     keys = {**os.environ, "OPENAI_API_KEY": "k", "BOT_KEY": "k"}
     done = program("run", "suite", "--dry-run", folder=tmp_path, env=keys)
@@ -235,9 +235,9 @@ def test_a_table_has_the_assertions_of_its_cells() -> None:
     assert (rows[0]["tags"], rows[0]["description"]) == (["faq", "returns"], "return window")
     assert rows[2]["assertions"][0] == {"check": "edit_distance", "text": "Can I reserve a bike!", "threshold": 9.0}
     assert {loss.what for loss in notes.losses.values()} == {
-        "`javascript`",
-        "a rubric of single tests",
-        "the provider 'echo'",
+        "`javascript` is",
+        "a rubric of single tests is",
+        "the provider 'echo' is",
     }
 
 
@@ -329,7 +329,7 @@ def test_a_python_expression_that_javascript_lacks_is_named(tmp_path: Path) -> N
     row = {"question": "q", "id": "1", "assertions": [{"check": "regex", "pattern": "(?i)berlin"}]}
     form.format.write([row], tmp_path / "out.yaml", notes)
     assert list(notes.sentences(Path("o"))) == [
-        "o: the assertion regex not carried over: promptfoo has none with the same verdict."
+        "o: the assertion regex is not carried over: promptfoo has none with the same verdict."
     ]
     assert javascript_pattern(r"(?i)a") is None
 

@@ -54,7 +54,7 @@ def there_and_back(name, ending, rows):
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"x{ending}"
         notes = Notes()
-        format_of(name).write(iter(rows), path, notes)
+        format_of(name).written(iter(rows), path, notes)
         source, found = opened(path)
         assert found.format.name == name, found
         return list(recorded_in(source)), {loss.what for loss in notes.losses.values()}
@@ -124,7 +124,7 @@ def test_nothing_that_both_sides_know_is_lost_and_the_rest_is_named(name, ending
         assert there == wanted
     for what in ("constraints", "evidence"):
         if what not in known and any(what in row for row in rows) and name != "openai-chat":
-            assert f"`{what}` are" in lost, (what, lost)
+            assert f"`{what}` is" in lost, (what, lost)
     if "all expected" not in known and any(len(row["expected_answers"]) > 1 for row in rows):
         assert "accepted answers after the first are" in lost
 
@@ -142,7 +142,7 @@ def test_a_corpus_with_queries_and_judgements_is_the_same(corpus, data):
     beir = format_of("beir")
     with TemporaryDirectory() as folder:
         notes = Notes(documents=lambda: iter(documents))
-        beir.write(iter(rows), Path(folder), notes)
+        beir.written(iter(rows), Path(folder), notes)
         assert not notes.losses
         assert list(beir.documents(Path(folder), Notes())) == documents
         read = [row for _, row in beir.read(Path(folder), Notes())]
