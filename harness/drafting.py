@@ -48,6 +48,7 @@ from ..metrics import Block, JudgeCall, JudgeUnavailable, NotApplicable, Reading
 from ..metrics.judge.call import TEXT, Answer, ObjectCall, record, several
 from ..metrics.judge.replies import Malformed, read_list
 from ..reports import check_file, whole_file
+from ..reports import count as counted
 from ..reports.store import RowWriter, Store, VectorCache
 from .run import tokens
 from .run.isolation import Interrupts, undisturbed
@@ -401,7 +402,7 @@ def _by_model(
     if options.only_planned:
         asyncio.run(judging.close())
         return made
-    number = f"{_calls(made.calls)}, about {sum(made.tokens):,} tokens"
+    number = f"{counted(made.calls, 'question-writing call')}, about {sum(made.tokens):,} tokens"
     notify(f"{made.by} is asked {number}; cached answers are not asked again.")
     store = Store.open(options.database)
     try:
@@ -428,10 +429,6 @@ def _not_read(documents: Sequence[Document]) -> Iterator[str]:
             f"{len(others):,} documents are not in English ({some})"
         )  # fmt: skip
         yield f"{which}: rules make no drafts there, a language model does (--judge openai:NAME)."
-
-
-def _calls(number: int) -> str:
-    return "1 question-writing call" if number == 1 else f"{number:,} question-writing calls"
 
 
 def _tokens(calls: Sequence[DraftCall]) -> tuple[int, int]:

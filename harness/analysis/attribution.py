@@ -28,7 +28,7 @@ from ..suite import choose_judge
 from .corpus import read_answers
 
 if TYPE_CHECKING:
-    from ...bots import BuiltBot, Context
+    from ...bots import Context
     from ...knowledge import Document, Evidence, Question
     from ...reports.compare import ScoreTable
     from ...reports.store import Store
@@ -144,12 +144,11 @@ def knowing_bots(corpus: CorpusIndex, names: Collection[str], options: RunConfig
         corpus.loaded, wanted, corpus.embedder, corpus.environ, lambda: Knowledge(corpus.documents),
         local_models=options.local_models,
     )  # fmt: skip
-    taking = (_taking(bot, corpus) if isinstance(bot, TargetBot) else bot for bot in built)
+    taking = (
+        ReducibleTargetBot(bot, corpus.documents) if isinstance(bot, TargetBot) and bot.is_reducible else bot
+        for bot in built
+    )
     return {bot.name: bot for bot in taking if isinstance(bot, ReducibleBot)}
-
-
-def _taking(bot: TargetBot, corpus: CorpusIndex) -> BuiltBot:
-    return ReducibleTargetBot(bot, corpus.documents) if bot.is_reducible else bot
 
 
 def variant_name(bot: str, documents: frozenset[str], of_all: Sequence[str]) -> str:

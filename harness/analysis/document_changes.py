@@ -637,7 +637,12 @@ class _Comparing:
             empty,
             run=was.run,
             metric=now.metric.name,
-            edits=tuple(sorted((_edit(change, turned, credit) for change in plan.changes), key=_turned_most)),
+            edits=tuple(
+                sorted(
+                    (_edit(change, turned, credit) for change in plan.changes),
+                    key=lambda edit: -(len(edit.gained) + len(edit.lost)),
+                )
+            ),
             bots=changes,
             unexplained=tuple(
                 one.place
@@ -712,10 +717,6 @@ def _edit(
         gained=tuple(one.place for one in mine if not one.is_lost),
         lost=tuple(one.place for one in mine if one.is_lost),
     )
-
-
-def _turned_most(edit: Edit) -> int:
-    return -(len(edit.gained) + len(edit.lost))
 
 
 def _bot_change(

@@ -292,7 +292,7 @@ def wanted(nodes: Sequence[Schema]) -> str:
 def _words(node: Schema) -> str:
     if "enum" in node or "const" in node:
         choices = [str(choice) for choice in node.get("enum", (node.get("const"),))]
-        return choices[0] if len(choices) == 1 else f"one of {', '.join(choices)}"
+        return _one_of(choices)
     match node.get("type"):
         case "integer":
             return f"a whole number{_bounds(node)}"
