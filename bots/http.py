@@ -13,7 +13,7 @@ from .. import InputError
 from ..knowledge import Message
 from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
 from .building import BotResources
-from .chat.limits import AWAY, AttemptFailed, Attempts, Backoff, EndpointTimedOut, limiter_of, read_retry_after
+from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, limiter_of, passing_failure
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
 from .settings import HISTORY_PLACE, PLACE, SESSION_PLACE, HttpSettings
@@ -66,7 +66,6 @@ def _step(value: object, part: str, above: str) -> object:
 
 _PLACE = re.compile("|".join(map(re.escape, (PLACE, SESSION_PLACE))))
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
-_PASSING = {408, 409, 425, 429, *range(500, 600)} - {501, 505}  # may go well when it is tried again
 _CONNECT_SECONDS = 10.0
 _ROOM = 256  # requests in flight where the settings don't say; the engine allows fewer
 _TOOL_CALLS = ("tool_calls", "tools_called", "choices.0.message.tool_calls")  # where they are looked for by default
@@ -78,7 +77,7 @@ class _Received:
     status: int
     reason: str
     text: str
-    retry_after: float | None
+    headers: Mapping[str, str]
 
 
 class HttpBot:
@@ -211,9 +210,9 @@ class HttpBot:
         try:
             async with answered(session, self._settings.method, url, data=data, headers=headers) as response:
                 raw = await whole(response, self._settings.max_reply_mb)
-                retry_after = read_retry_after({key.lower(): each for key, each in response.headers.items()})
+                received_headers = {key.lower(): each for key, each in response.headers.items()}
                 text = raw.decode("utf-8", "replace")
-                received = _Received(response.status, response.reason or "", text, retry_after)
+                received = _Received(response.status, response.reason or "", text, received_headers)
         except (aiohttp.InvalidURL, aiohttp.ClientConnectorCertificateError) as wrong:
             raise BotMisconfigured(f"{self._place} can't be asked: {self._scrubbed(str(wrong))}") from None
         except aiohttp.ConnectionTimeoutError:
@@ -231,11 +230,8 @@ class HttpBot:
         if status < 400:
             return
         status_line = f"HTTP {status} {received.reason}".rstrip()
-        if status in _PASSING:
-            wait = received.retry_after
-            raise AttemptFailed(
-                status_line, throttled=status == 429 or wait is not None, unreachable=status in AWAY, retry_after=wait
-            )
+        if passing := passing_failure(status, status_line, received.headers):
+            raise passing
         quoted = self._quoted(received.text)
         if status in (401, 403):
             raise BotMisconfigured(f"{self._place} does not let us in ({status_line}): {quoted} Check the headers.")

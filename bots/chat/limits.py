@@ -146,6 +146,7 @@ class EndpointTimedOut(Exhausted, TimeoutError):  # noqa: N818 - as above
     """The last attempt ran into its time limit."""
 
 
+_PASSING: Final = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 AWAY: Final = frozenset({502, 503, 504})  # HTTP statuses by which a proxy says that nobody is behind it
 
 
@@ -190,6 +191,21 @@ class Backoff:
         """Seconds to wait after so many failed attempts, from 1."""
         full = min(self.ceiling, self.first * 2.0 ** (failed - 1))
         return full * (1 - self._random.random() / 2)
+
+
+def passing_failure(status: int, message: str, headers: Mapping[str, str]) -> AttemptFailed | None:
+    """What an error status of HTTP means that may go well when it is tried again; None for other statuses.
+
+    Args:
+        status: of the answer.
+        message: what is said of it.
+        headers: of the answer; looked up in lower case.
+    """
+    if status not in _PASSING:
+        return None
+    wait = read_retry_after(headers)
+    throttled = status == 429 or wait is not None
+    return AttemptFailed(message, throttled=throttled, unreachable=status in AWAY, retry_after=wait)
 
 
 def read_retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

@@ -10,7 +10,6 @@ from ..bot import BotMisconfigured, BotRefused, Usage
 from ..http_replies import MOST_MB
 from ..redaction import redacted, redacted_url, redactor, without_url_secrets
 from .limits import (
-    AWAY,
     PATIENCE,
     AttemptFailed,
     Attempts,
@@ -19,7 +18,7 @@ from .limits import (
     EndpointFailed,
     Turnstile,
     limiter_of,
-    read_retry_after,
+    passing_failure,
 )
 from .model import ChatRequest, Completion
 from .openai_client import (
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 
 OPENAI_URL = "https://api.openai.com/v1"
-_PASSING = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 _TOO_LONG = ("context length", "context_length", "context window", "maximum context", "too many tokens")
 _FILTERED = ("content_filter", "content filter", "content_policy", "content policy", "content management")
 # The endpoint was asked to enforce JSON, and the model broke it: the next attempt may succeed.
@@ -211,11 +209,8 @@ class Endpoint:
         code, message = error.status_code, self._message(error)
         if error.code == "insufficient_quota" or code == 402:
             return BotMisconfigured(f"The account at {self.place} has no credit left ({message}).")
-        if code in _PASSING:
-            wait = read_retry_after(error.response.headers)
-            return AttemptFailed(
-                message, throttled=code == 429 or wait is not None, unreachable=code in AWAY, retry_after=wait
-            )
+        if passing := passing_failure(code, message, error.response.headers):
+            return passing
         if code in (401, 403):
             return BotMisconfigured(f"The endpoint {self.place} refused the API key ({message}): {self._key_advice()}")
         if code in (400, 413, 422):

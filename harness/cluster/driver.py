@@ -32,10 +32,9 @@ from ..run.queues import (
     Todo,
     Unit,
     Waiting,
+    cached_turns,
     conversation_key,
-    exchange,
     lease_key,
-    next_turn,
     stored_rows,
 )
 from .cluster import Cluster, WorkerHandle, WorkerLost
@@ -318,16 +317,11 @@ class Driver:
 
     def _is_complete(self, bot_queue: BotQueue, conversation: Conversation) -> bool:
         """Whether all turns of a conversation are answered and scored; nobody knows it of a simulated user's."""
+        engine = self._engine
         if conversation.simulation is not None:
             return False
-        engine = self._engine
-        history = [*conversation.items[0].question.history]
-        for item in conversation.items:
-            row, work = next_turn(bot_queue, engine.run_results, engine.run, engine.own_only, item, history)
-            if work is not None or row.reply_id is None:
-                return False
-            history += exchange(item.question, engine.run_results.load_reply(row.reply_id).answer)
-        return True
+        turns = list(cached_turns(bot_queue, engine.run_results, engine.run, engine.own_only, conversation))
+        return len(turns) == len(conversation.items) and all(left is None for *_, left in turns)
 
     def _was_complete(self, bot_queue: BotQueue, rows: int) -> None:
         bot_queue.cached += rows

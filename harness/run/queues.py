@@ -406,25 +406,22 @@ def cached_items(
         found = [(single[place], each.reply_id, each.question_id) for place, each in cached.items()]
         for unit in chunk:
             if isinstance(unit, Conversation) and unit.simulation is None:
-                found += _cached_turns(bot_queue, run_results, run, own_only, unit)
+                turns = list(cached_turns(bot_queue, run_results, run, own_only, unit))
+                if len(turns) == len(unit.items) or not keeps_memory(bot_queue.bot):  # else it is asked all anew
+                    found += [(item, row.reply_id, row.question_id) for item, row, _ in turns if row.reply_id]
         yield found
 
 
-def _cached_turns(
+def cached_turns(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
-) -> Iterator[tuple[Item, int, int | None]]:
-    """The first turns of a conversation that need not be asked for: what comes after them depends on answers.
-
-    Of a bot with a memory of its own, all or none.
-    """
-    if keeps_memory(bot_queue.bot) and not is_complete(bot_queue, run_results, run, own_only, conversation):
-        return
+) -> Iterator[tuple[Item, Row, Todo | None]]:
+    """The first turns of a conversation with an answer that follows from those before it; each with what it needs."""
     history = [*conversation.items[0].question.history]
     for item in conversation.items:
-        row, _ = next_turn(bot_queue, run_results, run, own_only, item, history)
+        row, left = next_turn(bot_queue, run_results, run, own_only, item, history)
         if row.reply_id is None:
             return
-        yield item, row.reply_id, row.question_id
+        yield item, row, left
         history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
 
 
@@ -432,13 +429,8 @@ def is_complete(
     bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
 ) -> bool:
     """Whether every turn of a conversation has an answer that follows from the answers before it."""
-    history = [*conversation.items[0].question.history]
-    for item in conversation.items:
-        row, _ = next_turn(bot_queue, run_results, run, own_only, item, history)
-        if row.reply_id is None:
-            return False
-        history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
-    return True
+    turns = cached_turns(bot_queue, run_results, run, own_only, conversation)
+    return sum(1 for _ in turns) == len(conversation.items)
 
 
 def exchange(question: Question, answer: str | None) -> tuple[Message, ...]:
