@@ -1,7 +1,9 @@
-"""Messages of other tools as questions and turns, turns as messages, and the free-form objects of tracing tools."""
+"""What formats share: messages as questions and turns, free-form objects of tracing tools, pieces of written rows."""
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Final
 
 from ..questions.rows import Row
@@ -170,6 +172,19 @@ def listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def as_object(value: object) -> dict[str, Any]:
+    """An object; empty where there is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def write_table(lines: Sequence[Mapping[str, object]], path: Path) -> None:
+    """Write CSV with a column for each key that any line has."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for line in lines for key in line)))
+        writer.writeheader()
+        writer.writerows(lines)
+
+
 def contexts_of(row: Row) -> list[tuple[str, str]]:
     """(text, document) of each context of a row; blank where the document is not known."""
     pairs = (each if isinstance(each, dict) else {"text": each} for each in listed(row.get("contexts")))
@@ -182,3 +197,8 @@ def first_expected(row: Row, notes: Notes, title: str) -> str | None:
     if len(expected) > 1:
         notes.lose("accepted answers after the first are", f"{title} has one expected answer")
     return expected[0] if expected else None
+
+
+def listed_calls(calls: object) -> list[dict[str, Any]]:
+    """Tool calls, each as an object; a text is the name of a tool."""
+    return [call if isinstance(call, dict) else {"name": str(call)} for call in listed(calls)]

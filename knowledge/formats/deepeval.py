@@ -1,7 +1,5 @@
 """DeepEval: goldens, test cases and conversational goldens as JSON, JSONL or CSV, and saved test runs."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,9 +13,10 @@ from .chat_messages import (
     conversation_row,
     first_expected,
     in_conversations,
-    listed,
+    listed_calls,
     messages_of,
     turns_of,
+    write_table,
 )
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import records, whole_json
@@ -254,15 +253,11 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
 
 def _write_table(groups: Iterable[Sequence[Row]], path: Path, notes: Notes) -> None:
     goldens = [_golden(group, notes) for group in groups]
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for golden in goldens for key in golden)))
-    writer.writeheader()
     for golden in goldens:
         for context in [*golden.get("retrieval_context", []), *golden.get("context", [])]:
             if "|" in context:
                 notes.lose("the bounds of a context with | in it are", "DeepEval joins contexts by |; write .json")
-        writer.writerow({key: _as_cell(key, value) for key, value in golden.items()})
-    path.write_text(text.getvalue(), "utf-8", newline="")
+    write_table([{key: _as_cell(key, value) for key, value in golden.items()} for golden in goldens], path)
 
 
 def _as_cell(key: str, value: object) -> object:
@@ -292,7 +287,7 @@ def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
             "input_token_count": last.get("tokens_in"),
             "output_token_count": last.get("tokens_out"),
             "token_cost": last.get("cost"),
-            "expected_tools": [_their_call(each) for each in listed(last.get("expected_tools"))] or None,
+            "expected_tools": [_their_call(each) for each in listed_calls(last.get("expected_tools"))] or None,
         }
     if last.get("reference_contexts"):
         made["context"] = last["reference_contexts"]
@@ -308,13 +303,12 @@ def _of_answer(row: Row) -> dict[str, Any]:
         made["retrieval_context"] = [
             f"deepeval_source={name},deepeval_context={text}" if name else text for text, name in contexts_of(row)
         ]
-    if calls := listed(row.get("tool_calls")):
+    if calls := listed_calls(row.get("tool_calls")):
         made["tools_called"] = [_their_call(each) for each in calls]
     return made
 
 
-def _their_call(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of a row
-    call = given if isinstance(given, dict) else {"name": str(given)}
+def _their_call(call: dict[str, Any]) -> dict[str, Any]:
     made = {"name": call.get("name"), "type": "FUNCTION", "inputParameters": call.get("arguments") or None}
     return {key: value for key, value in (made | {"output": call.get("result")}).items() if value is not None}
 

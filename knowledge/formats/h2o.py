@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from ..questions.rows import Row
-from .chat_messages import contexts_of, first_expected
+from .chat_messages import contexts_of, first_expected, listed
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import head_of, records, whole_json
 
@@ -76,27 +76,23 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
 
 
 def _cases(whole: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], object]]:
-    for test in _listed(whole.get("tests")):
-        for case in _listed(test.get("test_cases") if isinstance(test, dict) else None):
+    for test in listed(whole.get("tests")):
+        for case in listed(test.get("test_cases") if isinstance(test, dict) else None):
             if isinstance(case, dict):
                 yield case, test.get("documents")
-    inputs = [*_inputs(whole.get("dataset")), *_listed(whole.get("results")), *_listed(whole.get("inputs"))]
+    inputs = [*_inputs(whole.get("dataset")), *listed(whole.get("results")), *listed(whole.get("inputs"))]
     for case in inputs or _inputs(whole.get("raw_dataset")):
         if isinstance(case, dict):
             yield case, None
 
 
 def _inputs(dataset: object) -> list[Any]:
-    return _listed(dataset.get("inputs")) if isinstance(dataset, dict) else []
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return listed(dataset.get("inputs")) if isinstance(dataset, dict) else []
 
 
 def _bot_names(whole: Mapping[str, Any]) -> dict[str, str]:
     """The models of a lab by key; two of one name are told apart by the beginning of their keys."""
-    models = [each for each in _listed(whole.get("models")) if isinstance(each, dict) and each.get("key")]
+    models = [each for each in listed(whole.get("models")) if isinstance(each, dict) and each.get("key")]
     names = [str(each.get("llm_model_name") or each.get("name") or each["key"]) for each in models]
     return {
         str(each["key"]): f"{name} ({str(each['key'])[:8]})" if names.count(name) > 1 else name
@@ -143,9 +139,9 @@ def _note_losses(case: Mapping[str, Any], line: int, notes: Notes) -> None:
         notes.lose("`relationships` are", "questions that belong together share a tag or a source document", line)
     if any(
         isinstance(part, dict) and part.get("metrics")
-        for meta in _listed(case.get("actual_output_meta"))
+        for meta in listed(case.get("actual_output_meta"))
         if isinstance(meta, dict)
-        for part in _listed(meta.get("data"))
+        for part in listed(meta.get("data"))
     ):
         notes.lose("scores of parts of an answer are", "scores here are of whole answers", line)
 
@@ -153,7 +149,7 @@ def _note_losses(case: Mapping[str, Any], line: int, notes: Notes) -> None:
 def _scores(case: Mapping[str, Any], line: int, notes: Notes) -> dict[str, object]:
     """The metrics of a result: under ``metrics`` in JSON, as columns in a frame."""
     found: dict[str, object] = {}
-    for each in _listed(case.get("metrics")):
+    for each in listed(case.get("metrics")):
         if isinstance(each, dict) and each.get("key"):
             value = each.get("value")
             if value is not None and _number(value) is None:
@@ -219,7 +215,7 @@ def _shared(row: Row, constraints: str) -> dict[str, Any]:
 def _corpus(row: Row) -> list[str]:
     if row.get("source_document"):
         return [str(row["source_document"])]
-    return [str(each) for each in _listed(row.get("corpus"))]
+    return [str(each) for each in listed(row.get("corpus"))]
 
 
 def _lab(rows: list[Row]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ..documents.document import storable_value
 from ..paths import unreadable
 from ..questions.row_files import MOST_IN_MEMORY, file_kind
 from ..questions.rows import Row
+from .chat_messages import as_object
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import parsed_json, records, whole_json
 
@@ -106,7 +107,7 @@ def _question(sample: Item, line: int, path: Path, notes: Notes) -> Row:
         expected = _of_choices(expected, choices)
     if expected:
         row["expected_answers"] = expected
-    metadata = dict(_object(sample.get(_METADATA)))
+    metadata = dict(as_object(sample.get(_METADATA)))
     row |= {key: metadata.pop(key) for key in _OF_PROCTOR if key in metadata}
     if metadata:
         row[_METADATA] = metadata
@@ -136,10 +137,6 @@ def options(choices: Sequence[str]) -> str:
     'A) yes\nB) no'
     """
     return "\n".join(f"{_letter(place)}) {choice}" for place, choice in enumerate(choices))
-
-
-def _object(value: object) -> Item:
-    return value if isinstance(value, dict) else {}
 
 
 def _letter(place: int) -> str:
@@ -201,7 +198,7 @@ def _resolved(text: str, sample: Item) -> str:
 
 def _logged(header: Item, samples: Iterable[tuple[int, object]], path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     """The samples of a log with answers and scores; the header says which model answered."""
-    about = _object(header.get("eval"))
+    about = as_object(header.get("eval"))
     packages = about.get("packages")
     notes.version = str(packages.get("inspect_ai") or "") if isinstance(packages, dict) else ""
     notes.metrics |= dict.fromkeys(_rated(about.get("scorers")), RATE)
@@ -221,7 +218,7 @@ def _answered(sample: Item, bot: str, number: int, path: Path, notes: Notes) -> 
     row["bot"] = bot
     epoch = sample.get("epoch")
     row["repeat"] = epoch - 1 if isinstance(epoch, int) and epoch > 0 else 0
-    output = _object(sample.get("output"))
+    output = as_object(sample.get("output"))
     error = sample.get("error")
     answer = output.get("completion")
     if answer is None and output.get("choices"):
@@ -452,7 +449,7 @@ def _sample(row: Row) -> Item:
     if isinstance(history, (list, tuple)) and history:
         sample["input"] = [*({"role": each["role"], "content": each["content"]} for each in history),
                            {"role": "user", "content": sample["input"]}]  # fmt: skip
-    metadata = dict(_object(row.get(_METADATA)))
+    metadata = dict(as_object(row.get(_METADATA)))
     metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
     if metadata:
         sample[_METADATA] = metadata

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..questions.rows import Row
+from .chat_messages import listed
 from .format import Format, Head, Notes
 from .reading import records
 
@@ -25,26 +26,24 @@ def _detect(head: Head) -> str | None:
 
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     for line, given in records(path):
-        spoken = [_message(each) for each in _listed(given.get("input"))]
+        spoken = [_message(each) for each in listed(given.get("input"))]
         row: Row = {"id": given.get("task_id"), "question": spoken[-1]["content"] if spoken else None}
         if spoken[:-1]:
             row["history"] = spoken[:-1]
-        targets = [
-            each["text"] for each in _listed(given.get("targets")) if isinstance(each, dict) and each.get("text")
-        ]
+        targets = [each["text"] for each in listed(given.get("targets")) if isinstance(each, dict) and each.get("text")]
         if targets:
             row["expected_answers"] = targets
-        places = [_place(each) for each in _listed(given.get("contexts")) if isinstance(each, dict)]
+        places = [_place(each) for each in listed(given.get("contexts")) if isinstance(each, dict)]
         if places:
             row["evidence"] = [[each for each in places if each["document"]]]
-        label = [str(each).upper() for name in ("Answerability", "answerability") for each in _listed(given.get(name))]
+        label = [str(each).upper() for name in ("Answerability", "answerability") for each in listed(given.get(name))]
         if label:
             row["answerable"] = not any("UNANSWERABLE" in each for each in label)
-        tags = [str(each) for name in _LABELS for each in _listed(given.get(name))]
+        tags = [str(each) for name in _LABELS for each in listed(given.get(name))]
         row |= {"tags": tags} if tags else {}
         if group := given.get("conversation_id"):
             row["source_document"] = str(group)  # turns of one conversation are alike
-        predictions = [each.get("text") for each in _listed(given.get("predictions")) if isinstance(each, dict)]
+        predictions = [each.get("text") for each in listed(given.get("predictions")) if isinstance(each, dict)]
         row |= {"answer": predictions[0]} if predictions else {}
         if len(predictions) > 1:
             notes.lose("predictions after the first are", "a row has one answer", line)
@@ -59,10 +58,6 @@ def _message(given: Any) -> dict[str, Any]:  # noqa: ANN401 - of their JSON
 
 def _place(given: dict[str, Any]) -> dict[str, str]:
     return {"document": str(given.get("document_id") or ""), "quote": str(given.get("text") or "")}
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 FORMAT = Format("mtrag", "MTRAG", _detect, _read)

@@ -14,6 +14,7 @@ from ..paths import unreadable
 from ..questions.row_files import file_kind
 from ..questions.rows import Row, decoded_whole
 from ..yaml_loading import YamlTooMuch, composed
+from .chat_messages import as_object
 from .format import RATE, Format, Head, Metric, Notes
 from .promptfoo_assertions import (
     Prompt,
@@ -275,7 +276,7 @@ class _Config:
             return prompt.text
 
     def _lose_rest(self, test: Item, line: int) -> None:
-        options = _object(test.get("options"))
+        options = as_object(test.get("options"))
         for key in ("transform", "postprocess", "transformVars", "prefix", "suffix", "rubricPrompt"):
             if options.get(key):
                 self.notes.lose(f"options.{key} is", "answers are checked as the bot gives them", line)
@@ -747,7 +748,7 @@ def _results(results: list[Item], prompts: Sequence[Prompt], notes: Notes) -> It
 
 
 def _answered(result: Item, row: Row) -> Row:
-    response = _object(result.get("response"))
+    response = as_object(result.get("response"))
     output = response.get("output")
     row["answer"] = (
         None if output is None else output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
@@ -786,7 +787,7 @@ def _scores(result: Item, notes: Notes) -> dict[str, object]:
             "reason": " ".join(failed),
         }
         notes.metrics.setdefault(name, RATE)
-    for name, value in _object(result.get("namedScores") or graded.get("namedScores")).items():
+    for name, value in as_object(result.get("namedScores") or graded.get("namedScores")).items():
         if name.replace(":", "-") not in scores and isinstance(value, (int, float)):
             scores[name.replace(":", "-")] = float(value)  # of an assert-set
             notes.metrics.setdefault(name.replace(":", "-"), RATE)
@@ -861,10 +862,6 @@ def _plain(node: Any, construct: Any, path: Path) -> Any:  # noqa: ANN401 - of a
             raise InputError(f"{place}: the tag {node.tag} is not read; leave it out.")
 
 
-def _object(value: object) -> Item:
-    return value if isinstance(value, dict) else {}
-
-
 def _without_lines(value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
     if isinstance(value, dict):
         return {key: _without_lines(each) for key, each in value.items() if key != _LINE}
@@ -931,7 +928,7 @@ def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
 
 
 def _test_of(row: Row, notes: Notes) -> Item:
-    variables = _object(row.get("vars"))
+    variables = as_object(row.get("vars"))
     test: Item = {"vars": {"question": _raw(str(row["question"])), **variables}}
     if isinstance(row.get("description"), str):
         test["description"] = row["description"]
@@ -953,7 +950,7 @@ def _test_of(row: Row, notes: Notes) -> Item:
     asserts += [each for each in map(_of_constraint, _constraints(row)) if each is not None]
     if asserts:
         test["assert"] = [_literal(each) for each in asserts]
-    metadata = dict(_object(row.get("metadata")))
+    metadata = dict(as_object(row.get("metadata")))
     metadata |= {key: row[key] for key in _OF_PROCTOR if row.get(key) not in (None, "", [], ())}
     if metadata:
         test["metadata"] = metadata

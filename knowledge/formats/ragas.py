@@ -1,8 +1,6 @@
 """Ragas: evaluation datasets, test sets and result frames of versions 0.1 to 0.4, as JSONL, JSON or CSV."""
 
 import ast
-import csv
-import io
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,7 +9,16 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from ..questions.rows import Row
-from .chat_messages import contexts_of, conversation_row, first_expected, in_conversations, messages_of, turns_of
+from .chat_messages import (
+    contexts_of,
+    conversation_row,
+    first_expected,
+    in_conversations,
+    listed_calls,
+    messages_of,
+    turns_of,
+    write_table,
+)
 from .format import RATE, Format, Head, Metric, Notes
 from .reading import records
 
@@ -233,7 +240,7 @@ def _sample(rows: list[Row], notes: Notes) -> dict[str, Any]:
         if key in last:
             sample.setdefault(key, last[key])
     if calls := last.get("expected_tools"):
-        sample["reference_tool_calls"] = [_their_call(call) for call in _listed_calls(calls)]
+        sample["reference_tool_calls"] = [_their_call(call) for call in listed_calls(calls)]
     scores: Any = last.get("scores") or {}
     sample |= scores
     return {key: value for key, value in sample.items() if value is not None}
@@ -254,17 +261,12 @@ def _messages(rows: list[Row]) -> Iterator[dict[str, Any]]:
         if each["role"] == "user":
             yield {"content": each["content"], "type": "human"}
             continue
-        calls = _listed_calls(each.get("row", {}).get("tool_calls"))
+        calls = listed_calls(each.get("row", {}).get("tool_calls"))
         if calls:
             said = [call["result"] for call in calls if call.get("result") is not None]
             yield {"content": "", "type": "ai", "tool_calls": [_their_call(call) for call in calls]}
             yield from ({"content": str(one), "type": "tool"} for one in said)
         yield {"content": each["content"], "type": "ai"}
-
-
-def _listed_calls(given: object) -> list[dict[str, Any]]:
-    calls = given if isinstance(given, list) else []
-    return [call if isinstance(call, dict) else {"name": str(call)} for call in calls]
 
 
 def _their_call(call: dict[str, Any]) -> dict[str, Any]:
@@ -273,20 +275,11 @@ def _their_call(call: dict[str, Any]) -> dict[str, Any]:
 
 def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:
     samples = (_sample(group, notes) for group in in_conversations(rows))
+    if path.suffix.lower() == ".csv":
+        write_table(list(samples), path)
+        return
     with path.open("wb") as file:
-        if path.suffix.lower() == ".csv":
-            _write_table(samples, file)
-            return
         file.writelines(orjson.dumps(sample) + b"\n" for sample in samples)
-
-
-def _write_table(samples: Iterable[dict[str, Any]], file: Any) -> None:  # noqa: ANN401 - a binary file
-    held = list(samples)  # a table's columns are known when all rows were seen
-    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-    writer = csv.DictWriter(text, list(dict.fromkeys(key for sample in held for key in sample)))
-    writer.writeheader()
-    writer.writerows(held)
-    text.detach()
 
 
 _CARRIED: Final = frozenset({
