@@ -441,7 +441,7 @@ def _file_rows(source: RowSource, bots: Sequence[str], tool: str) -> Iterator[Ro
 
 
 def _check_ending(made: Format, out: Path, to: str) -> None:
-    if f".{to}" in made.endings and out.suffix.lower() != f".{to}":  # csv, parquet and so on are names of ours
+    if to in ("csv", "tsv", "parquet") and out.suffix.lower() != f".{to}":  # names of ours; json may mean lines of it
         raise InputError(f"{out} should end in .{to}, as --to {to} says.")
     if made.endings[0] and out.suffix.lower() not in made.endings:
         raise InputError(f"{out} should end in {' or '.join(made.endings)}, which {made.title} reads.")
