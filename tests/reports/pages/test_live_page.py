@@ -153,6 +153,7 @@ def test_buttons_of_a_part_that_was_drawn_anew_work(shown: Shown, tmp_path: Path
         shown.run("window.redrawn = []; addEventListener('redrawn', ({target}) => redrawn.push(target.id))")
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("DELETE FROM scores WHERE reply_id = 1")
+            connection.execute("INSERT INTO run_changes VALUES (1, 1) ON CONFLICT DO UPDATE SET number = number + 1")
             connection.commit()
         shown.wait("return window.redrawn.includes('manifest')")
         assert "questions" not in shown.run("return window.redrawn")

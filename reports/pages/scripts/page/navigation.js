@@ -7,13 +7,11 @@ function showView(name) {
   const chosen = views.find((view) => view.id === name) ?? views[0];
   for (const view of views) view.hidden = view !== chosen;
   for (const link of links) {
-    if (link.hash !== `#${chosen.id}`) {
-      link.removeAttribute("aria-current");
-      continue;
-    }
-    link.setAttribute("aria-current", "page");
-    const bar = link.parentElement; // on a phone the chosen one may be beyond its edge
-    bar.scrollLeft = link.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+    const isChosen = link.hash === `#${chosen.id}`;
+    if (isChosen === link.hasAttribute("aria-current")) continue;
+    if (!isChosen) link.removeAttribute("aria-current");
+    else link.setAttribute("aria-current", "page");
+    if (isChosen) link.parentElement.scrollLeft = link.offsetLeft - (link.parentElement.clientWidth - link.offsetWidth) / 2;
   }
 }
 
