@@ -338,9 +338,11 @@ def _same_answers(
         return False
     if not np.array_equal(baseline.answer_hashes[baseline_places], candidate.answer_hashes[candidate_places]):
         return False
-    pairs = [(baseline.latency_ms, candidate.latency_ms)]
-    pairs += [(baseline.values[name], candidate.values[name]) for name in metrics]
-    return all(np.array_equal(one[baseline_places], other[candidate_places], equal_nan=True) for one, other in pairs)
+    if not np.array_equal(baseline.latency_ms[baseline_places], candidate.latency_ms[candidate_places], equal_nan=True):
+        return False
+    scores = ((baseline.values[name][baseline_places], candidate.values[name][candidate_places]) for name in metrics)
+    # Those of a baseline file have six digits.
+    return all(np.allclose(one, other, rtol=1e-5, atol=0.0, equal_nan=True) for one, other in scores)
 
 
 def _same_words(baseline: ScoreTable, candidate: ScoreTable, baseline_places: Places, candidate_places: Places) -> bool:
