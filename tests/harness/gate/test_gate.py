@@ -278,8 +278,10 @@ BETTER = NOTING.replace('"It is " + question.split()[-1]', '"It is " + question.
 
 
 def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
-    gate = {"baseline": "kept/base.json", "margins": {"exact_match": 0.03}, "confirm": 0}
-    write_suite(tmp_path, NOTING.format(delay=0), 12, gate=gate)
+    gate = {"baseline": "kept/base.json", "margins": {"token_f1": 0.03}, "confirm": 0}
+    asks = [{"id": f"q{n}", "question": f"What is {n}", "expected_answer": f"It is {n} and so on"} for n in range(12)]
+    # Two thirds, of which a baseline file has six digits.
+    write_suite(tmp_path, NOTING.format(delay=0), asks, gate=gate, metrics=["exact_match", "token_f1"])
     (tmp_path / "kept").mkdir()
     done = proctor("gate", folder=tmp_path)
     assert (done.returncode, "which the suite names as gate.baseline" in done.stderr) == (2, True)
