@@ -85,7 +85,10 @@ def go(page: Shown, address: str) -> None:
     )
     page.wait("return !document.querySelector('[aria-busy]')")
     # Lines have no text before the browser has laid them out, which it does a frame later for those on the screen.
-    page.wait("const line = document.querySelector('.question-line'); return !line || line.innerText")
+    page.wait(
+        "const lines = [...document.querySelectorAll('.question-line')];"
+        " return !lines.length || lines.some(({ innerText }) => innerText)"
+    )
 
 
 def choose(page: Shown, name: str, value: str) -> None:
