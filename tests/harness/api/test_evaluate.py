@@ -321,6 +321,19 @@ def test_two_bots_are_compared_and_a_run_is_gated(tmp_path):
     assert "<testsuite" in lost.junit()
 
 
+@proctor.metric
+def share_of_a_page(answer: str) -> float:
+    """How much of a page the answer fills."""
+    return len(answer) / 8100
+
+
+def test_nothing_changed_where_a_baseline_file_only_rounds(tmp_path):
+    given = {"bots": {"hours": hours}, "metrics": ["exact_match", share_of_a_page], "db": tmp_path / "x.db"}
+    baseline = proctor.evaluate(QUESTIONS, name="first", progress=False, **given).baseline(tmp_path / "baseline.json")
+    again = proctor.evaluate(QUESTIONS, name="again", progress=False, **given)
+    assert "hours: unchanged, the same bot and the same 3 answers" in str(again.gate(baseline))
+
+
 @pytest.mark.parametrize(
     ("name", "begins"),
     [("r.html", b"<!doctype html>"), ("r.md", b"## evaluate"), ("r.json", b"{"), ("r.xml", b"<?xml"), ("r.zip", b"PK")],
