@@ -90,17 +90,20 @@ def own_{number}(answer: str, question: str) -> Measured:
 
 def hostile_judge() -> JudgeServer:
     """A judge that says hostile things in every reply, some of which can't be read."""
-    return JudgeServer(_judged, models=None, key=None)
+    unreadable: set[str] = set()  # requests that had such a reply: to ask once more always helps
 
+    def reply(call: Call) -> Any:
+        if len(call.body["messages"]) == 1:  # a bot asks, not the judge
+            return Answer(f"The shop opens. {ALL}", reasoning=ALL)
+        request = json.dumps(call.body, sort_keys=True)
+        if call.number % 5 == 4 and request not in unreadable:
+            unreadable.add(request)
+            return Answer(ALL, reasoning=ALL)
+        said = judged(call)
+        text = said if isinstance(said, str) else json.dumps(_worse(said))
+        return Answer(text, reasoning=ALL, finish_reason="stop")
 
-def _judged(call: Call) -> Any:
-    if len(call.body["messages"]) == 1:  # a bot asks, not the judge
-        return Answer(f"The shop opens. {ALL}", reasoning=ALL)
-    if call.number % 5 == 4:
-        return Answer(ALL, reasoning=ALL)
-    said = judged(call)
-    text = said if isinstance(said, str) else json.dumps(_worse(said))
-    return Answer(text, reasoning=ALL, finish_reason="stop")
+    return JudgeServer(reply, models=None, key=None)
 
 
 def _worse(said: Any) -> Any:
