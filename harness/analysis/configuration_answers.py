@@ -16,6 +16,7 @@ from ...reports.analysis import Configuration, ConfigurationResult, Grid
 from ...reports.compare import ScoreTable, estimate, mean_of_repeats, run_tables
 from ...reports.store import ANALYSED, OpenRun, RunResults
 from ..run import (
+    AnswerCache,
     BotQueue,
     Evaluation,
     RunConfig,
@@ -83,12 +84,11 @@ def answers_to_ask(
     expanded = expand_grid(corpus, settings.grid)
     try:
         evaluation = _evaluation(asking, grid, corpus, expanded, replace(options, only_planned=True))
-        run, run_results = open_run(evaluation.header, store), RunResults(store)
-        own_only = evaluation.header.fresh or evaluation.header.alone
+        run = open_run(evaluation.header, store)
         waiting = (
             item
             for bot_queue in evaluation.bot_queues(run)
-            for item in todo_by_row(bot_queue, run_results, run, own_only)
+            for item in todo_by_row(bot_queue, AnswerCache(RunResults(store), run))
         )
         return sum(item is not None and not item.row.cached and item.row.reply is None for item in waiting)
     finally:

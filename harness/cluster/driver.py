@@ -72,7 +72,7 @@ class Driver:
 
     def __init__(self, engine: Engine, evaluation: Evaluation, options: RunConfig) -> None:
         self._engine, self._evaluation, self._options = engine, evaluation, options
-        self._store = engine.run_results.store
+        self._store = engine.cache.results.store
         self._calls: dict[bytes, CachedCall] = {}
         self._returned: deque[_Piece] = deque()
         self._out = 0
@@ -320,7 +320,7 @@ class Driver:
         engine = self._engine
         if conversation.simulation is not None:
             return False
-        turns = list(cached_turns(bot_queue, engine.run_results, engine.run, engine.own_only, conversation))
+        turns = list(cached_turns(bot_queue, engine.cache, conversation))
         return len(turns) == len(conversation.items) and all(left is None for *_, left in turns)
 
     def _was_complete(self, bot_queue: BotQueue, rows: int) -> None:
@@ -336,10 +336,10 @@ class Driver:
     def _block(self, piece: _Piece) -> Block:
         """What leaves, with what the database knows of it by now."""
         bot_queue, engine = piece.bot_queue, self._engine
-        own_only, bot_id = engine.own_only, bot_queue.bot_id
+        run, bot_id = engine.cache.run, bot_queue.bot_id
         single = [each for each in piece.units if isinstance(each, Item) and _key(each) not in piece.done]
         talks = [each for each in piece.units if isinstance(each, Conversation)]
-        rows = list(stored_rows(bot_queue, engine.run_results, engine.run, own_only, single))
+        rows = list(stored_rows(bot_queue, engine.cache, single))
         wanted: dict[int, Wanted] = {
             row.reply_id: (row.reply_id, row.question_id, question_columns(row.question))
             for row in rows
@@ -347,15 +347,15 @@ class Driver:
         }
         for talk in talks:
             name = talk.items[0].question.conversation
-            for reply_id, question_id in conversation_rows(self._store, engine.run, bot_id, name, own_only):
+            for reply_id, question_id in conversation_rows(self._store, run, bot_id, name):
                 wanted[reply_id] = reply_id, question_id, None
         items = [*single, *(item for talk in talks for item in talk.items)]
         earlier: list[SameRequest] = []
-        if not own_only and has_earlier_versions(self._store, bot_id):
+        if not run.own_only and has_earlier_versions(self._store, bot_id):
             asks = {row.question_hash for row in rows if row.reply_id is None}
             asks |= {item.question_hash for talk in talks for item in talk.items}
             earlier = earlier_answers_to(self._store, bot_id, list(asks))
-        return Block(bot_queue.name, items, stored_answers(self._store, engine.run, list(wanted.values())), earlier)
+        return Block(bot_queue.name, items, stored_answers(self._store, run, list(wanted.values())), earlier)
 
 
 class _Over:

@@ -24,7 +24,7 @@ from ...reports.store.run import Row, bot_fingerprint
 from ...reports.store.run_results import OpenRun, RunResults
 from ..run.engine import Engine, Watcher
 from ..run.isolation import DaemonThreads, close_loop, new_loop, run_until_done, undisturbed
-from ..run.queues import BotQueue, close
+from ..run.queues import AnswerCache, BotQueue, close
 from ..run.scoring import Scorer
 from ..run.suite_run import suite_evaluation
 from .leased_limits import LeasedLimits
@@ -197,17 +197,16 @@ class Worker(Watcher):
         scorer = Scorer(plan, writer, results, evaluation.embedder, evaluation.places, judging, evaluation.models)
         elsewhere = {*plan.of_pairs, *plan.of_conversations, *evaluation.given}
         of_rows = {name: number for name, number in run.metric_ids.items() if name not in elsewhere}
-        header = evaluation.header
         return Engine(
-            replace(run, metric_ids=of_rows), results, writer, scorer, self, evaluation.redact,
-            header.fresh or header.alone, users=evaluation.users,
+            AnswerCache(results, replace(run, metric_ids=of_rows)), writer, scorer, self, evaluation.redact,
+            users=evaluation.users,
         )  # fmt: skip
 
     async def _answer(
         self, block: Block, engine: Engine, bot_queue: BotQueue, results: PartResults, writer: PartWriter
     ) -> None:
         for answer in block.cached:
-            writer.seed(answer, bot_queue.bot_id, engine.run.metric_ids)
+            writer.seed(answer, bot_queue.bot_id, engine.cache.run.metric_ids)
         if block.cached:
             await asyncio.to_thread(writer.flush)
         results.earlier = {(each.request_hash, each.repeat): each for each in block.earlier}

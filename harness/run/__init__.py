@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .local_models import RunModels, default_embedder, open_embedder
     from .manifest import MOST_DOCUMENTS
     from .progress import watching
-    from .queues import BotQueue, CachedScores, Item, todo_by_row, with_turns_before
+    from .queues import AnswerCache, BotQueue, CachedScores, Item, todo_by_row, with_turns_before
     from .recorded_run import recorded_evaluation
     from .run import Evaluation, Outcome, run_evaluation
     from .run_config import AskOptions, GivenBot, KnowledgeOptions, RunConfig, RunOptions, ScoreMetadata, ScoreOptions

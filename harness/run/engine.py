@@ -14,12 +14,13 @@ from ...bots import hears_history, keeps_memory, new_session
 from ...knowledge import Message
 from ...knowledge.questions.conversations import Simulation
 from ...metrics.declaration import exception_line
-from ...reports.store import Leases, OpenRun, Row, RowWriter, RunResults
+from ...reports.store import Leases, Row, RowWriter
 from ...reports.store.judge_cache import CallNotes
 from .asking import ask, give, not_asked
 from .isolation import EndedEarly, apart, settle
 from .queues import (
     PAUSE,
+    AnswerCache,
     BotQueue,
     Conversation,
     Ending,
@@ -72,13 +73,11 @@ class Watcher:
 class Engine:
     """One pass over all bot queues. Every row and score is handed to the writer as soon as it is known."""
 
-    run: OpenRun
-    run_results: RunResults
+    cache: AnswerCache
     writer: RowWriter
     scorer: Scorer
     watcher: Watcher
     redact: Callable[[str], str] = str
-    own_only: bool = False
     stopper: Stopper | None = None
     queues_at_once: int | None = None
     leases: Leases | None = None
@@ -174,8 +173,8 @@ class Engine:
     def todo(self, bot_queue: BotQueue) -> Iterator[Work]:
         """What is left to do in a bot queue; where other programs share the database, what is given out is leased."""
         if self.leases is None:
-            return todo(bot_queue, self.run_results, self.run, self.own_only)
-        return shared_todo(bot_queue, self.run_results, self.run, self.own_only, self.leases)
+            return todo(bot_queue, self.cache)
+        return shared_todo(bot_queue, self.cache, self.leases)
 
     def _complete(self, bot_queue: BotQueue, rows: int) -> None:
         bot_queue.cached += rows
@@ -229,7 +228,7 @@ class Engine:
     ) -> tuple[Row, Todo | None]:
         """A turn's row, and what it still needs; after a new answer, and in a new session, nothing is looked up."""
         if not (is_new or session):
-            return next_turn(bot_queue, self.run_results, self.run, self.own_only, item, history)
+            return next_turn(bot_queue, self.cache, item, history)
         work = new_turn(bot_queue, item, history)
         work.row.session = session
         return work.row, work
@@ -241,7 +240,7 @@ class Engine:
         """
         if bot_queue.stopped or (bot_queue.prepared and not keeps_memory(bot_queue.bot)):
             return ""
-        if is_complete(bot_queue, self.run_results, self.run, self.own_only, conversation):
+        if is_complete(bot_queue, self.cache, conversation):
             return ""
         await self._get_ready(bot_queue)
         return new_session() if keeps_memory(bot_queue.bot) else ""
@@ -301,7 +300,7 @@ class Engine:
             while not (message := await users.next(simulation, history, item.repeat)).ended:
                 number = len(history) // 2 + 1
                 asked = item._replace(question=turn_of(item.question, message, number, history, simulation))
-                row, _ = next_turn(bot_queue, self.run_results, self.run, self.own_only, asked, history)
+                row, _ = next_turn(bot_queue, self.cache, asked, history)
                 if (answer := self._answer_of(row)) is None:
                     await self._get_ready(bot_queue)
                     return new_session() if keeps_memory(bot_queue.bot) else ""
@@ -310,7 +309,7 @@ class Engine:
 
     def _answer_of(self, row: Row) -> str | None:
         if row.reply is None and row.reply_id is not None:
-            row.reply = self.run_results.load_reply(row.reply_id)
+            row.reply = self.cache.results.load_reply(row.reply_id)
         return None if row.reply is None else row.reply.answer
 
     async def _room(self) -> None:
@@ -338,7 +337,7 @@ class Engine:
         await self._get_ready(bot_queue)
         if row.history and not (hears_history(bot_queue.bot) or keeps_memory(bot_queue.bot)):
             bot_queue.is_deaf = True
-        same_request = None if self.own_only else self.run_results.same_request
+        same_request = None if self.cache.run.own_only else self.cache.results.same_request
         if bot_queue.stopped or not await ask(bot_queue, row, self.redact, same_request):
             return False
         bot_queue.histories_cut += bool(row.reply and row.reply.trace.get("history_messages_cut"))

@@ -46,7 +46,7 @@ from ...reports import (
 )
 from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
-from .queues import ANSWER, BotQueue, Says, Todo, todo_by_row
+from .queues import ANSWER, AnswerCache, BotQueue, Says, Todo, todo_by_row
 from .queues import Item as Asked
 from .scoring import RowFacts
 from .simulated_users import SimulateUser, UserMessage
@@ -156,6 +156,7 @@ def open_run(header: RunHeader, store: Store) -> OpenRun:
             for metric in header.metrics
             if metric.level != "run"
         },
+        own_only=header.own_only,
     )
 
 
@@ -313,11 +314,10 @@ class _Estimator:
         )
 
     def work(self) -> CostEstimate:
-        own_only = self._evaluation.header.fresh or self._evaluation.header.alone
         with asyncio.Runner() as runner:
             self._says = self._user(runner)
             for bot_queue in self._bot_queues:
-                self._analysis(bot_queue, own_only)
+                self._analysis(bot_queue)
             runner.run(self._evaluation.users.close())
         if self._evaluation.judging.is_language_model and (self._judged or self._of_conversations.metrics):
             self.made.check = self._check()
@@ -327,11 +327,11 @@ class _Estimator:
             self.made.unpriced = tuple(name for name, prices in named if prices is None)
         return self.made
 
-    def _analysis(self, bot_queue: BotQueue, own_only: bool) -> None:
+    def _analysis(self, bot_queue: BotQueue) -> None:
         """Sort the rows of a bot queue by what they still need, and add up what its bot will take."""
         groups: dict[frozenset[str], _Group] = {}
         changed: set[tuple[str, int]] = set()
-        for item in todo_by_row(bot_queue, self._run_results, self._run, own_only, self._says):
+        for item in todo_by_row(bot_queue, AnswerCache(self._run_results, self._run), self._says):
             if item is None:
                 continue
             changed.add((talk_of(item.row.question), item.row.repeat))

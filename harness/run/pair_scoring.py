@@ -14,7 +14,7 @@ from ...reports.compare import AnswerPair, StoredVerdict, save_verdicts
 from ...reports.store import OpenRun, Row, RowWriter, RunResults, Store
 from ...reports.store.database import marks
 from .isolation import apart
-from .queues import BotQueue, cached_items
+from .queues import AnswerCache, BotQueue, cached_items
 from .scoring import RowFacts, quotes_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class PairScorer:
     facts: RowFacts
     judging: Judging
 
-    async def work(self, bot_queues: Sequence[BotQueue], own_only: bool) -> None:
+    async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """Score all rows that are not scored yet."""
         if not self.plan.metrics:
             return
@@ -66,19 +66,19 @@ class PairScorer:
         if "judge" in self.plan.needs:
             await self.judging.prepare()
         for bot_queue in bot_queues:
-            for rows in self._missing(bot_queue, own_only):
+            for rows in self._missing(bot_queue):
                 for start in range(0, len(rows), AT_ONCE):
                     found = await asyncio.gather(*(self._score(*one) for one in rows[start : start + AT_ONCE]))
                     self._save([each for each in found if each is not None])
             self.writer.flush()
 
-    def _missing(self, bot_queue: BotQueue, own_only: bool) -> Iterator[list[tuple[Row, int | None, str | None]]]:
+    def _missing(self, bot_queue: BotQueue) -> Iterator[list[tuple[Row, int | None, str | None]]]:
         """Rows to score, each with id and text of the reference bot's answer, chunk by chunk."""
         bot_id = self.run.bot_ids.get(self.against)
         if bot_queue.name == self.against:
             bot_id = None
         metric_id = self.run.metric_ids[self.plan.metrics[0].id]
-        for chunk in cached_items(bot_queue, RunResults(self.store), self.run, own_only):
+        for chunk in cached_items(bot_queue, AnswerCache(RunResults(self.store), self.run)):
             known = [(item, reply, question) for item, reply, question in chunk if question is not None]
             questions = [question for *_, question in known]
             replies = [reply for _, reply, _ in known]

@@ -156,43 +156,47 @@ class Waiting(Enum):
 Work = Todo | Conversation | None
 
 
-def todo(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterator[Work]:
+@dataclass(frozen=True, slots=True)
+class AnswerCache:
+    """What the database knows of the answers and scores of a run."""
+
+    results: RunResults
+    run: OpenRun
+
+
+def todo(bot_queue: BotQueue, cache: AnswerCache) -> Iterator[Work]:
     """What is left to do in a bot queue, chunk by chunk; None stands for a row that is complete already.
 
     Kept answers are linked to the run and scored where a metric is missing. An answer that stands in the run stays
-    there, even when another run was given a newer one; with ``own_only`` no answer of another run counts at all.
+    there, even when another run was given a newer one; in an ``own_only`` run no answer of another counts at all.
     """
     units = _units(_placed(bot_queue))
     while chunk := list(itertools.islice(units, CHUNK)):
-        yield from _looked_up(bot_queue, run_results, run, own_only, chunk)
+        yield from _looked_up(bot_queue, cache, chunk)
 
 
 Says = Callable[[Simulation, Sequence[Message], int], UserMessage | None]  # what a user says next; None if not known
 
 
-def todo_by_row(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, says: Says = lambda *_: None
-) -> Iterator[Todo | None]:
+def todo_by_row(bot_queue: BotQueue, cache: AnswerCache, says: Says = lambda *_: None) -> Iterator[Todo | None]:
     """The same where nobody is asked: turns after one that has no answer yet are taken to follow expected answers.
 
     A simulated user of whom nobody knows what it says next is taken to go on to its last turn; ``says`` may know it.
     """
-    for work in todo(bot_queue, run_results, run, own_only):
+    for work in todo(bot_queue, cache):
         if not isinstance(work, Conversation):
             yield work
         elif work.simulation is not None:
-            yield from _simulated_turns(bot_queue, run_results, run, own_only, work.items[0], work.simulation, says)
+            yield from _simulated_turns(bot_queue, cache, work.items[0], work.simulation, says)
         else:
-            yield from _written_turns(bot_queue, run_results, run, own_only, work)
+            yield from _written_turns(bot_queue, cache, work)
 
 
-def _written_turns(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
-) -> Iterator[Todo | None]:
+def _written_turns(bot_queue: BotQueue, cache: AnswerCache, conversation: Conversation) -> Iterator[Todo | None]:
     history, cached, remembers = [*conversation.items[0].question.history], list[Todo | None](), False
     items = iter(conversation.items)
     for item in items:
-        row, left = next_turn(bot_queue, run_results, run, own_only, item, history)
+        row, left = next_turn(bot_queue, cache, item, history)
         if row.reply_id is None:
             # A bot with a memory of its own, as it is seen to have had one, is asked from the first turn on.
             before = conversation.items[: len(cached)] if remembers else ()
@@ -202,14 +206,14 @@ def _written_turns(
             yield from (new_turn(bot_queue, each, each.history) for each in items)
             return
         cached.append(left)
-        reply = run_results.load_reply(row.reply_id)
+        reply = cache.results.load_reply(row.reply_id)
         remembers = remembers or "session" in reply.trace
         history += exchange(item.question, reply.answer)
     yield from cached
 
 
 def _simulated_turns(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, item: Item, simulation: Simulation,
+    bot_queue: BotQueue, cache: AnswerCache, item: Item, simulation: Simulation,
     says: Says,
 ) -> Iterator[Todo | None]:  # fmt: skip
     history, is_known = list[Message](), True
@@ -220,16 +224,14 @@ def _simulated_turns(
         elif message.ended:
             return
         asked = item._replace(question=turn_of(item.question, message, number, history, simulation))
-        row, left = next_turn(bot_queue, run_results, run, own_only, asked, history)
+        row, left = next_turn(bot_queue, cache, asked, history)
         yield left
         is_known = is_known and row.reply_id is not None
-        answer = None if row.reply_id is None else run_results.load_reply(row.reply_id).answer
+        answer = None if row.reply_id is None else cache.results.load_reply(row.reply_id).answer
         history += exchange(asked.question, answer or f"{ANSWER}{number}")  # of equal ones a user would soon tire
 
 
-def shared_todo(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, leases: Leases
-) -> Iterator[Work | Waiting]:
+def shared_todo(bot_queue: BotQueue, cache: AnswerCache, leases: Leases) -> Iterator[Work | Waiting]:
     """The same where other programs may share the database: what is given out is leased.
 
     What another program works on comes last. It is ``LATER`` until it is done, and complete, or until its lease lapses.
@@ -237,7 +239,7 @@ def shared_todo(
     units, left = _units(_placed(bot_queue)), list[Unit]()
     least = size = max(LEAST_LEASED, 2 * bot_queue.concurrency)
     while chunk := list(itertools.islice(units, CHUNK)):
-        pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
+        pairs = list(zip(chunk, _looked_up(bot_queue, cache, chunk), strict=True))
         while pairs:
             now, pairs = pairs[:size], pairs[size:]
             began = time.monotonic()
@@ -251,7 +253,7 @@ def shared_todo(
             continue
         chunk, left = left[:CHUNK], left[CHUNK:]
         theirs = list[Unit]()
-        pairs = list(zip(chunk, _looked_up(bot_queue, run_results, run, own_only, chunk), strict=True))
+        pairs = list(zip(chunk, _looked_up(bot_queue, cache, chunk), strict=True))
         yield from _leased(leases, bot_queue.bot_id, pairs, theirs, again=True)
         left += theirs
         looked_at = time.monotonic() if theirs else looked_at
@@ -331,21 +333,19 @@ def conversation_key(bot_id: int, conversation: Conversation) -> LeaseKey:
     return LeaseKey(bot_id, conversation.key, conversation.items[0].repeat)
 
 
-def _looked_up(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Unit]
-) -> Iterator[Work]:
+def _looked_up(bot_queue: BotQueue, cache: AnswerCache, chunk: Sequence[Unit]) -> Iterator[Work]:
     """What single questions still need; turns are looked up when it is their turn."""
     single = [each for each in chunk if isinstance(each, Item)]
-    rows = _rows(bot_queue, run_results, run, own_only, single)
+    rows = _rows(bot_queue, cache, single)
     for unit in chunk:
         yield next(rows)[1] if isinstance(unit, Item) else unit
 
 
 def next_turn(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, item: Item, history: Sequence[Message]
+    bot_queue: BotQueue, cache: AnswerCache, item: Item, history: Sequence[Message]
 ) -> tuple[Row, Todo | None]:
     """The row of a turn that follows these messages, and what it still needs."""
-    return next(_rows(bot_queue, run_results, run, own_only, [_after(item, history)]))
+    return next(_rows(bot_queue, cache, [_after(item, history)]))
 
 
 def new_turn(bot_queue: BotQueue, item: Item, history: Sequence[Message]) -> Todo:
@@ -357,11 +357,9 @@ def _after(item: Item, history: Sequence[Message]) -> Item:
     return item._replace(history=tuple(history), question_hash=ask_key(item.question, history))
 
 
-def _rows(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, chunk: Sequence[Item]
-) -> Iterator[tuple[Row, Todo | None]]:
-    cached = _cached(bot_queue, run_results, run, chunk, own_only)
-    done = run_results.scored([each.reply_id for each in cached.values()])
+def _rows(bot_queue: BotQueue, cache: AnswerCache, chunk: Sequence[Item]) -> Iterator[tuple[Row, Todo | None]]:
+    cached = _cached(bot_queue, cache, chunk)
+    done = cache.results.scored([each.reply_id for each in cached.values()])
     for place, item in enumerate(chunk):
         row = _row(bot_queue, item)
         found = cached.get(place)
@@ -371,7 +369,7 @@ def _rows(
         row.cached, row.reply_id, row.latency_ms = True, found.reply_id, found.latency_ms
         row.question_id = found.question_id
         scored = done.get((found.reply_id, found.question_id or 0), set())
-        missing = frozenset(name for name, number in run.metric_ids.items() if number not in scored)
+        missing = frozenset(name for name, number in cache.run.metric_ids.items() if number not in scored)
         yield row, None if found.linked and not missing else Todo(row, missing)
 
 
@@ -388,48 +386,42 @@ def _row(bot_queue: BotQueue, item: Item) -> Row:
     )
 
 
-def stored_rows(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, items: Sequence[Item]
-) -> Iterator[Row]:
+def stored_rows(bot_queue: BotQueue, cache: AnswerCache, items: Sequence[Item]) -> Iterator[Row]:
     """The row of each item, with the ids of its reply and question where it is cached."""
-    return (row for row, _ in _rows(bot_queue, run_results, run, own_only, items))
+    return (row for row, _ in _rows(bot_queue, cache, items))
 
 
-def cached_items(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool
-) -> Iterator[list[tuple[Item, int, int | None]]]:
+def cached_items(bot_queue: BotQueue, cache: AnswerCache) -> Iterator[list[tuple[Item, int, int | None]]]:
     """What need not be asked for in a bot queue, chunk by chunk: each with the ids of reply and question, if known."""
     units = _units(bot_queue.items())
     while chunk := list(itertools.islice(units, CHUNK)):
         single = [each for each in chunk if isinstance(each, Item)]
-        cached = _cached(bot_queue, run_results, run, single, own_only) if single else {}
+        cached = _cached(bot_queue, cache, single) if single else {}
         found = [(single[place], each.reply_id, each.question_id) for place, each in cached.items()]
         for unit in chunk:
             if isinstance(unit, Conversation) and unit.simulation is None:
-                turns = list(cached_turns(bot_queue, run_results, run, own_only, unit))
+                turns = list(cached_turns(bot_queue, cache, unit))
                 if len(turns) == len(unit.items) or not keeps_memory(bot_queue.bot):  # else it is asked all anew
                     found += [(item, row.reply_id, row.question_id) for item, row, _ in turns if row.reply_id]
         yield found
 
 
 def cached_turns(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
+    bot_queue: BotQueue, cache: AnswerCache, conversation: Conversation
 ) -> Iterator[tuple[Item, Row, Todo | None]]:
     """The first turns of a conversation with an answer that follows from those before it; each with what it needs."""
     history = [*conversation.items[0].question.history]
     for item in conversation.items:
-        row, left = next_turn(bot_queue, run_results, run, own_only, item, history)
+        row, left = next_turn(bot_queue, cache, item, history)
         if row.reply_id is None:
             return
         yield item, row, left
-        history += exchange(item.question, run_results.load_reply(row.reply_id).answer)
+        history += exchange(item.question, cache.results.load_reply(row.reply_id).answer)
 
 
-def is_complete(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool, conversation: Conversation
-) -> bool:
+def is_complete(bot_queue: BotQueue, cache: AnswerCache, conversation: Conversation) -> bool:
     """Whether every turn of a conversation has an answer that follows from the answers before it."""
-    turns = cached_turns(bot_queue, run_results, run, own_only, conversation)
+    turns = cached_turns(bot_queue, cache, conversation)
     return sum(1 for _ in turns) == len(conversation.items)
 
 
@@ -440,21 +432,20 @@ def exchange(question: Question, answer: str | None) -> tuple[Message, ...]:
     return ({"role": "user", "content": question.text}, {"role": "assistant", "content": answer})
 
 
-def _cached(
-    bot_queue: BotQueue, run_results: RunResults, run: OpenRun, chunk: Sequence[Item], own_only: bool
-) -> dict[int, _Cached]:
+def _cached(bot_queue: BotQueue, cache: AnswerCache, chunk: Sequence[Item]) -> dict[int, _Cached]:
     """The answers that need not be asked for, by their place in the chunk."""
-    replies = run_results.cached_replies(bot_queue.bot_id, list({item.question_hash for item in chunk}))
+    results, run = cache.results, cache.run
+    replies = results.cached_replies(bot_queue.bot_id, list({item.question_hash for item in chunk}))
     if not replies:
         return {}
     fingerprints = [question_fingerprint(item.question) for item in chunk]
-    known = run_results.question_ids(fingerprints)
-    own = run_results.linked(run, bot_queue.bot_id, list(known.values()))
+    known = results.question_ids(fingerprints)
+    own = results.linked(run, bot_queue.bot_id, list(known.values()))
     cached = {}
     for place, item in enumerate(chunk):
         question_id = known.get(fingerprints[place])
         mine = None if question_id is None else own.get((question_id, item.repeat))
-        reply = mine if mine or own_only else replies.get((item.question_hash, item.repeat))
+        reply = mine if mine or run.own_only else replies.get((item.question_hash, item.repeat))
         if reply is not None:
             cached[place] = _Cached(reply.reply_id, reply.latency_ms, question_id, mine is not None)
     return cached
@@ -494,11 +485,11 @@ class Stopper(Protocol):
         ...
 
 
-def cached_scores(bot_queue: BotQueue, run_results: RunResults, run: OpenRun, own_only: bool) -> Iterable[CachedScores]:
+def cached_scores(bot_queue: BotQueue, cache: AnswerCache) -> Iterable[CachedScores]:
     """What an earlier pass left of a bot queue's work, in the order of the bot queue; nothing is changed by looking."""
-    names = {number: name for name, number in run.metric_ids.items()}
-    for chunk in cached_items(bot_queue, run_results, run, own_only):
-        found = run_results.score_values([reply_id for _, reply_id, _ in chunk])
+    names = {number: name for name, number in cache.run.metric_ids.items()}
+    for chunk in cached_items(bot_queue, cache):
+        found = cache.results.score_values([reply_id for _, reply_id, _ in chunk])
         for item, reply_id, question_id in chunk:
             of_row = {} if question_id is None else found.get((reply_id, question_id), {})
             yield CachedScores(item, {names[number]: score for number, score in of_row.items() if number in names})

@@ -36,7 +36,7 @@ from .engine import Engine, Watcher
 from .isolation import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
 from .local_models import RunModels
-from .queues import BotQueue, Stopper, cached_scores, close, without_history
+from .queues import AnswerCache, BotQueue, Stopper, cached_scores, close, without_history
 from .scoring import RowFacts, Scorer
 from .simulated_users import SimulatedUsers
 
@@ -315,7 +315,6 @@ class _RunInProgress:
         self._conversations: ConversationScorer | None = None
         self._self_test: SelfTestResult | None = None
         self._is_stopped = False
-        self._own_only = evaluation.header.fresh or evaluation.header.alone
 
     @property
     def problems(self) -> dict[str, str]:
@@ -356,7 +355,7 @@ class _RunInProgress:
             engine = self._begun()
             await (engine if evaluation.spread is None else evaluation.spread(engine)).work(self.bot_queues)
             if self._pairs is not None:
-                await self._pairs.work(self.bot_queues, self._own_only)
+                await self._pairs.work(self.bot_queues)
             if self._conversations is not None:
                 await self._conversations.work(self.bot_queues)
             self._left_out = None if evaluation.stopper is None else evaluation.stopper.end()
@@ -397,9 +396,9 @@ class _RunInProgress:
         evaluation.vector_cache.bind(store.path, writer)
         evaluation.judging.bind(store.path, writer, fresh=evaluation.header.fresh)
         evaluation.users.bind(store.path, writer, fresh=evaluation.header.fresh)
-        own_only, stopper = self._own_only, evaluation.stopper
+        stopper, cache = evaluation.stopper, AnswerCache(self._run_results, run)
         if stopper is not None:
-            stopper.begin(self.bot_queues, lambda bot_queue: cached_scores(bot_queue, self._run_results, run, own_only))
+            stopper.begin(self.bot_queues, lambda bot_queue: cached_scores(bot_queue, cache))
         heard = None if stopper is None else stopper.heard
         scorer = Scorer(
             evaluation.plan,
@@ -425,16 +424,14 @@ class _RunInProgress:
             self._conversations = ConversationScorer(plan, run, store, writer, facts, evaluation.judging)
         elsewhere = {*of_pairs, *of_conversations, *evaluation.given}
         of_rows = {name: number for name, number in run.metric_ids.items() if name not in elsewhere}
-        self._leases = leases = Leases(store, run.id, own_only)
+        self._leases = leases = Leases(store, run)
         writer.keep_leases(leases.owner, self._asked_to_stop)
         return Engine(
-            replace(run, metric_ids=of_rows),
-            self._run_results,
+            replace(cache, run=replace(run, metric_ids=of_rows)),
             writer,
             scorer,
             self._watcher,
             evaluation.redact,
-            own_only,
             stopper,
             evaluation.queues_at_once,
             leases,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from .database import Store, transaction
+from .run_results import OpenRun
 
 BEAT: Final = 1.0  # seconds between two heartbeats
 LAPSE: Final = 10.0  # seconds without one after which a program is taken to have ended; at once where it is seen to
@@ -40,21 +41,20 @@ class Leases:
 
     Args:
         store: the database.
-        run_id: of the run.
-        own_only: whether answers of other runs do not count; then their leases don't either.
+        run: where answers of other runs do not count, their leases don't either.
     """
 
-    def __init__(self, store: Store, run_id: int, own_only: bool) -> None:
+    def __init__(self, store: Store, run: OpenRun) -> None:
         self._store = store
-        self._run_id = run_id
-        self._scope = run_id if own_only else 0
+        self._run_id = run.id
+        self._scope = run.id if run.own_only else 0
         self.owner = f"{_here()}/{os.getpid()}/{secrets.token_hex(4)}"
         with transaction(store.path, store.connection):
             if not self._others():
                 store.connection.execute("DELETE FROM leases")
                 store.connection.execute("DELETE FROM workers")
             store.connection.execute(
-                "INSERT INTO workers (owner, beat_at, run_id) VALUES (?, ?, ?)", [self.owner, time.time(), run_id]
+                "INSERT INTO workers (owner, beat_at, run_id) VALUES (?, ?, ?)", [self.owner, time.time(), run.id]
             )
 
     def take(self, keys: Sequence[LeaseKey], again: bool) -> list[Lease]:

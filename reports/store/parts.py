@@ -117,16 +117,14 @@ def stored_answers(store: Store, run: OpenRun, wanted: Sequence[Wanted]) -> list
     ]
 
 
-def conversation_rows(
-    store: Store, run: OpenRun, bot_id: int, conversation: str, own_only: bool
-) -> list[tuple[int, int]]:
+def conversation_rows(store: Store, run: OpenRun, bot_id: int, conversation: str) -> list[tuple[int, int]]:
     """Ids of the answered replies of a bot in a conversation, each with that of its question."""
-    only = "AND run_rows.run_id = ?" if own_only else ""
+    only = "AND run_rows.run_id = ?" if run.own_only else ""
     return store.query(
         "SELECT DISTINCT reply_id, question_id FROM run_rows JOIN questions ON questions.id = question_id"
         " JOIN replies ON replies.id = reply_id AND status = 'answered'"
         f" WHERE run_rows.bot_id = ? AND conversation = ? {only} ORDER BY reply_id",
-        [bot_id, conversation, *([run.id] if own_only else [])],
+        [bot_id, conversation, *([run.id] if run.own_only else [])],
     )
 
 

@@ -123,6 +123,11 @@ class RunHeader:
     name: str = ""
 
     @property
+    def own_only(self) -> bool:
+        """Whether answers of other runs do not count."""
+        return self.fresh or self.alone
+
+    @property
     def identity(self) -> str:
         """SHA-256 in hex over what decides the results: bots, questions, metrics, repeats."""
         parts = [

@@ -22,7 +22,10 @@ CHUNK = 400  # SQLite's oldest limit on bound values is 999
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run as it stands in the database while it goes on; metrics by their level, of a row or of the whole run."""
+    """A run as it stands in the database while it goes on; metrics by their level, of a row or of the whole run.
+
+    In an ``own_only`` one answers of other runs do not count.
+    """
 
     id: int
     name: str
@@ -30,6 +33,7 @@ class OpenRun:
     bot_ids: Mapping[str, int]
     metric_ids: Mapping[str, int]
     run_metric_ids: Mapping[str, int] = field(default_factory=dict)
+    own_only: bool = False
 
 
 class CachedScore(NamedTuple):
@@ -101,6 +105,7 @@ class RunResults:
             self._bots(run_id, header),
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level != "run"},
             {metric.name: metric_ids[metric.name] for metric in header.metrics if metric.level == "run"},
+            header.own_only,
         )
 
     def _taken(self, name: str) -> str:

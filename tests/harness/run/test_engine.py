@@ -12,6 +12,7 @@ from proctor import InputError
 from proctor.bots.bot import BotMisconfigured, Context, Reply
 from proctor.harness.run.engine import Engine, Watcher
 from proctor.harness.run.isolation import DaemonThreads
+from proctor.harness.run.queues import AnswerCache
 from proctor.harness.run.scoring import Scorer
 from proctor.knowledge.questions.question import Question
 from proctor.reports.store.database import Store
@@ -171,7 +172,7 @@ def test_rows_that_are_complete_do_not_hold_up_the_others(tmp_path):
         crowded = False
 
     scorer = Scorer(evaluation.plan, Idle(), run_results)
-    asyncio.run(work(Engine(run, run_results, Idle(), scorer, Watching()), evaluation.bot_queues(run)))
+    asyncio.run(work(Engine(AnswerCache(run_results, run), Idle(), scorer, Watching()), evaluation.bot_queues(run)))
     store.close()
     assert len(done) == 2000
     assert max(after - before for before, after in itertools.pairwise(turns)) <= 64
