@@ -132,21 +132,12 @@ def _evaluate(
         )
     """
     if bots is None:
-        for option, is_set in (("knowledge", bool(paths(knowledge))), ("models", bool(models)), ("repeat", repeat != 1),
-                               ("latency_run", latency_run), ("simulated_user", bool(simulated_user))):  # fmt: skip
-            if is_set:
-                raise InputError(f"{option} is for bots, and none were given: give `bots`, or leave {option} out.")
-        if isinstance(judge, Mapping):
-            raise InputError(
-                "judge: the settings of a suite were given; without bots, its name is wanted: openai:NAME."
-            )
-        entries, functions = _entries(metrics)
-        recorded = RunConfig.of(
-            {"concurrency": concurrency, "judge": judge or ""}, fresh=fresh, metrics=entries, functions=functions,
-            rubrics=paths(rubrics), limit=limit, thresholds=thresholds or {}, primary=primary, name=name,
-            local_models=local_models,
+        for_bots = {"knowledge": paths(knowledge), "models": models, "repeat": repeat != 1, "latency_run": latency_run,
+                    "simulated_user": simulated_user}  # fmt: skip
+        return _of_answers(
+            questions, metrics, rubrics, judge, db, progress, for_bots, concurrency=concurrency, fresh=fresh,
+            limit=limit, thresholds=thresholds or {}, primary=primary, name=name, local_models=local_models,
         )  # fmt: skip
-        return Job(run_of_answers(rows_of(questions, "answers"), recorded, db, "evaluate").both, progress)
     asked = questions_in(rows_of(questions, "questions"), limit)
     given = {each: given_bot(each, bot) for each, bot in _named_bots(bots).items()}
     entries, functions = _entries(metrics)
@@ -258,6 +249,22 @@ def _score(
 
 
 score, ascore = twins(_score, ScoreOptions)
+
+
+def _of_answers(
+    answers: object, metrics: Sequence[MetricLike] | None, rubrics: Files, judge: object, db: Anywhere, progress: bool,
+    for_bots: Mapping[str, object], **options: object,
+) -> Job[Run]:  # fmt: skip
+    """``evaluate`` without bots: the answers that the rows bring are scored, or InputError where bots are wanted."""
+    if given := next((option for option, value in for_bots.items() if value), ""):
+        raise InputError(f"{given} is for bots, and none were given: give `bots`, or leave {given} out.")
+    if isinstance(judge, Mapping):
+        raise InputError("judge: the settings of a suite were given; without bots, its name is wanted: openai:NAME.")
+    entries, functions = _entries(metrics)
+    config = RunConfig.of(
+        {"judge": judge or ""}, metrics=entries, functions=functions, rubrics=paths(rubrics), **options
+    )
+    return Job(run_of_answers(rows_of(answers, "answers"), config, db, "evaluate").both, progress)
 
 
 def _compare(
