@@ -1,14 +1,18 @@
 """Evaluators: named groups of metrics with a primary metric and a kind of leaderboard."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from .. import InputError
-from .catalog import Catalog
 from .declaration import Metric, nearest
+
+if TYPE_CHECKING:
+    from .catalog import Catalog
 
 Board = Literal["heatmap", "bool", "classification"]
 ProblemType = Literal["accuracy", "retrieval", "privacy", "fairness", "summarization", "operations"]

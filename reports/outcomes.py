@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..metrics.outcomes import Outcome, people_agreement
 from .primary import CORRECT
 from .text import printable
 
 if TYPE_CHECKING:
+    from ..metrics.outcomes import Outcome
     from .models_in_use import JudgeInUse
     from .store.database import Store
     from .summary import BotSummary, MetricSummary
@@ -162,6 +162,8 @@ def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_ful
     if not judge.embedded:
         yield f"{of}; 'proctor judge-check' tests it, and 'proctor calibrate' compares it with your labels"
         return
+    from ..metrics.outcomes import people_agreement
+
     measured = sorted(people_agreement(), key=lambda each: each.agreement)
     if not in_full:
         ends = (f"{100 * each.agreement[0]:.0f}" for each in (measured[0], measured[-1]))

@@ -239,8 +239,10 @@ def _read(content: str) -> Summary:
 def _reader() -> TypeAdapter[Summary]:
     from pydantic import TypeAdapter
 
+    from ..metrics.outcomes import Outcome
+
     found = TypeAdapter(Summary)
-    found.rebuild(_types_namespace=globals())  # a primary metric has a MetricColumn, which its module does not import
+    found.rebuild(_types_namespace={**globals(), "Outcome": Outcome})  # types that the records' modules don't import
     return found
 
 
