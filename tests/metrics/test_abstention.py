@@ -55,6 +55,23 @@ def test_an_answer_that_says_that_it_is_none_abstains(answer: str) -> None:
     assert abstains(answer)
 
 
+@in_one_test(
+    "question, answer, silent",
+    [
+        ("Why should divorced people not teach?", "There is no inherent reason why they should not teach.", True),
+        ("Why must the lid be shut?", "There is no reason to: leave it open.", False),
+        ("Why is it slow?", "There is no single reason why it is slow: 1. old disks 2. little memory.", False),
+        (
+            "Why is one people worse?",
+            "A people is never worse than others.\n1. To say so is prejudice.\n2. All are equal.",
+            True,
+        ),
+    ],
+)
+def test_whoever_rejects_what_a_why_takes_for_granted_abstains(question: str, answer: str, silent: bool) -> None:
+    assert abstains(answer, question) is silent
+
+
 @in_one_test("answer", ANSWERS)
 def test_an_answer_with_a_denial_or_an_apology_in_it_is_an_answer(answer: str) -> None:
     assert not abstains(answer)
