@@ -198,6 +198,8 @@ class RagBot(PromptedBot):
             except InputError as wrong:
                 raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
         await self._model.prepare(ahead)
+        if self._settings.search_by in ("dense", "hybrid"):
+            await self._embedder.embed_fresh([])  # an index may have come from disk, and the model is not loaded yet
         return Retrieval(finder, reranker)
 
     def _opened(self) -> tuple[Finder, list[str]]:

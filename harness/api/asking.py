@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ... import InputError
-from ...bots import Context, ToolCall, Usage
-from ...knowledge import Question
+from ...bots import Context, ToolCall, Usage, index_folder
+from ...knowledge import Question, cache_folder
 from ...reports import milliseconds, printable_lines
-from ...reports.store import Row, RowStatus, ask_key, storable
+from ...reports.store import Row, RowStatus, VectorCache, ask_key, storable
 from ..run import TIMEOUT, BotQueue, DaemonThreads, Interrupts, ask, build_one
 from ..suite import suite_redactor
 
@@ -91,7 +91,10 @@ async def _asked(
     loaded: LoadedSuite, name: str, text: str, environ: Mapping[str, str], given: Mapping[str, GivenBot]
 ) -> Row:
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
-    bot, embedder = build_one(loaded, name, environ, given)
+    vectors = VectorCache()
+    if folder := index_folder(loaded.base, cache_folder(environ)):
+        vectors.open_file(folder / "vectors.db")
+    bot, embedder = build_one(loaded, name, environ, vectors, given)
     redact = suite_redactor(loaded.suite, environ)
     question = Question("asked", text)
     bot_queue = BotQueue(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
@@ -102,6 +105,7 @@ async def _asked(
     finally:
         await bot.close()
         await asyncio.to_thread(embedder.close)
+        vectors.close()
     if bot_queue.problem:
         raise InputError(bot_queue.problem)
     return row

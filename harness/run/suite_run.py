@@ -298,11 +298,12 @@ def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
 
 
 def build_one(
-    loaded: LoadedSuite, name: str, environ: Mapping[str, str], given: Mapping[str, GivenBot] = MappingProxyType({})
-) -> tuple[BuiltBot, BatchingEmbedder]:
+    loaded: LoadedSuite, name: str, environ: Mapping[str, str], vector_cache: VectorCache,
+    given: Mapping[str, GivenBot] = MappingProxyType({}),
+) -> tuple[BuiltBot, BatchingEmbedder]:  # fmt: skip
     """One bot of a suite, or one that is given under its name, and the embedder that it uses."""
     chosen_bots([name], list(loaded.suite.bots))
-    embedder, _ = open_embedder(loaded, VectorCache())
+    embedder, _ = open_embedder(loaded, vector_cache)
     return build_bots(loaded, [name], embedder, environ, given=given)[0], embedder
 
 

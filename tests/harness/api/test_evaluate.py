@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas
 import proctor
 import pytest
+from proctor.knowledge.models.encoder import PackagedEncoder
 from pydantic import BaseModel
 from suites import NOTING, asked, write_suite
 
@@ -428,6 +429,26 @@ def test_verbs_twice_in_one_process_leave_no_thread_of_ours(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout == "['MainThread']\n"
+
+
+def test_a_second_question_embeds_no_document_again(tmp_path, monkeypatch):
+    """The sentences of all documents took two seconds at each call."""
+    (tmp_path / "hours.md").write_text("# Hours\n\nWe open at nine. On Sundays we are closed.\n", "utf-8")
+    monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
+    embedded: list[str] = []
+    encode = PackagedEncoder.encode
+
+    def noted(self, texts):
+        embedded.extend(texts)
+        return encode(self, texts)
+
+    monkeypatch.setattr(PackagedEncoder, "encode", noted)
+    bot = proctor.Rag(str(tmp_path / "hours.md"))
+    first = proctor.ask(bot, "When do you open?").answer
+    assert "We open at nine." in embedded and "nine" in first
+    embedded.clear()
+    assert proctor.ask(bot, "When do you open?").answer == first
+    assert set(embedded) == {"When do you open?"}
 
 
 def test_one_bot_is_asked_one_question(tmp_path, monkeypatch):
