@@ -12,7 +12,6 @@ from typing import Final
 from .database import connect, marks
 from .writer import RowWriter
 
-
 MOST_IN_FILE: Final = 100_000  # vectors in a file of their own, about 150 MB; the oldest go first
 
 

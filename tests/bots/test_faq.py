@@ -28,7 +28,8 @@ class Vectors:
         self.fresh = []
 
     async def embed(self, texts):
-        vectors = np.array([self.table[text] for text in texts], dtype=np.float32).reshape(len(texts), -1 if texts else 1)
+        rows = [self.table[text] for text in texts]
+        vectors = np.array(rows, dtype=np.float32).reshape(len(texts), -1 if texts else 1)
         self.vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         self.truncated = np.zeros(len(texts), dtype=bool)
         return self
