@@ -156,6 +156,26 @@ def decided_by_constraints(folder):
     run_into(recorded_evaluation(folder / "recorded.jsonl", options, {}), folder / "proctor.db")
 
 
+def test_a_bot_that_gave_no_answer_loses_without_a_call(tmp_path):
+    with (tmp_path / "recorded.jsonl").open("w") as file:
+        for number, said in enumerate([(None, "a"), ("b", None), ("c", "c")]):
+            for bot, answer in zip(("faq", "rag"), said, strict=True):
+                line = {"id": f"q{number}", "question": f"{number}?", "bot": bot, "answer": answer}
+                file.write(json.dumps(line) + "\n")
+    run_into(
+        recorded_evaluation(tmp_path / "recorded.jsonl", RunConfig(metrics=["answer_length"]), {}),
+        tmp_path / "proctor.db",
+    )
+    with pair_server() as server:
+        done = side(tmp_path, "--json", url=server.url)
+        assert done.returncode == 0, done.stderr
+        assert not server.calls
+    pairs = json.loads(done.stdout)["comparisons"][0]["side_by_side"]["pairs"]
+    assert [(pair["question"], pair["better"], pair["settled"]) for pair in pairs] == [
+        ("q0", "candidate", "failed"), ("q1", "baseline", "failed"), ("q2", "tie", "equal"),
+    ]  # fmt: skip
+
+
 def test_constraints_that_one_answer_alone_meets_decide_without_a_call(folder):
     decided_by_constraints(folder)
     with pair_server() as server:
