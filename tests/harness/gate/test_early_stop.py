@@ -1,5 +1,6 @@
 """An early stop: questions in random order, until the verdict is certain; the rest is asked another time."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -190,10 +191,15 @@ def test_a_run_that_gets_the_rest_from_another_run_is_no_longer_stopped_early(tm
 def test_two_bots_are_asked_the_same_questions_in_the_same_stretch(tmp_path, serial):
     together: list[tuple[str, str]] = []
 
-    def noting(name: str, answer: Callable[[str], str]) -> FakeBot:
-        return FakeBot(name, lambda question: together.append((name, question)) or answer(question))
+    def noting(name: str, answer: Callable[[str], str], kind: type[FakeBot] = FakeBot) -> FakeBot:
+        return kind(name, lambda question: together.append((name, question)) or answer(question))
 
-    bots = [noting("old", right), noting("new", wrong_on(set(range(0, 300, 2))))]
+    class Slow(FakeBot):
+        async def reply(self, question: str) -> Reply:
+            await asyncio.sleep(0.002)
+            return await super().reply(question)
+
+    bots = [noting("old", right), noting("new", wrong_on(set(range(0, 300, 2))), Slow)]
     _, result = stop_early(
         tmp_path / "a.db", bots, numbered(range(300)), [GatedMetric("new", "exact_match", 0.1, "old")], serial=serial
     )

@@ -112,6 +112,19 @@ def test_odds_are_those_of_a_ranking_by_all_metrics(report: Report) -> None:
     assert leading.detail.metric.ranking.best.tolist() == whole.best.tolist()
 
 
+def test_a_primary_metric_that_ranks_nobody_is_said_beside_the_one_that_does(tmp_path: Path) -> None:
+    with contextlib.closing(
+        Book(tmp_path / "proctor.db", bots=("left", "right"), metrics=(MATCH, ERRORS), primary="exact_match")
+    ) as book:
+        for key in KEYS:
+            book.put(row(book.run, "left", key), ok("exact_match", 1.0), ok("error_share", 0.5))
+            book.put(row(book.run, "right", key), ok("error_share", 0.1))
+        book.writer.close()
+        book.run_results.end(book.run, "finished", {})
+        text = tree_of(make_report(book.store, book.run.id)).text
+    assert "The bots can't be ranked by it, so error_share is shown here." in text
+
+
 def test_a_metric_with_one_value_of_each_bot_is_one_to_choose(tmp_path: Path) -> None:
     with reported(tmp_path, {"left": [1.0], "right": [0.0]}) as report:
         leading = leading_of(report.run)
