@@ -1,6 +1,7 @@
 """Abstention: whether an answer says that it does not answer."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -9,6 +10,8 @@ from .text import sentences
 _READ: Final = 3_000  # characters: who does not answer says so early
 _SHORT: Final = 30  # words of an answer whose point may be that nothing is known
 _EARLY: Final = 3  # sentences of an answer in which it abstains, if it does
+_TOGETHER: Final = 50  # answers of which all are looked at for a hint in one go
+_BETWEEN: Final = "\0"  # them: a character that texts do not hold
 _TURNS: Final = 3  # sentences, from the one that abstains, in which an answer may turn to what it does know
 
 _APOSTROPHES: Final = str.maketrans("’‘´`ʼ", "'''''")  # noqa: RUF001
@@ -226,6 +229,22 @@ def abstains(answer: str, question: str = "") -> bool:
     (True, False)
     """
     return _may_abstain(answer[:_READ]) and _abstains(answer, question)
+
+
+def abstaining(answers: Sequence[str | None], questions: Sequence[str]) -> list[bool | None]:
+    """The same of many answers, of which a None is none; in a third of the time where most are short and do answer."""
+    found: list[bool | None] = []
+    for start in range(0, len(answers), _TOGETHER):
+        block = [None if answer is None else answer[:_READ] for answer in answers[start : start + _TOGETHER]]
+        plain = f" {_plain(f' {_BETWEEN} '.join(answer or '' for answer in block))} "
+        hints = [hint for hint in (*_HINTS, *_HINTS_ELSEWHERE, *_HINTS_BEYOND_ASCII) if hint in plain]
+        each_plain = plain.split(_BETWEEN)
+        if len(each_plain) != len(block):  # it stands in an answer, too
+            each_plain = [f" {_plain(answer or '')} " for answer in block]
+        for place, (answer, text) in enumerate(zip(block, each_plain, strict=True), start):
+            may = bool(hints) and any(hint in text for hint in hints)
+            found.append(None if answer is None else may and _abstains(answer, questions[place]))
+    return found
 
 
 @lru_cache(maxsize=4_096)

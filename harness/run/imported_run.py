@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from ... import InputError
-from ...knowledge import Recorded, RecordedSet
+from ...knowledge import RecordedSet
 from ...knowledge.formats.finding import ForeignRows
 from ...knowledge.questions.recorded import DEFAULT_BOT, recorded_of
-from ...knowledge.questions.rows import ReadRow
-from ...metrics.abstention import abstains
+from ...knowledge.questions.rows import GivenScore, ReadRow
+from ...metrics.abstention import abstaining
 from ...reports import Summary, keep_report
 from ...reports.store import (
     OpenRun,
@@ -40,39 +40,26 @@ from .manifest import manifest
 from .recorded_run import GivenMetrics, RecordedBot, answer_key, recorded_key, recorded_reply
 
 CHUNK: Final = 5000  # rows that are put down together
-CHUNKS: Final = 8  # of them in one transaction: pages of indexes that change in each are written once
+CHUNKS: Final = 20  # of them in one transaction: pages of indexes that change in each are written once
+CACHE: Final = 128  # MB of the database in memory: fingerprints come in no order, so that every page is needed
 PASSAGES: Final = 10_000  # whose columns are remembered
-# The columns of a question, those of its reply after the bot, and its contexts.
-_Columns = tuple[Columns, Columns, Contexts]
+MOST_RUNS: Final = 50  # of rows of one kind among those, from which on each is taken by itself
 # What a row may have of which the columns are known without a record of it.
 _PLAIN: Final = frozenset(
     {"expected", "answer", "contexts", "bot", "repeat", "latency_ms", "tokens_in", "tokens_out", "cost", "scores"}
 )
 _NO_SCORES: Final[Mapping[str, Any]] = {}
-
-
-class _Chunk(NamedTuple):
-    """Many answers on their way: the bot of each, its columns, and its scores by name."""
-
-    bots: list[str]
-    questions: list[Columns]
-    replies: list[Columns]
-    contexts: list[Contexts]
-    scores: list[Mapping[str, GivenValues]]
+_Taken = Sequence[tuple[int, str, ReadRow]]  # rows with their lines and ids
 
 
 class _Lines(NamedTuple):
-    """The same, column by column."""
+    """Many answers on their way, column by column: their bots, questions, replies after the bot, contexts, scores."""
 
     bots: Sequence[str]
     questions: Lines
     replies: Lines
     contexts: Sequence[Contexts]
     scores: Sequence[Mapping[str, GivenValues]]
-
-
-def _empty() -> _Chunk:
-    return _Chunk([], [], [], [], [])
 
 
 class AnswerFile:
@@ -86,7 +73,7 @@ class AnswerFile:
         """``folder`` is where the database will be, which needs the same space."""
         self._folder = folder
         self._file: IO[bytes] | None = None
-        self._chunk = _empty()
+        self._chunk: list[tuple[int, str, ReadRow]] = []
         self._asked_at = now()
 
     def __enter__(self) -> AnswerFile:
@@ -101,52 +88,64 @@ class AnswerFile:
         Raises:
             InputError: there is no space left.
         """
-        values: dict[str, Any] = taken.values
-        if _PLAIN.issuperset(values) and "faq_question" not in taken.extra:
-            question, reply, contexts = self._plain(identity, taken.text, values, taken.extra)
-        else:
-            question, reply, contexts = self._any(recorded_of(taken, identity, line))
-        chunk = self._chunk
-        chunk.bots.append(values.get("bot") or DEFAULT_BOT)
-        chunk.questions.append(question)
-        chunk.replies.append(reply)
-        chunk.contexts.append(contexts)
-        scores = values.get("scores", _NO_SCORES)
-        chunk.scores.append({name: tuple(scores[name]) for name in scores} if scores else _NO_SCORES)
-        if len(chunk.bots) == CHUNK:
+        self._chunk.append((line, identity, taken))
+        if len(self._chunk) == CHUNK:
             self._put_down()
 
-    def _any(self, record: Recorded) -> _Columns:
-        row = Row(record.question, 0, record.repeat, recorded_key(record), latency_ms=record.latency_ms)
-        give(row, recorded_reply(record), self._asked_at)
-        columns = answer_columns(row)
-        return columns.question, columns.reply[1:], columns.contexts
+    def _lines(self) -> Iterator[_Lines]:
+        """The answers that are in memory, as columns; as few at a time as there are kinds of rows in turn."""
+        runs = [(plain, list(rows)) for plain, rows in itertools.groupby(self._chunk, _is_plain)]
+        if len(runs) > MOST_RUNS:
+            runs = [(False, self._chunk)]
+        for plain, rows in runs:
+            given = [row.values for _, _, row in rows]
+            questions, replies, contexts = self._plain(rows, given) if plain else self._any(rows)
+            bots: list[Any] = [values.get("bot") or DEFAULT_BOT for values in given]
+            scores: list[Any] = [values.get("scores", _NO_SCORES) for values in given]
+            yield _Lines(bots, questions, replies, contexts, [_as_tuples(each) if each else each for each in scores])
 
-    def _plain(self, identity: str, text: str, values: Mapping[str, Any], extra: Mapping[str, object]) -> _Columns:
-        """The same columns for what is by far most frequent, without a record on the way."""
-        given = values.get("contexts")
-        contexts = None if given is None else [each for each, _ in given]
-        answer, latency, cost = values.get("answer"), values.get("latency_ms"), values.get("cost")
-        known = (identity, text, answer, contexts, latency, cost)
-        reply = ReplyColumns(
-            bot_id=0,
-            question_hash=answer_key(known, None, values.get("scores", _NO_SCORES)),
-            repeat=values.get("repeat", 0),
-            answer=None if answer is None else storable(answer),
-            abstained=None if answer is None else int(abstains(answer, text)),
-            retrieved=None if given is None else len(given),
-            latency_ms=latency,
-            tokens_in=values.get("tokens_in"),
-            tokens_out=values.get("tokens_out"),
-            cost=cost,
-            asked_at=self._asked_at,
-        )
-        passages = tuple([_passage(each, name) for each, name in given]) if given else ()
-        return plain_question_columns(identity, text, values.get("expected", ()), extra), reply[1:], passages
+    def _any(self, rows: _Taken) -> tuple[Lines, Lines, Sequence[Contexts]]:
+        """The columns of questions, those of replies after the bot, and contexts."""
+        answers = []
+        for line, identity, taken in rows:
+            record = recorded_of(taken, identity, line)
+            row = Row(record.question, 0, record.repeat, recorded_key(record), latency_ms=record.latency_ms)
+            give(row, recorded_reply(record), self._asked_at)
+            answers.append(answer_columns(row))
+        questions, replies = Lines.of([each.question for each in answers]), [each.reply[1:] for each in answers]
+        return questions, Lines.of(replies), [each.contexts for each in answers]
+
+    def _plain(self, rows: _Taken, given: Sequence[Mapping[str, Any]]) -> tuple[Lines, Lines, Sequence[Contexts]]:
+        """The same of what is by far most frequent, without a record of each on the way."""
+
+        def column(name: str, missing: object = None) -> list[Any]:
+            return [values.get(name, missing) for values in given]
+
+        ids, texts = [identity for _, identity, _ in rows], [taken.text for _, _, taken in rows]
+        answers, contexts, latency, cost = map(column, ("answer", "contexts", "latency_ms", "cost"))
+        passages = [None if each is None else [text for text, _ in each] for each in contexts]
+        known = zip(ids, texts, answers, passages, latency, cost, strict=True)
+        replies = {
+            "question_hash": list(map(answer_key, known, itertools.repeat(None), column("scores", _NO_SCORES))),
+            "repeat": column("repeat", 0),
+            "answer": [None if each is None else storable(each) for each in answers],
+            "abstained": abstaining(answers, texts),
+            "retrieved": [None if each is None else len(each) for each in contexts],
+            "latency_ms": latency,
+            "tokens_in": column("tokens_in"),
+            "tokens_out": column("tokens_out"),
+            "cost": cost,
+            "asked_at": [self._asked_at],
+        }
+        same = ReplyColumns(0, b"")._asdict()
+        columns = [replies.get(name, [value]) for name, value in same.items()]
+        questions = plain_question_columns(ids, texts, column("expected", ()), [taken.extra for _, _, taken in rows])
+        found = [tuple([_passage(*each) for each in some]) if some else () for some in contexts]
+        return Lines.by(len(rows), questions), Lines.by(len(rows), columns[1:]), found
 
     def clear(self) -> None:
         """Forget all answers."""
-        self._chunk = _empty()
+        self._chunk = []
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -158,21 +157,30 @@ class AnswerFile:
             while size := int.from_bytes(self._file.read(8)):
                 bots, questions, replies, *rest = marshal.loads(self._file.read(size))  # noqa: S302 - ours alone
                 yield _Lines(bots, Lines(len(bots), questions), Lines(len(bots), replies), *rest)
-        if (chunk := self._chunk).bots:
-            yield _Lines(chunk.bots, Lines.of(chunk.questions), Lines.of(chunk.replies), chunk.contexts, chunk.scores)
+        yield from self._lines()
 
     def _put_down(self) -> None:
         try:
             if self._file is None:
                 self._file = _nameless(self._folder)
-            bots, questions, replies, *rest = self._chunk
-            lines: Any = (bots, Lines.of(questions).columns, Lines.of(replies).columns, *rest)
-            content = marshal.dumps(lines)  # whole: from a file it would be read item by item
-            self._file.write(len(content).to_bytes(8))
-            self._file.write(content)
+            for bots, questions, replies, *rest in self._lines():
+                lines: Any = (bots, questions.columns, replies.columns, *rest)
+                content = marshal.dumps(lines)  # whole: from a file it would be read item by item
+                self._file.write(len(content).to_bytes(8))
+                self._file.write(content)
         except OSError as error:
             raise InputError(f"What was read can't be put aside before it is stored: {error.strerror}.") from error
-        self._chunk = _empty()
+        self._chunk = []
+
+
+def _is_plain(row: tuple[int, str, ReadRow]) -> bool:
+    """Whether the columns of an answer are known without a record of it."""
+    _, _, taken = row
+    return _PLAIN.issuperset(taken.values) and "faq_question" not in taken.extra
+
+
+def _as_tuples(scores: Mapping[str, GivenScore]) -> Mapping[str, GivenValues]:
+    return {name: tuple(score) for name, score in scores.items()}
 
 
 @lru_cache(PASSAGES)
@@ -242,9 +250,10 @@ def _write(
         read.clear()
         for row in recorded.rows():
             read.add(*row)
-    tables, positions = RowTables(), {bot: itertools.count() for bot in recorded.bots}
+    tries = recorded.has.get("repeat", 0) or len(recorded.bots) > 1
+    tables, positions = RowTables(asked_once=not tries), {bot: itertools.count() for bot in recorded.bots}
     connection = store.connection
-    connection.execute("PRAGMA cache_size = -65536")  # 64 MB: fingerprints come in no order
+    connection.execute(f"PRAGMA cache_size = {-1024 * CACHE}")
     connection.execute("PRAGMA foreign_keys = OFF")  # every id comes from the same transaction
     connection.execute("PRAGMA wal_autocheckpoint = 8000")  # 32 MB: pages that change often are copied once
     known = {bot for bot, number in run.bot_ids.items() if _has_replies(store, number)}

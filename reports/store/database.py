@@ -324,8 +324,12 @@ class Lines:
     @classmethod
     def of(cls, lines: Sequence[Sequence[Any]]) -> Lines:
         """The same of lines; those of no lines have no columns."""
-        columns = zip(*lines, strict=True)
-        return cls(len(lines), [c[:1] if c[0] == c[-1] and c.count(c[0]) == len(c) else c for c in columns])
+        return cls.by(len(lines), zip(*lines, strict=True))
+
+    @classmethod
+    def by(cls, count: int, columns: Iterable[Sequence[Any]]) -> Lines:
+        """The same of columns that are made already."""
+        return cls(count, [c[:1] if c[0] == c[-1] and c.count(c[0]) == len(c) else c for c in columns] if count else [])
 
     def column(self, place: int) -> Sequence[Any]:
         """A value for each line."""
@@ -356,13 +360,15 @@ def insert_lines(connection: sqlite3.Connection, into: str, names: str, lines: L
     bound = [value for _, value in same]
     line = f"({','.join([*(f'?{number}' for number in range(1, len(same) + 1)), *'?' * len(other)])})"
     into = f"{into} ({', '.join([*(name for name, _ in same), *(name for name, _ in other)])}) VALUES"
-    values = list(zip(*(column for _, column in other), strict=True)) if other else [()] * lines.count
-    many = (MOST_BOUND - len(same)) // max(len(other), 1)
-    whole = lines.count - lines.count % many
-    sql = f"{into} {','.join([line] * many)} {on_conflict}"
-    for start in range(0, whole, many):
-        connection.execute(sql, [*bound, *itertools.chain.from_iterable(values[start : start + many])])
-    connection.executemany(f"{into} {line} {on_conflict}", [(*bound, *each) for each in values[whole:]])
+    width = len(other)
+    values: list[Any] = [None] * (width * lines.count)  # line after line
+    for place, (_, column) in enumerate(other):
+        values[place::width] = column
+    many = (MOST_BOUND - len(same)) // max(width, 1)
+    for start in range(0, lines.count, many):
+        number = min(many, lines.count - start)
+        part = values[start * width : (start + number) * width]
+        connection.execute(f"{into} {','.join([line] * number)} {on_conflict}", [*bound, *part])
 
 
 def insert_many(

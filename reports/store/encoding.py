@@ -2,7 +2,7 @@
 
 import hashlib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -100,12 +100,17 @@ _AS_HASHED: Final = "\0".join(map(str, _PLAIN[3:11]))
 
 
 def plain_question_columns(
-    identity: str, text: str, expected: tuple[str, ...], extra: Mapping[str, object]
-) -> tuple[object, ...]:
-    """The same for a question of which nothing else is known, which is most of them, in a third of the time."""
-    accepted, more = to_json(expected) if expected else "[]", to_json(extra) if extra else "{}"
-    content = f"{identity}\0{text}\0{accepted}\0{_AS_HASHED}\0{more}".encode("utf-8", "replace")
-    return (hashlib.blake2b(content, digest_size=16).digest(), identity, text, accepted, *_PLAIN[3:14], more)
+    ids: Sequence[str], texts: Sequence[str], expected: Sequence[tuple[str, ...]], extra: Sequence[Mapping[str, object]]
+) -> list[Sequence[object]]:
+    """The same, column by column, for questions of which nothing else is known, which is most of them."""
+    accepted = [to_json(each) if each else "[]" for each in expected]
+    more = [to_json(each) if each else "{}" for each in extra]
+    contents = [
+        f"{identity}\0{text}\0{answer}\0{_AS_HASHED}\0{rest}".encode("utf-8", "replace")
+        for identity, text, answer, rest in zip(ids, texts, accepted, more, strict=True)
+    ]
+    hashed = [hashlib.blake2b(content, digest_size=16).digest() for content in contents]
+    return [hashed, ids, texts, accepted, *([value] for value in _PLAIN[3:14]), more]
 
 
 def question_fingerprint(question: Question) -> bytes:

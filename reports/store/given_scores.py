@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from ...knowledge.questions.rows import GivenScore
 from ...metrics import Reason, Status
-from .database import Store, insert_many, marks, transaction
+from .database import Lines, Store, insert_lines, insert_many, marks, transaction
 from .encoding import storable, to_json
 from .figures import note_changes
 from .row_tables import DETAILS_COLUMNS, SCORE_COLUMNS, SCORED_ANEW
@@ -36,18 +36,26 @@ def write_given(
 
     Every row gets a score of every metric: without a value where the other tool gave none.
     """
-    scores: list[tuple[object, ...]] = []
-    details: list[tuple[object, ...]] = []
-    fine, missing = (Status.OK.value, None), (None, Status.NOT_APPLICABLE.value, Reason.NOT_IMPORTED.value)
-    for reply_id, question_id, given in rows:
-        for name, metric_id in metric_ids.items():
-            value, reason, passed, _ = given.get(name, NO_SCORE)
-            scores.append((reply_id, question_id, metric_id, *(missing if value is None else (value, *fine))))
-            if reason or passed is not None:
-                known = {"reason": storable(reason), "passed": passed}
-                found = to_json({name: each for name, each in known.items() if each not in ("", None)})
-                details.append((reply_id, question_id, metric_id, found))
-    insert_many(connection, "INSERT INTO scores", SCORE_COLUMNS, scores, SCORED_ANEW)
+    names, missing = list(metric_ids), Reason.NOT_IMPORTED.value
+    found = [
+        (reply_id, question_id, metric_ids[name], given.get(name, NO_SCORE))
+        for reply_id, question_id, given in rows
+        for name in names
+    ]
+    values = [score[0] for *_, score in found]
+    status = [Status.NOT_APPLICABLE.value if value is None else Status.OK.value for value in values]
+    reasons = [missing if value is None else None for value in values]
+    keys = zip(*(line[:3] for line in found), strict=True)
+    scores = Lines.by(len(found), [*keys, values, status, reasons])
+    insert_lines(connection, "INSERT INTO scores", SCORE_COLUMNS, scores, SCORED_ANEW)
+    details = [
+        (
+            *line,
+            to_json(({"reason": storable(reason)} if reason else {}) | ({} if passed is None else {"passed": passed})),
+        )
+        for *line, (_, reason, passed, _) in found
+        if reason or passed is not None
+    ]
     insert_many(connection, "INSERT OR REPLACE INTO score_details", DETAILS_COLUMNS, details)
 
 

@@ -6,7 +6,6 @@ import itertools
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Final, NamedTuple
 
 from ...bots import Reply
@@ -134,24 +133,25 @@ def found_row(position: int, columns: AnswerColumns) -> Row:
 class RowTables:
     """Writes rows by one connection, and remembers what a writer needs again."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked_once: bool = False) -> None:
+        """``asked_once`` says that no question comes twice: where there were none before, none is looked for."""
         self._passages: dict[object, int] = {}
+        self._asked_once = asked_once
+        self._last_question = 0  # as this writer left it
 
     def write(self, connection: sqlite3.Connection, run_id: int | None, rows: Sequence[Row]) -> None:
         """Write the rows of a run, and give them the ids of their questions and replies; a cached reply is linked."""
         new = [row for row in rows if row.question_id is None]
         questions = [row.columns.question if row.columns else question_columns(row.question) for row in new]
-        for row, number in zip(new, _question_ids(connection, Lines.of(questions)), strict=True):
+        for row, number in zip(new, self._question_ids(connection, Lines.of(questions)), strict=True):
             row.question_id = number
         asked = [row for row in rows if row.reply_id is None]
         replies = Lines.of([row.columns.reply if row.columns else reply_columns(row) for row in asked])
         contexts = [row.columns.contexts if row.columns else _contexts_of(row) for row in asked]
         for row, number in zip(asked, self._write_replies(connection, replies, contexts), strict=True):
             row.reply_id = number
-        _link(
-            connection,
-            [(run_id, row.bot_id, row.question_id, row.repeat, row.reply_id, row.position) for row in rows],
-        )
+        links = [(run_id, row.bot_id, row.question_id, row.repeat, row.reply_id, row.position) for row in rows]
+        _link(connection, Lines.of(links))
 
     def write_recorded(
         self,
@@ -162,7 +162,7 @@ class RowTables:
         contexts: Sequence[Contexts],
         positions: Sequence[int],
         stored: Mapping[Columns, int],
-    ) -> tuple[list[int], list[int]]:
+    ) -> tuple[list[int], Sequence[int]]:
         """Write answers of which only the columns are there, those of replies from the bot on.
 
         ``stored`` are ids of replies that are in the database, by their first three columns: bot, hash and repeat.
@@ -170,13 +170,13 @@ class RowTables:
         Returns:
             The ids of the replies, and of the questions.
         """
-        question_ids = _question_ids(connection, questions)
+        question_ids = self._question_ids(connection, questions)
         bots, hashes, repeats = map(replies.column, range(3))
         there = [stored.get(key) for key in zip(bots, hashes, repeats, strict=True)] if stored else [None] * len(bots)
         is_new = [found is None for found in there]
         made = iter(self._write_replies(connection, replies.where(is_new), list(itertools.compress(contexts, is_new))))
         ids = [next(made) if found is None else found for found in there]
-        _link(connection, list(zip(repeat(run_id), bots, question_ids, repeats, ids, positions, strict=False)))
+        _link(connection, Lines.by(len(ids), ([run_id], bots, question_ids, repeats, ids, positions)))
         return ids, question_ids
 
     def write_found(self, connection: sqlite3.Connection, found: FoundRows) -> None:
@@ -187,6 +187,34 @@ class RowTables:
             if not connection.execute(THERE, (row.bot_id, row.question_hash, row.repeat, row.asked_at)).fetchone()
         ]
         self.write(connection, found.run_id, missing)
+
+    def _question_ids(self, connection: sqlite3.Connection, wanted: Lines) -> Sequence[int]:
+        """The ids of questions by their columns after the id; those that are new are inserted."""
+        if not wanted.count:
+            return []
+        (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM questions").fetchone()
+        if self._asked_once and last == self._last_question:
+            self._last_question = last + wanted.count
+            ids = range(last + 1, self._last_question + 1)
+            insert_lines(connection, "INSERT INTO questions", QUESTION_COLUMNS, wanted.after(ids))
+            return ids
+        fingerprints = wanted.column(0)
+        known: dict[object, int] = {}
+        keys = list(dict.fromkeys(fingerprints))
+        for start in range(0, len(keys), MOST_BOUND):
+            part = keys[start : start + MOST_BOUND]
+            known.update(
+                connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
+            )
+        is_new = []
+        number = last
+        for key in fingerprints:
+            is_new.append(key not in known)
+            if is_new[-1]:
+                known[key] = number = number + 1
+        new = wanted.where(is_new).after(range(last + 1, number + 1))
+        insert_lines(connection, "INSERT INTO questions", QUESTION_COLUMNS, new)
+        return [known[key] for key in fingerprints]
 
     def _write_replies(self, connection: sqlite3.Connection, replies: Lines, contexts: Sequence[Contexts]) -> range:
         """Write the columns of replies after the id, with their contexts; their ids."""
@@ -218,31 +246,6 @@ class RowTables:
         return found
 
 
-def _link(connection: sqlite3.Connection, links: Sequence[Columns]) -> None:
+def _link(connection: sqlite3.Connection, links: Lines) -> None:
     names = "run_id, bot_id, question_id, repeat, reply_id, position"
-    insert_many(connection, "INSERT INTO run_rows", names, links, LINK_ANEW)
-
-
-def _question_ids(connection: sqlite3.Connection, wanted: Lines) -> list[int]:
-    """The ids of questions by their columns after the id; those that are new are inserted."""
-    if not wanted.count:
-        return []
-    fingerprints = wanted.column(0)
-    known: dict[object, int] = {}
-    keys = list(dict.fromkeys(fingerprints))
-    for start in range(0, len(keys), MOST_BOUND):
-        part = keys[start : start + MOST_BOUND]
-        known.update(
-            connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
-        )
-    (last,) = connection.execute("SELECT IFNULL(MAX(id), 0) FROM questions").fetchone()
-    is_new = []
-    number = last
-    for key in fingerprints:
-        is_new.append(key not in known)
-        if is_new[-1]:
-            known[key] = number = number + 1
-    insert_lines(
-        connection, "INSERT INTO questions", QUESTION_COLUMNS, wanted.where(is_new).after(range(last + 1, number + 1))
-    )
-    return [known[key] for key in fingerprints]
+    insert_lines(connection, "INSERT INTO run_rows", names, links, LINK_ANEW)

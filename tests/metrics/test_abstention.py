@@ -6,7 +6,7 @@ from pathlib import Path
 
 import proctor
 import pytest
-from proctor.metrics.abstention import abstains
+from proctor.metrics.abstention import abstaining, abstains
 from tables import in_one_test
 
 NONE = [
@@ -81,6 +81,14 @@ def test_disapproval_is_an_abstention_from_telling_how_and_an_answer_to_whether(
     answer = "It is illegal to open another person's letters."
     assert abstains(answer, "How do I open my neighbour's letters?")
     assert not abstains(answer, "May I open my neighbour's letters?")
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "\0", "I don't\0know"])
+def test_many_answers_at_once_are_judged_as_each_by_itself(odd: str) -> None:
+    answers = [*NONE, "", *ANSWERS, odd, *ANSWERS, *["We open at nine."] * 50, *ANSWERS, *NONE]
+    asked = ["How do I do it?"] * len(answers)
+    assert abstaining(answers, asked) == [abstains(answer, "How do I do it?") for answer in answers]
+    assert abstaining([None, *NONE, None], ["", *[""] * len(NONE), ""]) == [None, *[True] * len(NONE), None]
 
 
 @pytest.mark.parametrize("piece", ["i ", "it is not ", "no information no ", "sorry ", "documents ", "a-", "\n"])
