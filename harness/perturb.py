@@ -18,10 +18,10 @@ from ..metrics.judge.call import TEXT, ObjectCall, record, several
 from ..metrics.judge.replies import read_texts
 from ..reports import check_file, whole_file
 from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
+from .run import Evaluation
 from .run.isolation import Interrupts
 from .run.judging import CONCURRENCY, Judging, open_judging
 from .run.local_models import default_embedder, open_embedder
-from .run.run import Evaluation
 from .run.run_config import RunConfig
 from .run.suite_run import suite_evaluation
 from .suite.choices import choose_judge

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .bench import PlannedMetric
     from .catalog import Catalog, builtin_catalog
     from .declaration import Artefact, Metric, artefact, metric
+    from .evaluators import RATES
     from .facts import Facts, Place, RunFacts, ToolCall
     from .functions import MetricFunction as _MetricFunction
     from .judge.call import Block, JudgeCall, Reading

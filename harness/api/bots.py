@@ -249,3 +249,30 @@ def _place(bot: object) -> str:
     shown = bot.runnable if isinstance(bot, LangChain) else bot
     kind = shown if hasattr(shown, "__qualname__") else type(shown)
     return f"{getattr(kind, '__module__', '')}:{getattr(kind, '__qualname__', type(shown).__name__)}"
+
+
+def named_bots(bots: object) -> dict[str, object]:
+    """Bots by name, as they are given: a mapping, a list, or one. Raises InputError for two of one name, or none."""
+    if isinstance(bots, Mapping):
+        named = {str(name): bot for name, bot in bots.items()}
+    else:
+        several = bots if isinstance(bots, (list, tuple)) else [bots]
+        named = {}
+        for bot in several:
+            name = _own_name(bot)
+            if name in named:
+                raise InputError(f"Two bots are called {name}; give them names: bots={{'one': ..., 'two': ...}}.")
+            named[name] = bot
+    if not named:
+        raise InputError("bots is empty; give one at least, such as bots={'mine': my_function}.")
+    for name in named:
+        if not name.strip() or "," in name:
+            raise InputError(f"bots: {name!r} is no name for a bot: it must not be empty or contain a comma.")
+    return named
+
+
+def _own_name(bot: object) -> str:
+    if isinstance(bot, str):
+        return bot.rpartition(":")[2]
+    named = getattr(bot, "kind", None) or getattr(bot, "name", None) or getattr(bot, "__name__", None)
+    return named if isinstance(named, str) and named != "<lambda>" else "bot"

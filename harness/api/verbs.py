@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Unpack
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Unpack
 
 from ... import InputError
 from ...knowledge import existing, questions_in, rows_of
-from ...metrics import metric
-from ...metrics.declaration import declaration_of
-from ...reports import is_parts
-from ...reports.store import LATEST, Store, to_json
+from ...reports.store import LATEST, Store
 from ..run import (
     AskOptions,
     KnowledgeOptions,
@@ -29,10 +23,18 @@ from ..run import (
     run_evaluation,
     suite_evaluation,
 )
-from ..suite import LoadedSuite, PlacedYaml, Suite, load_named, named_rubrics, rubrics_added
-from ..suite.mistakes import mistakes
+from ..suite import (
+    LoadedSuite,
+    MetricLike,
+    given_metrics,
+    is_suite,
+    load_named,
+    named_rubrics,
+    rubrics_added,
+    suite_of_values,
+)
 from .asking import Answer, ask_one
-from .bots import Files, given_bot, paths
+from .bots import Files, given_bot, named_bots, paths
 from .results import (
     AbstentionReport,
     CompareOptions,
@@ -49,20 +51,16 @@ from .running import Job, twins
 
 if TYPE_CHECKING:
     from ...knowledge import RowSource
-    from ...metrics.declaration import Function
     from ...reports.gate import Scope
     from ..analysis import AnalysisOptions
     from ..gate import GateOptions
     from ..perturb import PerturbedRun
     from ..run import CostEstimate, Evaluation, Outcome, Watcher
-    from ..suite import Entry, KeyPath
 
 DATABASE = "proctor.db"
-SUITES: Final = (".yaml", ".yml")
 Anywhere = str | os.PathLike[str]
 Notify = Callable[[str], None]
 Watching = Callable[[], contextlib.AbstractContextManager["Watcher"]]
-MetricLike = str | Mapping[str, Mapping[str, object]] | Callable[..., object]
 
 
 def _evaluate(
@@ -139,8 +137,8 @@ def _evaluate(
             limit=limit, thresholds=thresholds or {}, primary=primary, name=name, local_models=local_models,
         )  # fmt: skip
     asked = questions_in(rows_of(questions, "questions"), limit)
-    given = {each: given_bot(each, bot) for each, bot in _named_bots(bots).items()}
-    entries, functions = _entries(metrics)
+    given = {each: given_bot(each, bot) for each, bot in named_bots(bots).items()}
+    entries, functions = given_metrics(metrics)
     graded = named_rubrics(paths(rubrics))
     documents = [*paths(knowledge), *(path for own, _ in given.values() for path in own.knowledge)]
     chat = {**(models or {}), **{key: value for _, own in given.values() for key, value in own.items()}}
@@ -161,7 +159,7 @@ def _evaluate(
         **({} if judge is None else {"judge": judge}),
         **({} if local_models is None else {"local_models": local_models}),
     }
-    loaded = _suite_of(values)
+    loaded = suite_of_values(values)
     own = tuple((each, bot) for each, (bot, _) in given.items())
     config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
     made = Prepared(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, verb="evaluate")
@@ -203,7 +201,7 @@ def _run(
         run = proctor.run("suite.yaml", bots=["mine"], limit=20)
     """
     loaded = load_named(None if suite is None else Path(suite))
-    entries, functions = _entries(metrics)
+    entries, functions = given_metrics(metrics)
     config = RunConfig.of(options, metrics=entries, functions=functions)
     return Job(run_of_suite(lambda: loaded, config, db, perturb, "run").both, progress)
 
@@ -241,7 +239,7 @@ def _score(
         run = proctor.score("answers.jsonl", metrics=["exact_match", "rouge_l"])
     """
     source = rows_of(answers, "answers")
-    entries, functions = _entries(metrics)
+    entries, functions = given_metrics(metrics)
     config = RunConfig.of(
         options, metrics=entries, functions=functions, metric_files=paths(metric_files), rubrics=paths(rubrics)
     )
@@ -252,15 +250,15 @@ score, ascore = twins(_score, ScoreOptions)
 
 
 def _of_answers(
-    answers: object, metrics: Sequence[MetricLike] | None, rubrics: Files, judge: object, db: Anywhere, progress: bool,
-    for_bots: Mapping[str, object], **options: object,
+    answers: object, metrics: Sequence[MetricLike] | None, rubrics: Files, judge: str | Mapping[str, object] | None,
+    db: Anywhere, progress: bool, for_bots: Mapping[str, object], **options: object,
 ) -> Job[Run]:  # fmt: skip
     """``evaluate`` without bots: the answers that the rows bring are scored, or InputError where bots are wanted."""
     if given := next((option for option, value in for_bots.items() if value), ""):
         raise InputError(f"{given} is for bots, and none were given: give `bots`, or leave {given} out.")
     if isinstance(judge, Mapping):
         raise InputError("judge: the settings of a suite were given; without bots, its name is wanted: openai:NAME.")
-    entries, functions = _entries(metrics)
+    entries, functions = given_metrics(metrics)
     config = RunConfig.of(
         {"judge": judge or ""}, metrics=entries, functions=functions, rubrics=paths(rubrics), **options
     )
@@ -456,12 +454,6 @@ class Asking:
             existing(self.old_knowledge, "the folder with the documents of the baseline")
 
 
-def is_suite(subject: str) -> bool:
-    """Whether a text names a suite file, its folder, or the sample; otherwise it names a run."""
-    path = Path(subject)
-    return path.suffix.lower() in SUITES or (path.is_dir() and not is_parts(path)) or subject == "sample"
-
-
 def gate_run(name: str, options: GateOptions, asking: Asking) -> Gate:
     """Gate a finished run. Raises InputError where options say how it is to be asked."""
     if asking.given:
@@ -591,13 +583,13 @@ def _ask(
             raise InputError(f"bot: a {type(bot).__name__} was given; with suite, it is the name of one of its bots.")
         loaded, name = load_named(Path(suite)), bot
         return Job(lambda _: ask_one(loaded, name, question, os.environ), False)
-    ((name, own),) = _named_bots([bot]).items()
+    ((name, own),) = named_bots([bot]).items()
     given, chat = given_bot(name, own)
     values = {
         "name": "ask", "questions": Path("question"), "bots": {name: given.settings},
         "knowledge": tuple(dict.fromkeys((*paths(knowledge), *given.knowledge))), "models": {**(models or {}), **chat},
     }  # fmt: skip
-    made = _suite_of(values)
+    made = suite_of_values(values)
     return Job(lambda _: ask_one(made, name, question, os.environ, {name: given}), False)
 
 
@@ -724,76 +716,3 @@ def _warnings(outcome: Outcome) -> tuple[str, ...]:
         *outcome.warnings,
     )
     return tuple(dict.fromkeys(filter(None, lines)))
-
-
-def _named_bots(bots: object) -> dict[str, object]:
-    if isinstance(bots, Mapping):
-        named = {str(name): bot for name, bot in bots.items()}
-    else:
-        several = bots if isinstance(bots, (list, tuple)) else [bots]
-        named = {}
-        for bot in several:
-            name = _own_name(bot)
-            if name in named:
-                raise InputError(f"Two bots are called {name}; give them names: bots={{'one': ..., 'two': ...}}.")
-            named[name] = bot
-    if not named:
-        raise InputError("bots is empty; give one at least, such as bots={'mine': my_function}.")
-    for name in named:
-        if not name.strip() or "," in name:
-            raise InputError(f"bots: {name!r} is no name for a bot: it must not be empty or contain a comma.")
-    return named
-
-
-def _own_name(bot: object) -> str:
-    if isinstance(bot, str):
-        return bot.rpartition(":")[2]
-    named = getattr(bot, "kind", None) or getattr(bot, "name", None) or getattr(bot, "__name__", None)
-    return named if isinstance(named, str) and named != "<lambda>" else "bot"
-
-
-def _entries(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tuple[Function, ...]]:
-    """Metrics as a suite has them, and the functions among them, which the catalog does not have."""
-    if metrics is None:
-        return None, ()
-    if isinstance(metrics, (str, Mapping)) or callable(metrics):
-        raise InputError(f"metrics is a {type(metrics).__name__}; put it in a list: metrics=[...].")
-    from ...metrics.declaration import MetricDeclaration, name_of
-
-    entries: list[Entry] = []
-    functions: list[Function] = []
-    for each in metrics:
-        if isinstance(each, (str, Mapping)):
-            entries.append(each)
-            continue
-        known = getattr(each, "id", None)
-        if isinstance(known, str) and hasattr(each, "score"):  # proctor.metrics.rouge_l
-            entries.append(known)
-            continue
-        if not callable(each):
-            raise InputError(f"metrics: got a {type(each).__name__}; wanted a name, {{name: {{...}}}} or a function.")
-        function = each if declaration_of(each) else metric(each)
-        functions.append(function)
-        if isinstance(declaration_of(function), MetricDeclaration):
-            entries.append(name_of(function))
-    return tuple(entries), tuple(functions)
-
-
-@dataclass(frozen=True, slots=True)
-class GivenSuite(LoadedSuite):
-    """A suite that was put together in Python: its mistakes have keys, and no lines."""
-
-    def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
-        """Mistakes that show only when the suite is put to use, each with its key."""
-        return InputError("\n".join(f"{'.'.join(map(str, path))}: {says}" for path, says in found))
-
-
-def _suite_of(values: Mapping[str, Any]) -> LoadedSuite:
-    """The suite of some values. Raises InputError with a line for each mistake."""
-    try:
-        suite = Suite.model_validate(values)
-    except ValidationError as error:
-        found = mistakes(error, PlacedYaml(values, MappingProxyType({}), ()), Suite.model_json_schema())
-        raise InputError("\n".join(f"{each.path}: {each.says}." for each in found)) from error
-    text = to_json(suite.model_dump(mode="json"))
-    return GivenSuite(suite, Path(), Path.cwd(), hashlib.sha256(text.encode()).hexdigest(), PlacedYaml({}, {}, ()))

@@ -19,10 +19,10 @@ from ...reports.export import gate_annotations, gate_junit, paused
 from ...reports.gate import Scope
 from ...reports.store import LATEST
 from ..api.run import Run
-from ..api.verbs import SUITES, Asking, gate_of_suite, gate_run, is_suite
+from ..api.verbs import Asking, gate_of_suite, gate_run
 from ..gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
 from ..run import RunConfig
-from ..suite import NAME
+from ..suite import NAME, SUITES, is_suite
 from .console import Form, own_stdout, show, show_as, write_bytes
 from .conventions import STDOUT, STOPPED, Database, OnlyBots, complain, interruptible, say
 from .report import write_step

@@ -41,7 +41,7 @@ from .cluster import Cluster, WorkerHandle, WorkerLost
 from .messages import Batch, Block, Done, QuestionCounts, Setup
 
 if TYPE_CHECKING:
-    from ..run.run import Evaluation
+    from ..run.evaluation import Evaluation
     from ..run.run_config import RunConfig
 
 MOST: Final = 256  # questions in a block

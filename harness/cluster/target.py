@@ -13,7 +13,7 @@ from ...bots import literal_secrets
 
 if TYPE_CHECKING:
     from ..run.engine import Engine
-    from ..run.run import Asking, Evaluation
+    from ..run.evaluation import Asking, Evaluation
     from ..run.run_config import RunConfig
 
 LOCAL: Final = "ray"

@@ -33,7 +33,7 @@ from .shared_models import opener
 
 if TYPE_CHECKING:
     from ...bots import Reply
-    from ..run.run import Evaluation
+    from ..run.evaluation import Evaluation
     from .leased_limits import Leasing
     from .shared_models import Call
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from ...bots import BotSettings
     from ...knowledge import Knowledge, ListedModel, Message, Question
     from ...metrics import Plan
-    from .run import Evaluation
+    from .evaluation import Evaluation
 
 
 CHARACTERS_A_TOKEN: Final = 4  # of English prose; other languages take more tokens

@@ -41,11 +41,11 @@ from ..suite import (
     rubrics_added,
     with_rubrics,
 )
+from .evaluation import Evaluation, reference_bot, run_metrics
 from .judging import CONCURRENCY, ModelIds, open_judging
 from .local_models import RunModels, default_embedder
 from .manifest import manifest
 from .queues import BotQueue, Item
-from .run import Evaluation, reference_bot, run_metrics
 from .run_config import RunConfig, ScoreMetadata
 from .scoring import NEEDS, Places
 from .suite_run import marked_last

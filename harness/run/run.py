@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import orjson
 
-from ... import InputError
-from ...metrics import Reason
-from ...metrics.evaluators import RATES
+from ...metrics import RATES, Reason
 from ...reports import Findings, Summary, families, keep_report
 from ...reports.store import (
     EARLY_STOP,
-    GivenRow,
     Leases,
     OpenRun,
     RowWriter,
-    RunHeader,
-    RunMetric,
     RunResults,
     Store,
-    VectorCache,
     keep_given,
     keep_run_scores,
     link_cached_calls,
 )
 from .engine import Engine, Watcher
+from .evaluation import Evaluation
 from .isolation import DaemonThreads, Interrupts, undisturbed
 from .judging import Judging, asked_calls
-from .local_models import RunModels
-from .queues import AnswerCache, BotQueue, Stopper, cached_scores, close, without_history
+from .queues import AnswerCache, BotQueue, cached_scores, close, without_history
 from .scoring import RowFacts, Scorer
 from .simulated_users import SimulatedUsers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...knowledge import BatchingEmbedder, Questions
-    from ...metrics import Plan
     from ...reports import MetricSummary
-    from ..suite import LoadedSuite
     from .conversation_scoring import ConversationScorer
-    from .estimate import ReplyEstimate
     from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
-    from .run_config import RunConfig
-    from .scoring import Places
 
 
 UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything
@@ -89,55 +76,6 @@ def _reasons(cell: MetricSummary) -> Counter[str]:
 def _is_explained(cell: MetricSummary) -> bool:
     """Whether there is a value, or a failure of the metric itself; a row on which the bot failed is neither."""
     return cell.n_ok > 0 or cell.n_failed > cell.reasons.get("bot_raised", 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """What an evaluation was made of, from which another machine can make it again."""
-
-    loaded: LoadedSuite
-    options: RunConfig
-    questions: Questions
-
-
-class Asking(Protocol):
-    """Asks what is left of bot queues and scores it: an ``Engine``, or what spreads the work over a cluster."""
-
-    async def work(self, bot_queues: Sequence[BotQueue]) -> None:
-        """Until nothing is left; every row and score is handed to the engine's writer as soon as it is known."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """What is to be done: who is asked what, and how it is scored.
-
-    ``queues_at_once`` bounds how many bot queues that wait for endpoints run side by side; None for all. ``against``
-    names the reference bot of metrics that compare answers. ``given`` names metrics whose scores come with the answers,
-    in ``given_rows``. ``reply_estimate`` makes what a dry run estimates with. ``spread`` hands the work of an engine to
-    others; None where the engine does it itself. ``check`` refuses bots that can't work, before a run begins.
-    """
-
-    header: RunHeader
-    plan: Plan
-    bot_queues: Callable[[OpenRun], Sequence[BotQueue]]
-    embedder: BatchingEmbedder
-    vector_cache: VectorCache
-    warnings: tuple[str, ...] = ()
-    redact: Callable[[str], str] = str
-    places: Places | None = None
-    judging: Judging = field(default_factory=Judging)
-    models: RunModels = field(default_factory=RunModels)
-    reply_estimate: Callable[[], ReplyEstimate] | None = None
-    stopper: Stopper | None = None
-    queues_at_once: int | None = None
-    against: str = ""
-    given: frozenset[str] = frozenset()
-    given_rows: Callable[[], Iterable[GivenRow]] = tuple
-    users: SimulatedUsers = field(default_factory=SimulatedUsers)
-    origin: Origin | None = None
-    spread: Callable[[Engine], Asking] | None = None
-    check: Callable[[Store], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,60 +140,6 @@ class Outcome:
             f"{scores} missing, because the judge {self.judge.name} gave no answer; the problems of the run say why. "
             "Run the same command again: only what is missing is asked."
         )
-
-
-def reference_bot(plan: Plan, bots: Sequence[str], chosen: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The bot with whose answers others are compared, and warnings; blank where no metric compares any.
-
-    Args:
-        plan: the metrics; ``preference`` may name the bot by its option ``against``.
-        bots: all that there are; the first is the reference bot where none is named.
-        chosen: those of the run.
-
-    Raises:
-        InputError: there is no such bot.
-    """
-    if not plan.of_pairs:
-        return "", ()
-    named = next((str(each.options["against"]) for each in plan.metrics if each.options.get("against")), "")
-    if named and named not in bots:
-        near = difflib.get_close_matches(named, bots, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(
-            f"preference: there is no bot {named!r} to compare with; the bots are {', '.join(bots)}.{hint}"
-        )
-    against = named or bots[0]
-    which = ", ".join(plan.of_pairs)
-    if against not in chosen:
-        return against, (f"{which} has no value: the reference bot {against} is not in this run.",)
-    if list(chosen) == [against]:
-        return against, (f"{which} has no value: there is no other bot to compare with {against}.",)
-    return against, ()
-
-
-def run_metrics(
-    plan: Plan, thresholds: Mapping[str, float | None], defaults: Collection[str] = ()
-) -> tuple[RunMetric, ...]:
-    """The plan's metrics as they stand in a run, with the thresholds of that run; those of the whole run last.
-
-    ``defaults`` names those whose threshold nobody set.
-    """
-    return tuple(
-        RunMetric(
-            name=metric.id,
-            version=metric.version,
-            better=metric.better,
-            low=metric.low,
-            high=metric.high,
-            threshold=metric.on_scale(thresholds[metric.id]) if metric.id in thresholds else metric.threshold,
-            summary=metric.summary,
-            source=metric.source,
-            aggregate=metric.aggregate,
-            level=metric.level,
-            threshold_is_default=metric.id in defaults and metric.threshold is not None,
-        )
-        for metric in (*plan.metrics, *plan.run_metrics)
-    )
 
 
 def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Outcome:

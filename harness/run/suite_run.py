@@ -42,11 +42,11 @@ from ..suite import (
     with_files,
     with_own_prompts,
 )
+from .evaluation import Evaluation, Origin, reference_bot, run_metrics
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
 from .manifest import documents_read, manifest
 from .queues import BotQueue, Item, exchange
-from .run import Evaluation, Origin, reference_bot, run_metrics
 from .run_config import GivenBot, RunConfig
 from .scoring import LocatedQuestions, gold_evidence
 from .simulated_users import SimulatedUsers, open_users

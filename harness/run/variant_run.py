@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from ...bots import ReducibleTargetBot
 from ...reports.store import ANALYSED, OpenRun, RowStatus, ask_key, to_json
 from .engine import Watcher
+from .evaluation import Evaluation
 from .queues import BotQueue, Item
-from .run import Evaluation, Outcome, run_evaluation
+from .run import Outcome, run_evaluation
 from .run_config import RunConfig
 from .suite_run import suite_evaluation
 

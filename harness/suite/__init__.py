@@ -9,11 +9,13 @@ if TYPE_CHECKING:
         Entry,
         EntryError,
         MetricChoice,
+        MetricLike,
         check_constraints_of,
         check_spelling,
         choose_judge,
         choose_metrics,
         choose_user,
+        given_metrics,
         named_rubrics,
         names_of,
         rubrics_added,
@@ -35,6 +37,18 @@ if TYPE_CHECKING:
         overridden,
         overridden_grid,
     )
-    from .suite_file import FILE, FIRST_LINE, NAME, LoadedSuite, load_named, sample_suite, suite_redactor, suite_schema
+    from .suite_file import (
+        FILE,
+        FIRST_LINE,
+        NAME,
+        SUITES,
+        LoadedSuite,
+        is_suite,
+        load_named,
+        sample_suite,
+        suite_of_values,
+        suite_redactor,
+        suite_schema,
+    )
 else:
     __getattr__, __all__ = front(__name__)

@@ -6,7 +6,7 @@ import codecs
 import difflib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -54,6 +54,7 @@ def check_constraints_of(questions: Iterable[Question], path: Path, plan: Plan) 
 
 
 Entry = str | Mapping[str, Mapping[str, object]]
+MetricLike = Entry | Callable[..., object]
 
 
 class EntryError(InputError):
@@ -742,3 +743,31 @@ def _at(model: ChatModelSettings, url: str) -> ChatModelSettings:
         return ChatModelSettings(**model.model_dump(exclude_unset=True) | {"model": model.model, "base_url": url})
     except ValidationError as error:
         raise InputError(f"--judge-url: {error.errors()[0]['ctx']['error']}.") from None
+
+
+def given_metrics(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tuple[Function, ...]]:
+    """Metrics as a suite has them, and the functions among them, which the catalog does not have."""
+    if metrics is None:
+        return None, ()
+    if isinstance(metrics, (str, Mapping)) or callable(metrics):
+        raise InputError(f"metrics is a {type(metrics).__name__}; put it in a list: metrics=[...].")
+    from ...metrics import metric
+    from ...metrics.declaration import MetricDeclaration, declaration_of, name_of
+
+    entries: list[Entry] = []
+    functions: list[Function] = []
+    for each in metrics:
+        if isinstance(each, (str, Mapping)):
+            entries.append(each)
+            continue
+        known = getattr(each, "id", None)
+        if isinstance(known, str) and hasattr(each, "score"):  # proctor.metrics.rouge_l
+            entries.append(known)
+            continue
+        if not callable(each):
+            raise InputError(f"metrics: got a {type(each).__name__}; wanted a name, {{name: {{...}}}} or a function.")
+        function = each if declaration_of(each) else metric(each)
+        functions.append(function)
+        if isinstance(declaration_of(function), MetricDeclaration):
+            entries.append(name_of(function))
+    return tuple(entries), tuple(functions)

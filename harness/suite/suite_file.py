@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import orjson
 from pydantic import ValidationError
@@ -19,6 +20,7 @@ from ...bots import ChatModelSettings, installed_bot, installed_kind, literal_se
 from ...bots.settings import KINDS
 from ...knowledge import decoded_whole, existing, unreadable
 from ...reports import is_not, is_parts
+from ...reports.store import to_json
 from .mistakes import (
     KeyPath,
     Mistake,
@@ -36,6 +38,7 @@ from .mistakes import (
 )
 from .settings import EMBEDDED, NO_JUDGE, Suite, misnamed_prompt
 
+SUITES: Final = (".yaml", ".yml")
 _VARIABLE = re.compile(r"\$\{?(\w+)")
 
 
@@ -135,6 +138,12 @@ def load_named(name: Path | None) -> LoadedSuite:
     if name is None or (str(name) == "sample" and not name.exists()):
         return load_suite(sample_suite())
     return load_suite(name)
+
+
+def is_suite(subject: str) -> bool:
+    """Whether a text names a suite file, its folder, or the sample; otherwise it names a run."""
+    path = Path(subject)
+    return path.suffix.lower() in SUITES or (path.is_dir() and not is_parts(path)) or subject == "sample"
 
 
 def load_suite(path: Path) -> LoadedSuite:
@@ -324,3 +333,23 @@ def _judge_mistake(model: str, configured: object) -> str:
     if model == EMBEDDED or not model:
         return ""
     return NO_JUDGE if stands_for == "extractive" else _model_mistake(model, configured, EMBEDDED)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenSuite(LoadedSuite):
+    """A suite that was put together in Python: its mistakes have keys, and no lines."""
+
+    def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
+        """Mistakes that show only when the suite is put to use, each with its key."""
+        return InputError("\n".join(f"{'.'.join(map(str, path))}: {says}" for path, says in found))
+
+
+def suite_of_values(values: Mapping[str, Any]) -> LoadedSuite:
+    """The suite of some values. Raises InputError with a line for each mistake."""
+    try:
+        suite = Suite.model_validate(values)
+    except ValidationError as error:
+        found = mistakes(error, PlacedYaml(values, MappingProxyType({}), ()), Suite.model_json_schema())
+        raise InputError("\n".join(f"{each.path}: {each.says}." for each in found)) from error
+    text = to_json(suite.model_dump(mode="json"))
+    return GivenSuite(suite, Path(), Path.cwd(), hashlib.sha256(text.encode()).hexdigest(), PlacedYaml({}, {}, ()))

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 from proctor.bots.bot import Identity, Reply
 from proctor.harness.run.engine import Watcher
+from proctor.harness.run.evaluation import Evaluation, run_metrics
 from proctor.harness.run.queues import BotQueue, Item
-from proctor.harness.run.run import Evaluation, Outcome, run_evaluation, run_metrics
+from proctor.harness.run.run import Outcome, run_evaluation
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.encoder import Embedded
 from proctor.knowledge.questions.question import Question

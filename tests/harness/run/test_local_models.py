@@ -14,9 +14,10 @@ from logprob_server import LogprobServer
 from proctor import InputError
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.estimate import cost_estimate, estimate_object
+from proctor.harness.run.evaluation import run_metrics
 from proctor.harness.run.local_models import RunModels
 from proctor.harness.run.recorded_run import recorded_evaluation
-from proctor.harness.run.run import run_evaluation, run_metrics
+from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
 from proctor.harness.suite.settings import LocalModelsSettings, overridden

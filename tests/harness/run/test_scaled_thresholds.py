@@ -1,4 +1,4 @@
-from proctor.harness.run.run import run_metrics
+from proctor.harness.run.evaluation import run_metrics
 from proctor.metrics import builtin_catalog
 
 
