@@ -25,7 +25,7 @@ ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 def leaderboard(summary: Summary) -> list[Block]:
     """What each bot has right, the title, metrics down and bots across, and what the figures are."""
     unfinished = "" if summary.status == "finished" else f" ({summary.status})"
-    asked = f": {count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}, run {summary.run}"
+    asked = f": {summary.asked}, {count(len(summary.bots), 'bot')}, run {summary.run}"
     title = Heading((Span(summary.suite, "bold"), f"{asked}{unfinished}"), 2, "")
     return [*headline_blocks(summary), title, BLANK, *leaderboard_table(summary)]
 

@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..knowledge.questions.conversations import SIMULATED
 from ..metrics.declaration import Level
 from ..metrics.score import Aggregate, Better
 from .conversations import Conversations, conversations_of
@@ -174,6 +175,8 @@ class Summary:
     """A run, added up.
 
     ``primary`` is None where no metric of quality has a value, ``conversations`` where each question stands by itself.
+    ``questions`` are those of the question set, turns included; a simulated user's turns may differ by bot and repeat,
+    and count as one of the ``simulations``.
     """
 
     run: str
@@ -187,6 +190,23 @@ class Summary:
     primary: Primary | None = None
     local_models: tuple[ModelInUse, ...] = ()
     conversations: Conversations | None = None
+    simulations: int = 0
+
+    @property
+    def asked(self) -> str:
+        """How many questions were asked, and how many conversations simulated users had, in words."""
+        return asked_in_words(self.questions, self.simulations)
+
+
+def asked_in_words(questions: int, simulations: int) -> str:
+    """How many questions, and how many conversations of simulated users.
+
+    >>> asked_in_words(132, 1)
+    '132 questions and 1 simulated conversation'
+    """
+    nouns = ((questions, "question"), (simulations, "simulated conversation"))
+    parts = [f"{number:,} {noun}{'s' * (number != 1)}" for number, noun in nouns if number]
+    return " and ".join(parts) or "0 questions"
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
@@ -206,6 +226,11 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
             raise StoreError(f"{name!r} {what} of {store.path}.{hint} The latest runs: {latest}.")
     return int(lines[0][0]), str(lines[0][1])
 
+
+_IS_SIMULATED: Final = f"conversation != '' AND IFNULL(INSTR(extra, '\"{SIMULATED}\":'), 0)"
+ASKED: Final = f"COUNT(CASE WHEN NOT ({_IS_SIMULATED}) THEN 1 END)"
+SIMULATIONS: Final = f"COUNT(DISTINCT CASE WHEN {_IS_SIMULATED} THEN conversation END)"
+ASKED_IN_RUN: Final = "FROM questions WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"
 
 NAME: Final = "summary"  # under which it is stored
 
@@ -260,7 +285,7 @@ def _added_up(store: Store, run_id: int) -> Summary:
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
-    (questions,) = store.query("SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = ?", [run_id])[0]
+    ((questions, simulations),) = store.query(f"SELECT {ASKED}, {SIMULATIONS} {ASKED_IN_RUN}", [run_id])
     columns = metric_columns(store, run_id)
     bots = store.query(
         "SELECT bot_id, name, kind, model, embedded, problem FROM run_bots JOIN bots ON bots.id = bot_id"
@@ -276,7 +301,7 @@ def _added_up(store: Store, run_id: int) -> Summary:
     talked = conversations_of(store, run_id, columns, primary.name if primary else None, named)
     return Summary(
         str(name), str(suite), str(status), int(questions), metrics, summaries, _costs(store, run_id, summaries), judge,
-        primary, models, talked,
+        primary, models, talked, int(simulations),
     )  # fmt: skip
 
 

@@ -37,6 +37,7 @@ from ...reports.compare import run_tables, unknown_bot
 from ...reports.export import RowScore, as_object, frame_rows
 from ...reports.leaderboard import leaderboard
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
+from ...reports.summary import ASKED, ASKED_IN_RUN
 from ..suite import nearest
 from .results import (
     AbstainOptions,
@@ -465,7 +466,7 @@ class Database:
         return self.query(
             "SELECT name AS run, suite, status, REPLACE(SUBSTR(started_at, 1, 16), 'T', ' ') AS started_at,"
             " (SELECT COUNT(*) FROM run_bots WHERE run_id = runs.id) AS bots,"
-            " (SELECT COUNT(DISTINCT question_id) FROM run_rows WHERE run_id = runs.id) AS questions"
+            f" (SELECT {ASKED} {ASKED_IN_RUN.replace('?', 'runs.id')}) AS questions"
             f" FROM runs ORDER BY {LATEST_FIRST}"
         )
 

@@ -45,6 +45,7 @@ from ...reports import (
     stored_check,
 )
 from ...reports.store import OpenRun, RunHeader, RunResults, Store, bot_fingerprint
+from ...reports.summary import asked_in_words
 from .judge_check import calls_of, fingerprint, quick_key, quick_tests, self_tests, skips_quick_check
 from .queues import ANSWER, AnswerCache, BotQueue, Says, Todo, todo_by_row
 from .queues import Item as Asked
@@ -207,7 +208,8 @@ class CostEstimate:
 
     Attributes:
         suite: its name.
-        questions, rows: how many there are, over all bots and repeats.
+        questions, rows: how many there are, rows over all bots and repeats.
+        simulations: conversations of simulated users.
         to_ask, to_score: rows without an answer, and rows without a score for which the judge is asked.
         judge: its name; blank when no metric asks one.
         bots: by bot, what its own language model will take.
@@ -225,6 +227,7 @@ class CostEstimate:
 
     suite: str
     questions: int
+    simulations: int
     rows: int
     judge: str
     is_embedded: bool
@@ -301,10 +304,13 @@ class _Estimator:
             if item.reply is not None
         }
         requests = evaluation.plan.requests
+        most = max((bot_queue.total for bot_queue in bot_queues), default=0)
+        items = (item for bot_queue in bot_queues for item in bot_queue.items())
+        simulations = len({one.question.conversation for one in items if simulation_of(one.question) is not None})
         self.made = CostEstimate(
             suite=evaluation.header.suite,
-            questions=max((bot_queue.total for bot_queue in bot_queues), default=0)
-            // max(1, evaluation.header.repeats),
+            questions=most // max(1, evaluation.header.repeats) - simulations,
+            simulations=simulations,
             rows=sum(_turns(item.question) for bot_queue in bot_queues for item in bot_queue.items()),
             judge=evaluation.judging.name if judged else "",
             is_embedded=not evaluation.judging.is_language_model,
@@ -522,6 +528,7 @@ def estimate_object(made: CostEstimate) -> dict[str, object]:
     return {
         "suite": made.suite,
         "questions": made.questions,
+        "simulated_conversations": made.simulations,
         "rows": made.rows,
         "rows_to_ask": made.to_ask,
         "rows_to_score": made.to_score,
@@ -559,7 +566,7 @@ def _amount_object(amount: Amount) -> dict[str, object]:
 
 def estimate_blocks(made: CostEstimate) -> Iterator[Block]:
     """What would be asked of whom, what each metric adds, which models it takes, and what is assumed."""
-    answers = f"{count(made.rows, 'answer')} of bots to {count(made.questions, 'question')}"
+    answers = f"{count(made.rows, 'answer')} of bots to {asked_in_words(made.questions, made.simulations)}"
     yield Heading((made.suite, f": {answers}, {made.to_ask:,} of them to ask"), 2, "")
     yield Sentence(_judging(made))
     if made.total.requests:

@@ -462,6 +462,15 @@ def _users(
     return open_users(model, scored.embedder, loaded.base, environ, scored.endpoints, concurrency, suite.seed)
 
 
+def _asked(questions: Questions) -> dict[str, object]:
+    """How many questions and simulated conversations a set has, and the hash of it."""
+    about = {"count": questions.count, "hash": questions.fingerprint}
+    if not questions.has["simulate"]:
+        return about
+    simulated = sum(simulation_of(each) is not None for each in questions)
+    return {**about, "count": questions.count - simulated, "simulated_conversations": simulated}
+
+
 def _effective(
     loaded: LoadedSuite, options: RunConfig, scored: _Scored, repeats: int, concurrency: int,
     knowledge: _lru_cache_wrapper[Knowledge], users: SimulatedUsers,
@@ -470,7 +479,7 @@ def _effective(
         "suite": redacted(loaded.suite.model_dump(mode="json", exclude_unset=True)),
         "suite_file": loaded.path.name,
         "suite_hash": loaded.text_hash,
-        "questions": {"count": scored.questions.count, "hash": scored.questions.fingerprint},
+        "questions": _asked(scored.questions),
         "bots": list(options.bots) or list(loaded.suite.bots),
         "limit": options.limit,
         "repeat": repeats,

@@ -180,6 +180,7 @@ def _manifest(report: Report, named: Sequence[tuple[Board, str]]) -> dict[str, o
         "suite": report.run.summary.suite,
         "status": report.run.summary.status,
         "questions": report.run.summary.questions,
+        "simulated_conversations": report.run.summary.simulations,
         "rows": {bot.name: bot.rows for bot in report.run.bots},
         "bots": [
             {"name": bot.name, "kind": bot.kind, "model": bot.model, "embedded": bot.embedded,

@@ -74,6 +74,6 @@ def run_annotations(report: Report) -> Iterator[str]:
         for problem in problems
         if problem.severity == "high"
     ]
-    asked = f"run {summary.run}, {count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}"
+    asked = f"run {summary.run}, {summary.asked}, {count(len(summary.bots), 'bot')}"
     found.append(Annotation("notice", f"proctor report: {suite}", f"{counted(problems)}; {asked}"))
     return commands(found, "proctor report")

@@ -23,6 +23,7 @@ def as_object(summary: Summary) -> dict[str, object]:
         "suite": summary.suite,
         "status": summary.status,
         "questions": summary.questions,
+        "simulated_conversations": summary.simulations,
         "primary": summary.primary and summary.primary.as_object,
         "judge": summary.judge and summary.judge.as_object,
         "costs": summary.costs.as_object,

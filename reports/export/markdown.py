@@ -25,7 +25,7 @@ def markdown(report: Report) -> str:
 
 def _page(report: Report) -> Iterator[Block]:
     summary = report.run.summary
-    asked = f"{count(summary.questions, 'question')}, {count(len(summary.bots), 'bot')}"
+    asked = f"{summary.asked}, {count(len(summary.bots), 'bot')}"
     yield from headline_blocks(summary)
     yield Heading(f"{summary.suite}: {asked}", 2)
     yield Sentence(_provenance(report))

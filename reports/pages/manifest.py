@@ -22,7 +22,7 @@ from ..problems import counted
 from ..report import BotRecord, Report
 from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
-from ..summary import MetricColumn
+from ..summary import MetricColumn, asked_in_words
 from ..text import mapping_in
 from .templating import render
 
@@ -360,10 +360,10 @@ def _of_run(report: Report) -> Iterator[Fact]:
 def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]:
     asked = mapping_in(settings.get("questions"))
     number = asked.get("count", report.run.summary.questions)
+    if isinstance(number, int):
+        number = asked_in_words(number, asked.get("simulated_conversations", 0))
     limit = f", the first {settings['limit']:,} of the file" if isinstance(settings.get("limit"), int) else ""
-    yield Fact(
-        "Questions", f"{number:,}{limit}" if isinstance(number, int) else str(number), str(asked.get("hash", ""))
-    )
+    yield Fact("Questions", f"{number}{limit}", str(asked.get("hash", "")))
     if "repeat" in settings:
         yield Fact("Repeats", "1, each question asked once" if settings["repeat"] == 1 else str(settings["repeat"]))
     if settings.get("latency_run"):

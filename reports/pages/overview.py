@@ -858,7 +858,7 @@ def _basis(report: Report) -> str:
     """How many questions, bots and rows the page is computed from."""
     summary = report.run.summary
     rows = sum(bot.rows for bot in summary.bots)
-    basis = [count(summary.questions, "question"), count(len(summary.bots), "bot"), count(rows, "row")]
+    basis = [summary.asked, count(len(summary.bots), "bot"), count(rows, "row")]
     return f"{', '.join(basis)}; {counted(report.findings.problems).lower()}"
 
 

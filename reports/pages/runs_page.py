@@ -90,7 +90,8 @@ class RunLine:
         finished_at: when it last ended; None while it goes on.
         rows: rows that are there.
         expected: rows that it will have, None where that is not known.
-        questions: different questions.
+        questions: different questions, without those of simulated users.
+        simulations: conversations of simulated users.
         bots: in the order of the suite.
         lead: the primary metric; None where it has none.
         problems: how many of each severity; None until they are computed.
@@ -112,6 +113,7 @@ class RunLine:
     rows: int
     expected: int | None
     questions: int
+    simulations: int
     bots: tuple[BotSummary, ...]
     lead: MetricColumn | None
     problems: Mapping[str, int] | None
@@ -242,7 +244,7 @@ def _line(
     return RunLine(
         id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
         finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
-        expected=expected, questions=summary.questions, bots=tuple(summary.bots),
+        expected=expected, questions=summary.questions, simulations=summary.simulations, bots=tuple(summary.bots),
         lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
         problems=_problems(store, run_id) if has_findings else None,
         judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
@@ -260,8 +262,9 @@ def expected_rows(manifest: Mapping[str, Any]) -> int | None:
         return None
     questions, bots, repeat = (settings.get(name) for name in ("questions", "bots", "repeat"))
     number = questions.get("count") if isinstance(questions, Mapping) else None
-    if not isinstance(number, int) or not isinstance(bots, Sequence):
+    if not isinstance(questions, Mapping) or not isinstance(number, int) or not isinstance(bots, Sequence):
         return None
+    number += int(questions.get("simulated_conversations", 0))
     return number * len(bots) * (repeat if isinstance(repeat, int) else 1)
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from statistics import fmean
 from typing import Final, cast
 
+from ...abstention import abstains as knows_nothing
 from ...conversation import ConversationVerdicts, JudgeConversation, retained
 from ...facts import Turn
 from ...languages import languages, letters, main_script, prose
@@ -251,17 +252,30 @@ class EmbeddedJudge:
         return found
 
     async def _complete(self, turn: Turn) -> Verdict | None:
-        """The share of an expected answer's sentences that the answer covers; None where none is expected."""
-        best: Verdict | None = None
-        for expected in turn.expected:
-            call = CompareClaims(expected, turn.answer or "", (), sentences(expected), turn.question)
-            covered = [each for each in (await agree(call, self._embedder, self._entailment)).expected_claims if each]
-            if not covered:
-                continue
-            share = fmean(verdict.holds for verdict in covered)
-            if best is None or share > (best.probability or 0.0):
-                best = Verdict(share >= 1, why="; ".join(each.why for each in covered if each.why), probability=share)
-        return best
+        """How much of an expected answer the answer says; None where none is expected."""
+        found = [each for expected in turn.expected if (each := await self._covered(turn, expected))]
+        return max(found, key=lambda each: each.probability or 0.0, default=None)
+
+    async def _covered(self, turn: Turn, expected: str) -> Verdict | None:
+        """The mean probability that the answer says a sentence of the expected one; None where it has no words.
+
+        By the support model; without it, and of a very long answer, the share of sentences that it has by their words.
+        Who is expected to know nothing and says so has said all.
+        """
+        answer, wanted = turn.answer or "", sentences(expected)
+        if knows_nothing(expected, turn.question) and knows_nothing(answer, turn.question):
+            return Verdict(True, probability=1.0)
+        if self._model and wanted and len(answer) <= _LONGEST_READ:
+            read = await self._supported([_in_context(turn.question, one) for one in wanted], [answer])
+            parts = [(one.joint.holds, one.joint.score, one.joint.why) for one in read]
+        else:
+            call = CompareClaims(expected, answer, (), wanted, turn.question)
+            claims = (await agree(call, self._embedder, self._entailment)).expected_claims
+            parts = [(one.holds, float(one.holds), one.why) for one in claims if one]
+        if not parts:
+            return None
+        said, shares, missing = zip(*parts, strict=True)
+        return Verdict(all(said), why="; ".join(filter(None, missing)), probability=fmean(shares))
 
     async def _goodness(self, call: ComparePair, answer: str) -> float:
         """Mean of the probability that the answer is right, and of the support of its claims."""

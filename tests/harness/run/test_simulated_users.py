@@ -146,10 +146,11 @@ def test_the_calls_of_the_user_stand_beside_its_turns_and_in_the_cost_of_the_run
         played(tmp_path, server, {"price_in": 1000, "price_out": 2000})
         before = json.loads(proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path).stdout)
         assert server.calls == []
+        assert (before["questions"], before["simulated_conversations"]) == (0, 1)
         assert (before["rows"], before["rows_to_ask"]) == (6, 6)  # max_turns, as nobody knows when it will stop
         assert before["simulated_users"]["openai:test-model"]["requests"] == 6
         assert before["total"]["cost"] == before["simulated_users"]["openai:test-model"]["cost"] > 0
-        done = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
+        ran = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
         made = json.loads(proctor("run", "suite.yaml", "--json", folder=tmp_path, env=environment).stdout)
     after = json.loads(proctor("run", "suite.yaml", "--dry-run", "--json", folder=tmp_path).stdout)
     assert (after["rows_to_ask"], after["simulated_users"]) == (0, {})
@@ -167,13 +168,20 @@ def test_the_calls_of_the_user_stand_beside_its_turns_and_in_the_cost_of_the_run
     assert made["simulated_user"] | {"calls_cached": 4} == {
         "name": "openai:test-model", "calls": 0, "calls_cached": 4, "calls_failed": 0, "cost": None
     }  # fmt: skip
-    assert "The simulated user openai:test-model got 4 requests" in done.stdout
-    assert f"; cost {cost:.4f}." in done.stdout
+    assert "The simulated user openai:test-model got 4 requests" in ran.stdout
+    assert f"; cost {cost:.4f}." in ran.stdout
     total = f"cost of the run: bots not known, simulated user {cost:.4f}; at least {cost:.4f} in all"
-    assert total in " ".join(done.stdout.split())
+    assert total in " ".join(ran.stdout.split())
     done = proctor("report", "--html", "page.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert f"C{total[1:]}." in (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text()
+    assert f"C{total[1:]}." in page
+    # Everywhere a simulation counts once, however many turns it came to: terminal, JSON, manifest and page.
+    assert ": 1 simulated conversation, 1 bot, run " in ran.stdout
+    assert (made["questions"], made["simulated_conversations"]) == (0, 1)
+    ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs LIMIT 1")
+    assert json.loads(manifest)["settings"]["questions"].items() >= {"count": 0, "simulated_conversations": 1}.items()
+    assert page.count("1 simulated conversation<") + page.count("1 simulated conversation,") >= 2
 
 
 def test_repeats_are_simulations_of_their_own_with_intervals_over_them(tmp_path):

@@ -8,6 +8,8 @@ import proctor
 import pytest
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
+from proctor.metrics.conversation import JudgeConversation
+from proctor.metrics.facts import Conversation, Turn
 from proctor.metrics.judge.call import Block
 from proctor.metrics.judge.calls import (
     AnswerClaims,
@@ -214,6 +216,24 @@ def test_the_support_model_gives_each_claim_a_probability_and_tells_contradicted
     assert said[0].evidence == "Orders can be returned within 30 days of delivery."
     assert support.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
     assert judge.model_id != EmbeddedJudge(StubEmbedder()).model_id
+
+
+def test_completeness_is_the_mean_probability_of_the_expected_sentences():
+    wanted = ("It takes 30 days.", "The carrier collects it.", "I don't know what it costs.")
+    support = ToldSupport({wanted[0]: (0.97, 0.01, 0.02), wanted[1]: (0.02, 0.03, 0.95)})
+    judge = EmbeddedJudge(StubEmbedder(), model=support)
+
+    def complete(answer, expected):
+        turn = Turn(1, QUESTION, answer, (expected,))
+        return ask(judge, JudgeConversation(Conversation((turn,)), ("complete",))).complete[0]
+
+    both = complete("You have 30 days.", " ".join(wanted[:2]))
+    halves = [complete("You have 30 days.", one) for one in wanted[:2]]
+    assert not both.holds
+    assert both.probability == pytest.approx((halves[0].probability + halves[1].probability) / 2)
+    assert halves[0].probability > 0.8 > 0.3 > halves[1].probability
+    assert complete("Sorry, I do not know that.", wanted[2]).probability == 1  # nothing else was wanted
+    assert "I don't know what it costs." not in support.read
 
 
 def test_without_a_support_model_there_are_verdicts_and_no_probabilities():
