@@ -89,8 +89,7 @@ def recorded_evaluation(
         _catalog(options), rubrics_added(options.metrics, named_rubrics(options.rubrics)), options.thresholds,
         recorded.has, ids, is_judged=judged, primary=options.primary, options=options.options,
     )  # fmt: skip
-    if options.metrics is not None or not recorded.has.get("answer"):
-        check_spelling(recorded.path, recorded.misspelt, recorded.has, choice.plan)
+    check_spelling(recorded, choice, options.metrics is not None or not recorded.has.get("answer"))
     given = given_metrics(recorded, options.score_metadata)
     models.take(choice.plan.needs)
     if recorded.has.get("constraints") or recorded.has.get("assertions"):

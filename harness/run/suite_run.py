@@ -244,8 +244,7 @@ def _scored(
     names = chosen_bots(options.bots, list(suite.bots))
     ids = ModelIds(embedder.model_id, judging, models)
     choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
-    if suite.metrics is not None:
-        check_spelling(questions.path, questions.misspelt, questions.has, choice.plan)
+    check_spelling(questions, choice, suite.metrics is not None)
     models.take(choice.plan.needs)
     if questions.has["constraints"] or questions.has["assertions"]:
         check_constraints_of(questions, questions.path, choice.plan)

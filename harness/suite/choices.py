@@ -24,7 +24,7 @@ from .mistakes import given
 from .settings import EMBEDDED, NO_JUDGE, JudgeSettings, misnamed_prompt
 
 if TYPE_CHECKING:
-    from ...knowledge import Question
+    from ...knowledge import Question, RowSet
     from ...metrics import Catalog, Plan
     from ...metrics.declaration import Function
     from ...metrics.evaluators import Evaluator
@@ -508,27 +508,31 @@ def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
         raise EntryError(("primary",), str(error)) from error
 
 
-def check_spelling(path: Path, misspelt: Mapping[str, str], provides: Mapping[str, int], plan: Plan) -> None:
-    """See that no metric goes without what the file seems to have under another name.
+def check_spelling(questions: RowSet[Any], choice: MetricChoice, are_named: bool) -> None:
+    """See that no metric goes without what the rows seem to have under another name.
 
     Args:
-        path: the file.
-        misspelt: by what it should fill, a key of the file that is not known.
-        provides: how many rows have what the fields fill.
-        plan: metrics that somebody asked for.
+        questions: the rows, of which known is what they have and which keys are not known.
+        choice: the metrics.
+        are_named: somebody asked for them; else those count that a run has by default and must do without, and only
+            names that are meant for another beyond doubt: a column of one's own must not end a run.
 
     Raises:
         InputError: a metric needs what no row has and such a key was meant for.
     """
-    for fills, key in misspelt.items():
-        needing = [metric.id for metric in (*plan.metrics, *plan.run_metrics) if fills in metric.needs]
-        if needing and not provides.get(fills):
-            name = {"expected": "expected_answer"}.get(fills, fills)
-            verb, them = ("needs", "it") if len(needing) == 1 else ("need", "these")
-            raise InputError(
-                f"{path}: no row has `{name}`, which {listed(needing)} {verb}, but there is `{key}`. "
-                f"Rename `{key}` to `{name}`, if that is it, or leave {them} out of the metrics."
-            )
+    for fills, (key, place, is_near) in questions.misspelt.items():
+        needing = [metric.id for metric in (*choice.plan.metrics, *choice.plan.run_metrics) if fills in metric.needs]
+        if not are_named:
+            needing = [name for name in choice.left_out if is_near and fills in DEFAULTS.get(name, ())]
+        if not needing or questions.has.get(fills):
+            continue
+        name = {"expected": "expected_answer"}.get(fills, fills)
+        verb, them = ("needs", "it") if len(needing) == 1 else ("need", "these")
+        otherwise = f"leave {them} out of the metrics" if are_named else "name the metrics to do without"
+        raise InputError(
+            f"{place}: no row has `{name}`, which {listed(needing)} {verb}, but there is `{key}`. "
+            f"Rename `{key}` to `{name}`, if that is it, or {otherwise}."
+        )
 
 
 def _left_out(defaults: Mapping[str, Sequence[str]], provides: Mapping[str, int]) -> dict[str, str]:

@@ -79,12 +79,13 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     scored: set[str] = set(METRICS)
     shapes: dict[tuple[str, ...], _Shape] = {}  # rows of one file have a handful
     for line, given in records(path, "samples", "dataset"):
-        row = {
-            key: value if type(value) in _PLAIN or (key in _SPOKEN and value) else _cell(key, value)
-            for key, value in given.items()
-        }
-        keys = tuple(row)
+        keys = tuple(given)
         shape = shapes.get(keys) or shapes.setdefault(keys, _shape(keys))
+        row = given
+        for key in shape.cells:
+            value = given[key]
+            if type(value) not in _PLAIN and (cell := _cell(key, value)) is not value:
+                row = {**row, key: cell}
         made = _row(row, shape, line, notes)
         if scores := _scores(row, shape.numbers, scored):
             made["scores"] = scores
@@ -95,15 +96,20 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
 
 
 class _Shape(NamedTuple):
-    """The keys of a row: those that are called otherwise here, with how; those that stay; those that may be scores."""
+    """The keys of a row: those that are called otherwise here, with how; those that stay; those that may be scores.
+
+    ``cells`` are those whose values may be written otherwise in a table.
+    """
 
     renamed: tuple[tuple[str, str], ...]
     rest: tuple[str, ...]
     numbers: tuple[str, ...]
+    cells: tuple[str, ...]
 
 
 _SPOKEN: Final = _RENAMED.keys() - {"user_input", "ground_truths"}  # one text each
 _PLAIN: Final = (float, list, type(None))  # values that are the same in a table
+_NOTHING: Final = (None, "", [])
 
 
 def _shape(keys: tuple[str, ...]) -> _Shape:
@@ -111,11 +117,12 @@ def _shape(keys: tuple[str, ...]) -> _Shape:
         tuple((key, name) for key, name in _RENAMED.items() if key in keys),
         tuple(key for key in keys if key not in _READ),
         tuple(key for key in keys if key not in _NO_SCORES),
+        tuple(key for key in keys if key not in _SPOKEN),
     )
 
 
 def _row(row: Row, shape: _Shape, line: int, notes: Notes) -> Row:
-    made = {name: value for key, name in shape.renamed if (value := row[key]) is not None and value != []}
+    made = {name: value for key, name in shape.renamed if (value := row[key]) not in _NOTHING}
     contexts = row.get("retrieved_contexts", row.get("contexts"))
     if contexts is not None:
         made["contexts"] = _with_documents(contexts, row.get("retrieved_context_ids"))

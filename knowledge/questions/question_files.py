@@ -21,6 +21,7 @@ from .rows import (
     Field,
     GivenScore,
     IdMaker,
+    Misspelt,
     Reading,
     ReadRow,
     RowReader,
@@ -102,7 +103,7 @@ class RowsSummary:
     repeated_texts: frozenset[int]
     left_out: dict[str, int]
     warnings: tuple[str, ...]
-    misspelt: dict[str, str]
+    misspelt: dict[str, Misspelt]
     scores: dict[str, ScoreSummary]
 
 
@@ -157,7 +158,7 @@ class Rows:
         for line, row in unfolded(self.file.rows(reading), self.file.path):
             taken = reader.read(row, line)
             order.check(taken, line)
-            if why := self.leaves_out(taken):
+            if self.leaves_out is not _nothing and (why := self.leaves_out(taken)):
                 left_out[why] = left_out.get(why, 0) + 1
                 continue
             group = self.group(taken)
@@ -335,7 +336,7 @@ class RowSet(ABC, Generic[Row_co]):
     fingerprint: str
     has: Counter[str]
     warnings: tuple[str, ...] = ()
-    misspelt: Mapping[str, str] = field(default_factory=dict)
+    misspelt: Mapping[str, Misspelt] = field(default_factory=dict)
 
     @abstractmethod
     def __iter__(self) -> Iterator[Row_co]: ...

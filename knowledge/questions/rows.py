@@ -565,6 +565,7 @@ def _json_list(value: object) -> list[object] | None:
 
 
 _LOOKALIKE = 0.82  # difflib ratio from which an unknown key is taken for a misspelling
+_NEAR = 0.9  # from which it is one beyond doubt: `content` and `context` are .86
 _FAINT = 0.6  # the same where every unknown key is told of anyway, so that a wrong guess costs little
 _OTHER_WORDS_FOR_QUESTION = ("query", "prompt", "input", "user_input", "utterance", "title")
 # What other tools call what we read: H2O's test suites and Sonar, Ragas, DeepEval, Hugging Face datasets.
@@ -591,6 +592,7 @@ _NOT_READ = {
 }
 _MOST_NAMED = 8  # unknown keys that one sentence names
 _MARK = ("id", "kind", "intensity", "variant", "must")  # keys of the mark of a variant
+_CHECKED = ("forbidden_tools", PERTURBS, "evidence_quote", "evidence_document")
 _SHAPES_KEPT = 1000  # rows of one file have a handful of shapes; this bounds a file in which each has its own
 
 
@@ -609,6 +611,14 @@ class Field:
     empty_counts: bool = False
 
 
+class Misspelt(NamedTuple):
+    """A key that is not known and seems to be meant for a field: where it stands, and whether beyond doubt."""
+
+    key: str
+    place: str
+    is_near: bool
+
+
 @dataclass(slots=True)  # not frozen: that would cost a tenth of the time of reading a file
 class ReadRow:
     """A row taken apart; ``id`` is blank where the file gives none, ``values`` holds what the fields fill."""
@@ -625,6 +635,7 @@ class _Shape:
     id: str | None
     fields: tuple[tuple[str, str, Callable[[object], object], bool], ...]
     extra: tuple[str, ...]
+    is_checked: bool  # whether values must fit together
 
 
 class RowReader:
@@ -652,7 +663,7 @@ class RowReader:
             tells_all: whether every unknown key is told of, and not only one that looks like a misspelling.
             guesses: whether anything is said of unknown keys; those of other tools' formats are no misspellings.
         """
-        self.misspelt: dict[str, str] = {}  # what a field fills -> the key that seems to be meant for it
+        self.misspelt: dict[str, Misspelt] = {}  # what a field fills -> the key that seems to be meant for it
         self._warnings: list[str] = []
         self._unknown: dict[str, None] = {}
         self._tells_all = tells_all
@@ -701,16 +712,21 @@ class RowReader:
                 raise InputError(f"{self._path}:{line}: `{key}` {wrong}.") from wrong
             if parsed is not None and (parsed != () or empty_counts):
                 values[fills] = parsed
+        if shape.is_checked:
+            self._check(values, line)
+        extra = {key: row[key] for key in shape.extra} if shape.extra else {}
+        if type(identity) is not str:
+            identity = self._id(identity, line)
+        return ReadRow(identity.strip(), text, values, extra)
+
+    def _check(self, values: dict[str, object], line: int) -> None:
+        """Look at values that must fit together."""
         if "forbidden_tools" in values and "expected_tools" in values:
             self._refuse_both(values["expected_tools"], values["forbidden_tools"], line)
         if PERTURBS in values and not isinstance(values[PERTURBS], str):
             self._check_mark(values[PERTURBS], line)
         if "evidence_quote" in values or "evidence_document" in values:
             self._join_evidence(values, line)
-        extra = {key: row[key] for key in shape.extra}
-        if type(identity) is not str:
-            identity = self._id(identity, line)
-        return ReadRow(identity.strip(), text, values, extra)
 
     def _refuse_both(self, expected: Any, forbidden: Any, line: int) -> None:  # noqa: ANN401 - as the fields read them
         """Raises InputError where a tool is expected and forbidden."""
@@ -774,7 +790,8 @@ class RowReader:
             raise self._no_question(row, line)
         extra = tuple(key for key in row if key not in chosen.values())
         for key in extra:
-            self._warn_of(key, chosen)
+            place = f"{self._path}, column {[*row].index(key) + 1}" if self._tabular else f"{self._path}:{line}"
+            self._warn_of(key, chosen, place)
         fields = tuple(
             (
                 chosen[field.names[0]],
@@ -785,12 +802,13 @@ class RowReader:
             for field in self._fields
             if field.names[0] in chosen
         )
-        shape = _Shape(chosen["question"], chosen.get("id"), fields, extra)
+        is_checked = any(fills in _CHECKED for _, fills, *_ in fields)
+        shape = _Shape(chosen["question"], chosen.get("id"), fields, extra, is_checked)
         if len(self._shapes) < _SHAPES_KEPT:
             self._shapes[tuple(row)] = shape
         return shape
 
-    def _warn_of(self, key: str, chosen: dict[str, str]) -> None:
+    def _warn_of(self, key: str, chosen: dict[str, str], place: str) -> None:
         """Say so when a key that means nothing to us looks as if it should."""
         kind = "column" if self._tabular else "key"
         field, _ = self._known.get(_plain(key), (None, 0))
@@ -811,7 +829,8 @@ class RowReader:
                 if self._tells_all and plain not in self._passive:
                     self._unknown.setdefault(key)
                 return
-            self.misspelt.setdefault(self._known[meant][0].fills, key)
+            is_near = difflib.SequenceMatcher(None, plain, meant).ratio() >= _NEAR
+            self.misspelt.setdefault(self._known[meant][0].fills, Misspelt(key, place, is_near))
             unit = ", in milliseconds" if plain in _SECONDS else ""
             warning = f"{self._path}: the {kind} `{key}` is not known and not used. Did you mean `{meant}`{unit}?"
         self._warn(warning)

@@ -31,10 +31,11 @@ SELECT judge, call, COUNT(*), TOTAL(is_unreadable), TOTAL(spent), TOTAL(is_witho
     GROUP BY judge_calls.id, judge, call)
 GROUP BY judge, call ORDER BY judge, call"""
 
+# Whether the run has the metric is looked up before its rows are.
 CONFUSION = """
-SELECT json_extract(details, '$.label'), json_extract(details, '$.prediction'), COUNT(*) FROM run_rows
-JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
-JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'row_correct'
+SELECT json_extract(details, '$.label'), json_extract(details, '$.prediction'), COUNT(*) FROM run_metrics
+CROSS JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'row_correct'
+CROSS JOIN run_rows ON run_rows.run_id = run_metrics.run_id
 JOIN score_details ON score_details.reply_id = run_rows.reply_id
     AND score_details.question_id = run_rows.question_id AND score_details.metric_id = run_metrics.metric_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.label') IS NOT NULL
@@ -46,9 +47,9 @@ WHERE run_id = :run AND run_rows.bot_id = :bot AND status = 'answered' AND answe
 ORDER BY run_rows.question_id"""
 
 CONVERSATIONS = """
-SELECT IIF(questions.conversation = '', questions.key, questions.conversation), value FROM run_rows
-JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
-JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'conversation_correct'
+SELECT IIF(questions.conversation = '', questions.key, questions.conversation), value FROM run_metrics
+CROSS JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'conversation_correct'
+CROSS JOIN run_rows ON run_rows.run_id = run_metrics.run_id
 JOIN questions ON questions.id = run_rows.question_id
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = run_metrics.metric_id

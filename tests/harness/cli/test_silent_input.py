@@ -20,7 +20,7 @@ def score(folder, rows, *options):
 
 def test_unknown_keys_of_recorded_answers_are_told_with_the_nearest_right_one(tmp_path):
     row = {"question": "a?", "answer": "b", "expected_anwser": "b", "tokens_inn": 3, "foo": 1, "bar_of": 2}
-    made = score(tmp_path, [row])
+    made = score(tmp_path, [row], "--metrics", "answer_length")
     assert made.returncode == 0, made.stderr
     assert "the key `expected_anwser` is not known and not used. Did you mean `expected_answer`?" in said(made.stderr)
     assert "the key `tokens_inn` is not known and not used. Did you mean `tokens_in`?" in said(made.stderr)
@@ -85,15 +85,34 @@ def test_a_misspelt_column_that_a_metric_needs_is_an_error_before_anything_is_as
     made = write_csv(tmp_path, heading, ["exact_match", "answer_length"])
     assert made.returncode == 2
     assert (
-        f"questions.csv: no row has `expected_answer`, which exact_match needs, but there is `{heading}`. Rename"
-        f" `{heading}` to `expected_answer`, if that is it, or leave it out of the metrics." in said(made.stderr)
+        "questions.csv, column 3: no row has `expected_answer`, which exact_match needs, but there is "
+        f"`{heading}`. Rename `{heading}` to `expected_answer`, if that is it, or leave it out of the metrics."
+        in said(made.stderr)
     )
     assert not (tmp_path / "proctor.db").exists()
 
 
-@pytest.mark.parametrize("metrics", [["answer_length"], None], ids=["not needed", "defaults"])
-def test_a_misspelt_column_that_no_named_metric_needs_is_a_warning(tmp_path, metrics):
-    made = write_csv(tmp_path, "expected_anwser", metrics)
+def test_a_misspelt_column_that_default_metrics_need_is_an_error_and_a_column_of_ones_own_is_not(tmp_path):
+    made = write_csv(tmp_path, "expected_anwser", None)
+    assert made.returncode == 2
+    wanted = (
+        "questions.csv, column 3: no row has `expected_answer`, which exact_match, keyword_recall, rouge_l and answer_"
+    )
+    assert wanted in said(made.stderr)
+    assert "Rename `expected_anwser` to `expected_answer`, if that is it, or name the metrics to do without." in said(
+        made.stderr
+    )
+    assert not (tmp_path / "proctor.db").exists()
+    made = write_csv(tmp_path, "expected_by", None)
+    assert made.returncode == 0, made.stderr
+    row = {"question": "a?", "answer": "b", "expcted_answer": "b"}
+    made = score(tmp_path, [{"question": "c?", "answer": "b"}, row])
+    assert made.returncode == 2
+    assert "answers.jsonl:2: no row has `expected_answer`" in said(made.stderr)
+
+
+def test_a_misspelt_column_that_no_named_metric_needs_is_a_warning(tmp_path):
+    made = write_csv(tmp_path, "expected_anwser", ["answer_length"])
     assert made.returncode == 0
     assert "the column `expected_anwser` is not known and not used. Did you mean `expected_answer`?" in said(
         made.stderr
