@@ -180,7 +180,7 @@ def _is_plain(row: tuple[int, str, ReadRow]) -> bool:
 
 
 def _as_tuples(scores: Mapping[str, GivenScore]) -> Mapping[str, GivenValues]:
-    return {name: tuple(score) for name, score in scores.items()}
+    return {name: (*score,) for name, score in scores.items()}
 
 
 @lru_cache(PASSAGES)

@@ -109,7 +109,7 @@ class _Shape(NamedTuple):
 
 _SPOKEN: Final = _RENAMED.keys() - {"user_input", "ground_truths"}  # one text each
 _PLAIN: Final = (float, list, type(None))  # values that are the same in a table
-_NOTHING: Final = (None, "", [])
+_NOTHING: Final[tuple[object, ...]] = (None, "", [])
 
 
 def _shape(keys: tuple[str, ...]) -> _Shape:
