@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ... import InputError
 from ...bots import RagSettings
 from ...reports import count, find_run, named
-from ...reports.analysis import AnalysedQuestion, Gaps, KnowledgeAnalysis, store_analysis
+from ...reports.analysis import AnalysedQuestion, KnowledgeAnalysis, known_before_answers, store_analysis
 from ...reports.compare import run_tables
 from ...reports.store import Store, new_name, now
 from ..run import (
@@ -177,16 +177,19 @@ def _sentences(run: CostEstimate, most: Mapping[str, int]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
-    """An analysis that was made, with the run that was held for it."""
+    """An analysis that was made, with the run that was made for it."""
 
     analysis: KnowledgeAnalysis
     outcome: Outcome | None
-    stopped: bool = False  # by Ctrl-C, while the grid was measured
+    stopped: bool = False  # by Ctrl-C, before all was known
 
     @property
     def is_incomplete(self) -> bool:
         """Whether a bot, the judge or a metric of the run could do nothing at all."""
         return self.outcome is not None and any(True for _ in broken_parts(self.outcome))
+
+
+Show = Callable[[KnowledgeAnalysis], None]  # called with what is known of an analysis before its last long part
 
 
 def analyse_suite(
@@ -196,8 +199,12 @@ def analyse_suite(
     environ: Mapping[str, str],
     watching: Watching,
     notify: Notify,
+    show: Show = lambda _: None,
 ) -> Analysed:
     """Look at a suite's documents and questions, and store what was found. Cached answers are not asked again.
+
+    What needs no answer comes first: the bots' own configurations, gaps and cards. It is stored at once, so that
+    another program can show it. Ctrl-C ends the analysis with what is known by then.
 
     Args:
         loaded: the suite.
@@ -206,15 +213,20 @@ def analyse_suite(
         environ: where keys are looked up.
         watching: makes somebody who watches a run.
         notify: called with a sentence before whatever takes long or asks bots.
+        show: called when all is known but the grid and what other documents change, where these are wanted.
 
     Raises:
         InputError: suite, documents, questions or options can't be used.
+        KeyboardInterrupt: Ctrl-C before anything was known.
     """
-    analysing = _Analysing(options, store, environ, watching, notify, settings_of(loaded, options), now())
+    analysing = _Analysing(options, store, environ, watching, notify, show, settings_of(loaded, options))
     with analysing.closing:
         found = analysing.analysis(loaded)
     store_analysis(store, found)
     return Analysed(found, analysing.outcome, analysing.stopped)
+
+
+UNFINISHED: Final = "This analysis goes on, or was ended from outside: it has what was known by then."
 
 
 @dataclass
@@ -226,16 +238,17 @@ class _Analysing:
     environ: Mapping[str, str]
     watching: Watching
     notify: Notify
+    show: Show
     settings: AnalysisSettings
-    started: str
     outcome: Outcome | None = None
     stopped: bool = False
+    done: list[str] = field(default_factory=list)  # parts of which all is known
     warnings: list[str] = field(default_factory=list)
     closing: ExitStack = field(default_factory=ExitStack)  # of what was opened for all parts
+    known: KnowledgeAnalysis = field(default_factory=lambda: KnowledgeAnalysis(new_name(), "", "", now(), "", {}))
 
     def analysis(self, loaded: LoadedSuite) -> KnowledgeAnalysis:
-        """All parts that are wanted."""
-        wanted = self.options.parts
+        """All parts that are wanted, or those that are known at Ctrl-C."""
         corpus = index_corpus(loaded, self.environ, self.options.run.limit, self.notify)
         self.closing.callback(corpus.embedder.close)
         against: AgainstPlan | None = None
@@ -244,39 +257,75 @@ class _Analysing:
         evaluation = self._evaluation(loaded) if self.options.asks else None
         corpus = with_supports(corpus, self.notify)
         self.warnings += corpus.warnings
-        measuring = self._current_configuration(corpus) if "grid" in wanted else None
-        answers = self._answers(evaluation, len(corpus.questions)) if evaluation is not None else None
-        attributed = self._attribution(corpus, answers) if "attribution" in wanted and answers is not None else None
+        measuring = self._current_configuration(corpus) if "grid" in self.options.parts else None
+        self._know(suite=loaded.suite.name, questions=_questions(corpus))
+        try:
+            if evaluation is not None:
+                self._without_answers(corpus, measuring)
+            answers = self._answers(evaluation, len(corpus.questions)) if evaluation is not None else None
+            self._parts(corpus, answers)
+            if measuring is not None or against is not None:
+                self._store(corpus)
+                self.show(self.known)
+            if against is not None:
+                self._know(document_changes=self._document_changes(replace(against, corpus=corpus), answers))
+            if measuring is not None:
+                self._grid(measuring, corpus, answers)
+        except KeyboardInterrupt as stop:
+            self.stopped = True
+            self.warnings += (*map(str, stop.args), self._unknown())
+        self.warnings += () if self.known.grid is None else self.known.grid.warnings
+        return self._as_known(corpus, tuple(dict.fromkeys(self.warnings)))
+
+    def _without_answers(self, corpus: CorpusIndex, measuring: GridMeasuring | None) -> None:
+        """What can be said before any bot is asked, which may take hours; stored, and told in a few sentences."""
+        self._know(grid=None if measuring is None else measuring.grid())
+        if "documents" in self.options.parts:
+            self._know(documents=summarise_documents(corpus, None).summaries, coverage=coverage(corpus, None))
+        if "gaps" in self.options.parts:
+            self._know(gaps=find_gaps(corpus, None))
+        self._store(corpus)
+        for sentence in known_before_answers(self.known):
+            self.notify(sentence)
+
+    def _parts(self, corpus: CorpusIndex, answers: Answers | None) -> None:
+        """All parts but the grid and what other documents change."""
+        wanted = self.options.parts
+        if answers is not None:
+            self._know(metric=answers.metric.name, threshold=answers.metric.threshold, bots=answers.bots)
+            if "attribution" in wanted:
+                self._know("attribution", attribution=self._attribution(corpus, answers))
         self.notify("Looking at documents and questions")
-        documents = summarise_documents(corpus, answers, attributed) if "documents" in wanted else None
-        self.warnings += () if documents is None else documents.warnings
-        found = KnowledgeAnalysis(
-            analysis=new_name(),
-            suite=loaded.suite.name,
-            run="" if self.outcome is None else self.outcome.summary.run,
-            started_at=self.started,
-            finished_at="",
-            manifest={},
-            metric="" if answers is None else answers.metric.name,
-            threshold=None if answers is None else answers.metric.threshold,
-            bots=() if answers is None else answers.bots,
-            questions=_questions(corpus),
-            grid=None,
-            documents=() if documents is None else documents.summaries,
-            coverage=coverage(corpus, answers) if "documents" in wanted else (),
-            gaps=find_gaps(corpus, answers) if "gaps" in wanted else Gaps(),
-            attribution=attributed,
-            document_quality=self._document_quality(corpus, answers) if "document_quality" in wanted else (),
-            dataset_quality=self._dataset_quality(corpus, answers) if "dataset_quality" in wanted else None,
-            document_changes=None
-            if against is None
-            else self._document_changes(replace(against, corpus=corpus), answers),
-        )
-        # Last, since it takes longest where documents are long: whoever ends it has all the others.
-        grid = None if measuring is None else self._grid(measuring, corpus, answers)
-        found = replace(found, grid=grid)
-        warnings = tuple(dict.fromkeys(self.warnings))  # every part has said its own by now
-        return replace(found, finished_at=now(), manifest=self._manifest(corpus, warnings), warnings=warnings)
+        if "documents" in wanted:
+            found = summarise_documents(corpus, answers, self.known.attribution)
+            self.warnings += found.warnings
+            self._know("documents", documents=found.summaries, coverage=coverage(corpus, answers))
+        if "gaps" in wanted:
+            self._know("gaps", gaps=find_gaps(corpus, answers))
+        if "document_quality" in wanted:
+            self._know("document_quality", document_quality=self._document_quality(corpus, answers))
+        if "dataset_quality" in wanted:
+            self._know("dataset_quality", dataset_quality=self._dataset_quality(corpus, answers))
+
+    def _know(self, part: str = "", **found: Any) -> None:  # noqa: ANN401 - fields of the analysis
+        """Put what was found into the analysis; all is known of the part that is named."""
+        self.known = replace(self.known, **found)
+        self.done += [part] if part else []
+
+    def _unknown(self) -> str:
+        """What an analysis that was stopped does not have."""
+        wanted = [part for part in PARTS if part in self.options.parts and part not in self.done]
+        without = [part for part in ("gaps", "documents") if part in wanted and self.options.asks]
+        looked = f" {' and '.join(without)} are told without the bots' answers." if without else ""
+        return f"Stopped: not all is known of {', '.join(wanted)}.{looked}"
+
+    def _store(self, corpus: CorpusIndex) -> None:
+        """Store what is known, for others to see and for the case that we are killed."""
+        store_analysis(self.store, self._as_known(corpus, (*dict.fromkeys(self.warnings), UNFINISHED)))
+
+    def _as_known(self, corpus: CorpusIndex, warnings: tuple[str, ...]) -> KnowledgeAnalysis:
+        """What is known, with the time and the manifest."""
+        return replace(self.known, finished_at=now(), manifest=self._manifest(corpus, warnings), warnings=warnings)
 
     def _evaluation(self, loaded: LoadedSuite) -> Evaluation:
         """The run of the suite, with a metric that can mark its answers; nothing is asked yet."""
@@ -298,12 +347,14 @@ class _Analysing:
         measuring.measure_current()
         return measuring
 
-    def _grid(self, measuring: GridMeasuring, corpus: CorpusIndex, answers: Answers | None) -> Grid:
+    def _grid(self, measuring: GridMeasuring, corpus: CorpusIndex, answers: Answers | None) -> None:
+        """The other configurations, and the answers with the best: it takes longest where documents are long."""
         measuring.measure_others()
         grid = measuring.grid()
+        self._know(grid=grid)
         self.stopped = measuring.stopped
-        self.warnings += grid.warnings
-        return grid if answers is None or self.stopped else self._answered(grid, corpus)
+        if answers is not None and not self.stopped:
+            self._know(grid=self._answered(grid, corpus))
 
     def _answers(self, evaluation: Evaluation, questions: int) -> Answers | None:
         """Run the suite; cached answers are not asked again."""
@@ -314,6 +365,7 @@ class _Analysing:
             self.outcome = outcome = run_evaluation(evaluation, self.store, watcher)
         incomplete = tuple(broken_parts(outcome))
         self.warnings += (*outcome.warnings, *incomplete)
+        self._know(run=outcome.summary.run)
         run_id, _ = find_run(self.store, outcome.summary.run)
         found = read_answers(self.store, run_id, self.settings.metric)
         if found is None and not incomplete:
@@ -327,9 +379,7 @@ class _Analysing:
         asked = answers_to_ask(grid, corpus, self.settings, self.store, self.options.run)
         if asked:
             self.notify(f"The best configurations are tried with answers: {asked} at most will be asked for")
-        found = answer_best(grid, corpus, self.settings, self.store, self.watching, self.options.run, self.notify)
-        self.warnings += found.warnings
-        return found
+        return answer_best(grid, corpus, self.settings, self.store, self.watching, self.options.run, self.notify)
 
     def _attribution(self, corpus: CorpusIndex, answers: Answers) -> Ablations:
         plan = plan_ablations(

@@ -959,7 +959,7 @@ def _result_warnings(answers: Sequence[AblatedAnswer], asking: _Asking, plan: Ab
     misled = [one for one in answers if one.cause == "document" and gold[one.question] & set(one.documents)]
     if misled:
         keys = ", ".join(dict.fromkeys(one.question for one in misled))
-        yield f"Gold caused wrong answers to {keys}: other documents may contradict it, or it is wrong itself."
+        yield f"The evidence itself caused wrong answers to {keys}: other documents may contradict it, or it is wrong."
     if any(one.control is not None for one in answers):
         chance = sum(one.note == CHANCE for one in answers)
         yield (

@@ -215,11 +215,14 @@ class Retrieving:
     def _opened(self, splitting: Splitting, model: str) -> PassageIndex:
         self._notify(f"Indexing passages of {splitting.key}{self._pace.words()}")
         folder = index_folder(self._corpus.loaded.base, self._corpus.cache)
+        began = time.perf_counter()
         index = PassageIndex.open(
             folder, self._documents, splitting.cut, splitting.key, self._pace.over(self._shared[model]),
             is_part=self._part is not None,
         )  # fmt: skip
         self._pace.cuts -= 1
+        if index.embedded_now:  # one that was on disk says nothing of the others
+            self._pace.note(time.perf_counter() - began)
         self.warnings += index.warnings
         self._note(splitting, index.passages)
         return index
@@ -262,29 +265,30 @@ class Pace:
     total: int = 0
     cuts: int = 0
     stopped: bool = False
-    _embedded: int = 0
+    _covered: float = 0.0  # times all documents that were embedded
     _seconds: float = 0.0
 
     def words(self) -> str:
-        """The round and the time that is left, at most; blank before anything was embedded."""
+        """The round and the time that is left; blank before anything was embedded."""
         words = [f"{self.name}, {self.cuts} to go"] if self.name else []
-        if self._embedded > LEAST_EMBEDDED and self.cuts:
-            times = self.share * self.cuts + self.later * self.total
-            left = self._seconds / self._embedded * self.characters * times
-            words.append(f"about {duration(left)} left in all at most; Ctrl-C shows what is known by then")
+        if self._covered * self.characters > LEAST_COVERED and self.cuts:
+            # Which configurations the next rounds drop is not known: none, or all but one.
+            a_cut = self._seconds / self._covered
+            least, most = (a_cut * (self.share * self.cuts + self.later * cuts) for cuts in (1, self.total))
+            words.append(f"{span(least, most)} left; Ctrl-C shows what is known by then")
         return f" ({'; '.join(words)})" if words else ""
 
     def over(self, embedder: SharedVectors) -> _Paced:
-        """The embedder, timed and stopped by this."""
+        """The embedder, stopped by this."""
         return _Paced(embedder, self)
 
-    def note(self, characters: int, seconds: float) -> None:
-        """So many characters of new texts took so long."""
-        self._embedded += characters
+    def note(self, seconds: float) -> None:
+        """The documents of this round took so long in one cut."""
+        self._covered += self.share
         self._seconds += seconds
 
 
-LEAST_EMBEDDED: Final = 20_000  # characters from which a pace can be told
+LEAST_COVERED: Final = 20_000  # characters from which a pace can be told
 
 
 def duration(seconds: float) -> str:
@@ -296,9 +300,21 @@ def duration(seconds: float) -> str:
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
 
 
+def span(least: float, most: float) -> str:
+    """A time that is between two.
+
+    >>> span(100, 700), span(100, 110)
+    ('2 to 12 min', 'about 2 min')
+    """
+    low, high = duration(least), duration(most)
+    if low == high:
+        return f"about {low}"
+    return f"{low.removesuffix(' min')} to {high}" if least >= 90 else f"{low} to {high}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Paced:
-    """A ``BulkEmbedder`` that embeds slice by slice, so that its pace is known and it can be stopped."""
+    """A ``BulkEmbedder`` that embeds slice by slice, so that it can be stopped."""
 
     embedder: SharedVectors
     pace: Pace
@@ -312,11 +328,7 @@ class _Paced:
         for start in range(0, max(1, len(texts)), SLICE):
             if self.pace.stopped:
                 raise KeyboardInterrupt
-            some = texts[start : start + SLICE]
-            known, began = self.embedder.distinct, time.perf_counter()
-            parts.append(self.embedder.embed_now(some))
-            if new := self.embedder.distinct - known:
-                self.pace.note(sum(map(len, some)) * new // len(some), time.perf_counter() - began)
+            parts.append(self.embedder.embed_now(texts[start : start + SLICE]))
         return Embedded(
             np.concatenate([one.vectors for one in parts]), np.concatenate([one.truncated for one in parts])
         )

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ...knowledge import RowSource
     from ...reports.gate import Scope
     from ..analysis import AnalysisOptions
+    from ..analysis.analysis import Show
     from ..gate import GateOptions
     from ..perturb import PerturbedRun
     from ..run import CostEstimate, Evaluation, Outcome, Watcher
@@ -543,13 +544,14 @@ knowledge, aknowledge = twins(_knowledge, KnowledgeOptions)
 
 
 def analysis_of_suite(
-    loaded: LoadedSuite, options: AnalysisOptions, db: Anywhere, watching: Watching, notify: Notify
-) -> KnowledgeReport:
+    loaded: LoadedSuite, options: AnalysisOptions, db: Anywhere, watching: Watching, notify: Notify,
+    show: Show = lambda _: None,
+) -> KnowledgeReport:  # fmt: skip
     """Analyse the documents of a suite."""
     from ..analysis import analyse_suite
 
     with contextlib.closing(Store.open(Path(db))) as store:
-        made = analyse_suite(loaded, options, store, os.environ, watching, notify)
+        made = analyse_suite(loaded, options, store, os.environ, watching, notify, show)
     return KnowledgeReport(Path(db).absolute(), made.analysis, made.is_incomplete, made.stopped)
 
 

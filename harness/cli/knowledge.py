@@ -13,7 +13,7 @@ import typer
 from ... import InputError
 from ...reports import BLANK, Sentence, csv, printable
 from ...reports.analysis import KnowledgeAnalysis
-from ...reports.export import knowledge_blocks
+from ...reports.export import early_blocks, knowledge_blocks, late_blocks
 from ..run import RunConfig
 from .console import Form, own_stdout, write_bytes, write_json
 from .console import show as show_blocks
@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     from ..analysis import AnalysisOptions
 
 
-def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "") -> None:
+def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "", is_begun: bool = False) -> None:
     """Print the tables; warnings go to stderr.
 
     Args:
         analysis: what was found.
         stdout: where to.
         where: a last line that says where the results are stored.
+        is_begun: whether the parts that were known before the grid have been shown.
     """
     for warning in analysis.warnings:
         sys.stderr.write(f"proctor: {printable(warning)}\n")
-    show_blocks(knowledge_blocks(analysis), stdout)
+    if is_begun:
+        stdout.write("\n")
+    show_blocks((late_blocks if is_begun else knowledge_blocks)(analysis), stdout)
     if where:
         show_blocks([BLANK, Sentence(where, "dim")], stdout)
 
@@ -110,8 +113,16 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form
 
     _check_page(html, database)
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
-        made = analysis_of_suite(load_named(suite), options, database, watching, say)
-        _output(made.analysis, database, form, html, stdout)
+        begun: list[KnowledgeAnalysis] = []
+
+        def begin(known: KnowledgeAnalysis) -> None:
+            if form is Form.TEXT:
+                begun.append(known)
+                show_blocks(early_blocks(known), stdout)
+                stdout.flush()
+
+        made = analysis_of_suite(load_named(suite), options, database, watching, say, begin)
+        _output(made.analysis, database, form, html, stdout, bool(begun))
         if made.is_stopped:
             raise KeyboardInterrupt
     raise typer.Exit(UNABLE if made.is_incomplete else DONE)
@@ -131,7 +142,9 @@ def _show_stored(name: str, database: Path, form: Form, html: Path | None) -> No
         _output(analysis, database, form, html, stdout)
 
 
-def _output(analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path | None, stdout: TextIO) -> None:
+def _output(
+    analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path | None, stdout: TextIO, is_begun: bool = False
+) -> None:
     if form is not Form.TEXT:
         for warning in analysis.warnings:
             complain(warning)
@@ -144,7 +157,7 @@ def _output(analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path 
     else:
         shows = "'proctor report --open' shows it on the page of its run" if analysis.run else ""
         page = f"; {shows or '--html FILE writes it as a page'}" if html is None else ""
-        show_analysis(analysis, stdout, f"Stored in {database} as analysis {analysis.analysis}{page}.")
+        show_analysis(analysis, stdout, f"Stored in {database} as analysis {analysis.analysis}{page}.", is_begun)
     if html is not None:
         _write_page(analysis, database, html)
 

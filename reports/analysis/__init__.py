@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Grid,
         KnowledgeAnalysis,
     )
+    from .messages import known_before_answers
     from .store import analysis_json, find_analysis, store_analysis
 else:
     __getattr__, __all__ = front(__name__)

@@ -235,7 +235,7 @@ def about_attribution(attribution: Ablations) -> str:
         if attribution.left_out
         else ""
     )
-    return f"{count(len(attribution.answers), 'wrong answer')} looked at by {attribution.metric}; {asked}{left}"
+    return f"{count(len(attribution.answers), 'answer')} looked at that {attribution.metric} calls wrong; {asked}{left}"
 
 
 def causes(attribution: Ablations) -> Iterator[tuple[Cause, int]]:
@@ -285,14 +285,14 @@ def about_subset(dataset_quality: DatasetQuality) -> str:
     kept = "the ranking of the bots" if found.agreement == 1 else "the order of the bots that differ"
     kept = "what bots score" if found.firm_pairs == 0 else kept
     sentence = (
-        f"{len(found.questions)} of {count(found.of, 'question')} keep {kept} by {dataset_quality.metric}; the "
-        f"mean of a bot moves by {found.error:.3f} at most"
+        f"{len(found.questions)} of {count(found.of, 'question')} keep {kept} by {dataset_quality.metric}: a bot's "
+        f"mean moves by at most {found.error:.3f}"
     )
     if found.error_unseen is not None:
-        drawn = "" if found.error_random is None else f", as many drawn by chance by {found.error_random:.3f}"
-        return f"{sentence}. Of a bot that they were not chosen with it moves by {found.error_unseen:.3f}{drawn}."
+        drawn = "" if found.error_random is None else f"; {found.error_random:.3f} for as many drawn by chance"
+        return f"{sentence} ({found.error_unseen:.3f} for a bot that they were not chosen with{drawn})."
     if found.error_elsewhere is not None:
-        return f"{sentence}, and by {found.error_elsewhere:.3f} where they were not chosen."
+        return f"{sentence} ({found.error_elsewhere:.3f} where they were not chosen)."
     return f"{sentence}."
 
 
@@ -324,7 +324,7 @@ _OF_GAPS: Final = {
 }
 _OF_INSIDE: Final = {
     "contradiction": "{count} of documents contradict one another.",
-    "stale_duplicate": "{count} in an older version beside a newer one.",
+    "stale_duplicate": "{count} of another document.",
 }
 _OF_QUALITY: Final = {
     "conflicting_gold": "{count} another expected answer than the same question elsewhere.",
@@ -332,6 +332,17 @@ _OF_QUALITY: Final = {
     "unconfirmed_answer": "{count} an expected answer that its own evidence does not confirm.",
     "label_error": "{count} an expected answer that is itself in doubt.",
 }
+
+
+def known_before_answers(analysis: KnowledgeAnalysis) -> Iterator[str]:
+    """What there is to say while bots are still to be asked, a sentence each; nothing where nothing is known."""
+    grid, found = analysis.grid, list(conclusions(analysis))
+    if grid is not None and (mean := grid.configurations[grid.current].metrics.get(grid.metric)) is not None:
+        name = grid.names[grid.current]
+        found.insert(0, f"The current configuration, {name}: {grid.metric} {mean_text(mean)}.")
+    if found:
+        yield "Known before any answer (Ctrl-C at any time shows all that is known):"
+        yield from (f"  {sentence}" for sentence in found)
 
 
 def conclusions(analysis: KnowledgeAnalysis) -> Iterator[str]:
@@ -456,7 +467,7 @@ def _number(found: Sequence[Finding], kind: str) -> str:
     if kind == "contradiction":
         return count(len(found), "pair")
     if kind == "stale_duplicate":
-        return f"{count(len(found), 'document')} {'stands' if len(found) == 1 else 'stand'}"
+        return "1 document is an older version" if len(found) == 1 else f"{len(found)} documents are older versions"
     number = len({key for one in found for key in one.questions}) or len(found)
     if kind == "answered_anyway":
         return f"{count(number, 'question')} {_were(number)}"

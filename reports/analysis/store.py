@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from .findings import Finding, Grid
 
 
+_TABLES = (
+    "analysis_configurations", "analysis_documents", "analysis_coverage", "analysis_findings", "analysis_questions",
+    "analysis_attributions", "analysis_ablations", "analysis_edits",
+)  # fmt: skip
+
+
 @cache
 def _adapter() -> TypeAdapter[KnowledgeAnalysis]:
     from pydantic import TypeAdapter
@@ -64,11 +70,12 @@ def analysis_of_run(store: Store, run_id: int) -> KnowledgeAnalysis | None:
 
 
 def store_analysis(store: Store, analysis: KnowledgeAnalysis) -> None:
-    """Write an analysis and its tables, all or nothing."""
+    """Write an analysis and its tables, all or nothing, in the place of one of that name."""
     content = analysis_json(analysis)
     analysis = read_analysis_json(content)  # without what no database can hold, such as half characters
     with transaction(store.path, store.connection):
         connection = store.connection
+        _remove(connection, analysis.analysis)
         run = connection.execute("SELECT id FROM runs WHERE name = ?", [analysis.run]).fetchone()
         cursor = connection.execute(
             "INSERT INTO analyses (name, suite, run_id, started_at, finished_at, metric, threshold, manifest, content)"
@@ -85,6 +92,18 @@ def store_analysis(store: Store, analysis: KnowledgeAnalysis) -> None:
             for line in lines:
                 places = ", ".join("?" * (len(line) + 1))
                 connection.execute(f"INSERT INTO {table} VALUES ({places})", [analysis_id, *line])
+
+
+def _remove(connection: sqlite3.Connection, name: str) -> None:
+    """Delete what is known of an analysis that is written again."""
+    for (analysis_id,) in connection.execute("SELECT id FROM analyses WHERE name = ?", [name]).fetchall():
+        inside = "SELECT id FROM analysis_configurations WHERE analysis_id = ?"
+        connection.execute(
+            f"DELETE FROM analysis_configuration_metrics WHERE configuration_id IN ({inside})", [analysis_id]
+        )
+        for table in _TABLES:
+            connection.execute(f"DELETE FROM {table} WHERE analysis_id = ?", [analysis_id])
+        connection.execute("DELETE FROM analyses WHERE id = ?", [analysis_id])
 
 
 def _keep_grid(connection: sqlite3.Connection, analysis_id: int, grid: Grid) -> None:

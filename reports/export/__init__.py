@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .github import paused, run_annotations
     from .json import as_object, run_json
     from .junit import run_junit
-    from .knowledge import knowledge_blocks
+    from .knowledge import early_blocks, knowledge_blocks, late_blocks
     from .ranking import abstained_object, abstention_blocks, rank_blocks, ranked_object
     from .robustness import robustness_blocks, robustness_markdown, robustness_object
     from .tables import FrameRow, RowScore, frame_rows, write_row_lines

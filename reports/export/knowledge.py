@@ -34,19 +34,32 @@ NAMED: Final = 6  # questions that a document caused to fail
 SIGNS: Final = {"now": "=", "take": ">", "no gain shown": "~", "worse": "-"}  # before a setting's name
 
 
+LATE: Final = ("document_changes", "grid")  # parts that take longest
+
+
 def knowledge_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
     """The tables part by part, then the conclusions, which end up next to the prompt."""
+    yield from early_blocks(analysis)
+    yield from late_blocks(analysis)
+
+
+def early_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
+    """The beginning of ``knowledge_blocks``, which can be shown before its last and longest parts are known."""
     yield Heading(f"{analysis.suite}: {words.about(analysis)}", 2)
     if by := words.marked_by(analysis):
         yield Sentence(f"{by[0].upper()}{by[1:]}.", "dim")
-    shown = False
-    for name, blocks in _parts(analysis):
-        if inside := list(blocks):
-            yield BLANK
-            yield Heading(words.TITLES[name])
-            yield from inside
-            shown = True
-    if not shown:
+    for name, inside in _parts(analysis):
+        if name not in LATE:
+            yield from (BLANK, Heading(words.TITLES[name]), *inside)
+
+
+def late_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
+    """The rest of ``knowledge_blocks``."""
+    parts = list(_parts(analysis))
+    for name, inside in parts:
+        if name in LATE:
+            yield from (BLANK, Heading(words.TITLES[name]), *inside)
+    if not parts:
         yield from (BLANK, Sentence("The analysed parts have no findings."))
     if concluded := list(words.conclusions(analysis)):
         yield BLANK
@@ -54,20 +67,25 @@ def knowledge_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
         yield from map(Item, concluded)
 
 
-def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[Block]]]:
+def _parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, list[Block]]]:
+    """The parts with something to say."""
+    yield from ((name, inside) for name, blocks in _all_parts(analysis) if (inside := list(blocks)))
+
+
+def _all_parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[Block]]]:
     asked = {one.key: one.text for one in analysis.questions}
-    if analysis.grid is not None:
-        yield "grid", _grid(analysis.grid, analysis.metric)
     yield "gaps", _findings(analysis.gaps.findings, asked)
     if analysis.documents:
         yield "documents", _cards(analysis.documents, words.is_read(analysis))
     if analysis.attribution is not None:
         yield "attribution", _attribution(analysis.attribution)
     yield "document_quality", _findings(analysis.document_quality, asked)
-    if analysis.document_changes is not None:
-        yield "document_changes", _against(analysis.document_changes)
     if analysis.dataset_quality is not None:
         yield "dataset_quality", _dataset_quality(analysis.dataset_quality, asked)
+    if analysis.document_changes is not None:
+        yield "document_changes", _against(analysis.document_changes)
+    if analysis.grid is not None:
+        yield "grid", _grid(analysis.grid, analysis.metric)
 
 
 def _findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[Block]:
@@ -127,7 +145,8 @@ def _legend(grid: Grid) -> str:
     says = {"take": "recommended", "no gain shown": "best, but no gain is shown", "worse": "best here, but worse"}
     signs = f"= the current configuration{f'; {SIGNS[chosen]} {says[chosen]}' if chosen else ''}"
     meaning = f"; {grid.metric}: {text}" if (text := words.RETRIEVAL_METRICS.get(grid.metric)) else ""
-    return f"{signs}{meaning}; tokens: retrieved text; ms: retrieval time."
+    named = "Named by splitter, characters/overlap of a passage, retriever and passages retrieved (k)."
+    return f"{signs}{meaning}; tokens: retrieved text; ms: retrieval time. {named}"
 
 
 def _figures(grid: Grid, result: ConfigurationResult) -> Iterator[str]:

@@ -1,12 +1,20 @@
 import contextlib
 import os
+import signal
 import sqlite3
 
 import pytest
 from knowledge_suites import DOCUMENTS, QUESTIONS, RAG, write_knowledge_suite
 from openai_server import OpenAIServer, status
 from proctor import InputError
-from proctor.harness.analysis.analysis import PARTS, AnalysisOptions, analyse_suite, analysis_estimate, named_parts
+from proctor.harness.analysis.analysis import (
+    PARTS,
+    UNFINISHED,
+    AnalysisOptions,
+    analyse_suite,
+    analysis_estimate,
+    named_parts,
+)
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
@@ -243,6 +251,51 @@ def test_a_plan_tells_what_can_t_be_as_the_survey_would(tmp_path, options, says)
     for act in (plan, analysis):
         with pytest.raises(InputError, match=says):
             act(suite, **options)
+
+
+class PressingCtrlC(Watcher):
+    """Presses it when the suite's own run is about to end."""
+
+    def message(self, text):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_while_bots_are_asked_gives_what_is_known_without_answers(tmp_path):
+    """Until now all was lost that had been found before."""
+    said: list[str] = []
+    stale = {**QUESTIONS[0], "evidence": [{"document": "prices.md", "quote": "A bicycle tune-up costs 40 euros."}]}
+    suite = write_knowledge_suite(tmp_path, questions=[stale, *QUESTIONS[1:]])
+    with contextlib.closing(Store.open(tmp_path / "proctor.db")) as store:
+        made = analyse_suite(
+            load_suite(suite), AnalysisOptions(grid=GRID), store, os.environ,
+            lambda: contextlib.nullcontext(PressingCtrlC()), said.append,
+        )  # fmt: skip
+        assert find_analysis(store) == made.analysis
+    found = made.analysis
+    assert made.stopped and not found.bots and found.attribution is None
+    assert [one.kind for one in found.gaps.findings] == ["stale_gold"] and len(found.documents) == 3
+    assert found.grid is not None and found.grid.configurations[0].metrics
+    assert all(one.dropped for one in found.grid.configurations[1:])
+    assert any(one.startswith("Stopped: not all is known of grid, gaps, documents, attr") for one in found.warnings)
+    assert said.index("Known before any answer (Ctrl-C at any time shows all that is known):") < said.index(
+        next(one for one in said if one.startswith("Asking"))
+    )
+
+
+def test_what_is_known_is_shown_and_stored_before_the_grid(tmp_path):
+    suite, shown = write_knowledge_suite(tmp_path), []
+    with contextlib.closing(Store.open(tmp_path / "proctor.db")) as store:
+        made = analyse_suite(
+            load_suite(suite), AnalysisOptions(grid=GRID), store, os.environ,
+            lambda: contextlib.nullcontext(Watcher()), lambda _: None,
+            lambda known: shown.append((known, find_analysis(store))),
+        ).analysis  # fmt: skip
+        assert store.query("SELECT COUNT(*) FROM analyses") == [(1,)]
+    ((early, stored),) = shown
+    assert stored is not None and stored.analysis == made.analysis and UNFINISHED in stored.warnings
+    assert UNFINISHED not in made.warnings
+    for part in ("gaps", "documents", "attribution", "document_quality", "dataset_quality"):
+        assert getattr(early, part) == getattr(stored, part) == getattr(made, part)
 
 
 def test_a_plan_of_other_documents(tmp_path):

@@ -184,7 +184,7 @@ def test_a_gold_document_that_misleads_is_named_as_such(served):
     answer = only(found)
     assert (answer.cause, answer.documents) == ("document", ("fees.md",))
     assert "is gold" in answer.note
-    assert any("Gold caused wrong answers to fee" in warning for warning in found.warnings)
+    assert any("The evidence itself caused wrong answers to fee" in warning for warning in found.warnings)
 
 
 def test_an_unanswerable_question_is_tempted_by_a_document(served):

@@ -42,15 +42,15 @@ def test_a_smaller_set_is_told_by_bots_that_it_was_not_chosen_with():
     found = Subset(("how",), 4, 1.0, 0.02, error_elsewhere=0.05, error_unseen=0.03, error_random=0.04)
     sentence = words.about_subset(DatasetQuality((), (), found, "f1"))
     assert sentence == (
-        "1 of 4 questions keep the ranking of the bots by f1; the mean of a bot moves by 0.020 at most. Of a bot that "
-        "they were not chosen with it moves by 0.030, as many drawn by chance by 0.040."
+        "1 of 4 questions keep the ranking of the bots by f1: a bot's mean moves by at most 0.020 (0.030 for a bot "
+        "that they were not chosen with; 0.040 for as many drawn by chance)."
     )
     bare = dataclasses.replace(found, error_unseen=None)
-    assert words.about_subset(DatasetQuality((), (), bare, "f1")).endswith("and by 0.050 where they were not chosen.")
+    assert words.about_subset(DatasetQuality((), (), bare, "f1")).endswith("0.020 (0.050 where they were not chosen).")
     assert words.about_subset(DatasetQuality()) == ""
     for firm, agreement, kept in ((2, 0.8, "the order of the bots that differ"), (0, 1.0, "what bots score")):
         other = dataclasses.replace(found, firm_pairs=firm, agreement=agreement)
-        assert f"keep {kept} by f1;" in words.about_subset(DatasetQuality((), (), other, "f1"))
+        assert f"keep {kept} by f1:" in words.about_subset(DatasetQuality((), (), other, "f1"))
 
 
 def test_documents_that_caused_most_stand_before_those_that_carried_most():

@@ -128,10 +128,20 @@ def test_half_characters_are_no_reason_to_lose_a_survey(store):
 
 def test_a_survey_that_can_not_be_written_leaves_nothing(store):
     store_analysis(store, full_analysis())
+    one = full_analysis().documents[0]
     with pytest.raises(StoreError):
-        store_analysis(store, full_analysis())  # of the same name
+        store_analysis(store, dataclasses.replace(full_analysis(), documents=(one, one)))
+    assert find_analysis(store) == full_analysis()
     assert store.query("SELECT COUNT(*) FROM analyses") == [(1,)]
     assert store.query("SELECT COUNT(*) FROM analysis_documents") == [(3,)]
+
+
+def test_an_analysis_that_is_written_again_takes_the_place_of_itself(store):
+    store_analysis(store, full_analysis())
+    store_analysis(store, dataclasses.replace(full_analysis(), documents=full_analysis().documents[:1], grid=None))
+    assert store.query("SELECT COUNT(*) FROM analyses") == [(1,)]
+    for table, rows in (("documents", 1), ("configurations", 0), ("configuration_metrics", 0)):
+        assert store.query(f"SELECT COUNT(*) FROM analysis_{table}") == [(rows,)]
 
 
 def test_the_survey_of_a_run_is_the_latest_that_looked_at_it(store):
