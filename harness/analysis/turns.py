@@ -14,8 +14,7 @@ from ...metrics.conversation import retained
 from ...metrics.facts import is_blank
 from ...reports import find_run
 from ...reports.analysis.turns import TurnAttribution, TurnPair, bot_turns
-from ...reports.store import BETWEEN, Store
-from ...reports.store.database import marks
+from ...reports.store import BETWEEN, Store, marks
 from ..run import Evaluation, RunConfig, cost_estimate, run_evaluation, suite_evaluation
 from ..run.conversation_scoring import Asked, asked_conversations, conversation_of, turn_lines
 from ..suite import LoadedSuite

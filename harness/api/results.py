@@ -470,7 +470,7 @@ class KnowledgeReport(Shown):
             InputError: it can't be written.
         """
         from ...reports import find_run, make_report
-        from ...reports.pages.run_page import analysis_file, run_file
+        from ...reports.pages import analysis_file, run_file
 
         place = Path(path)
         check_file(place, "report", {self.db.resolve(): "the database"})

@@ -523,8 +523,7 @@ def report_text(report: Report, kind: str, whole: bool = False) -> Iterable[byte
     """The page (``.html``), Markdown (``.md``), JSON or JUnit (``.xml``) of a report."""
     match kind:
         case ".html":
-            from ...reports.pages.row_index import EVERYTHING
-            from ...reports.pages.run_page import run_file
+            from ...reports.pages import EVERYTHING, run_file
 
             return run_file(report, EVERYTHING if whole else None)
         case ".json":

@@ -203,8 +203,7 @@ def _pair_page(
 ) -> Iterator[str]:
     if wanted.html is None:
         return
-    from ...reports.pages.pair_page import pair_file
-    from ...reports.pages.row_index import EVERYTHING
+    from ...reports.pages import EVERYTHING, pair_file
 
     page = pair_file(baseline, candidate, limits=EVERYTHING if wanted.whole else None)
     yield from write_page(wanted, page, stdout, browse)

@@ -31,8 +31,8 @@ def view(databases: SeveralLooked = None, port: Port = None, is_opened: Open = F
     Runs of several files stand in one list, and are compared with one another. Writes nothing but labels, and stops a
     run where you press its button. Reachable from this machine only.
     """
+    from ...reports.store import left_as_found, snapshot
     from ..server.serving import bound_socket, serve
-    from ..server.viewer import left_as_found, snapshot
 
     files = list(dict.fromkeys(databases or [Path("proctor.db")]))
     changes: list[None] = []
@@ -47,8 +47,8 @@ def view(databases: SeveralLooked = None, port: Port = None, is_opened: Open = F
 
 def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
     """Query the database with SQL, in Datasette. Documented tables, example queries; needs the extra 'explore'."""
+    from ...reports.store import left_as_found, snapshot
     from ..server.datasette import explore_database
-    from ..server.viewer import left_as_found, snapshot
 
     with interruptible(UNCHANGED), left_as_found(database):
         with snapshot(database):

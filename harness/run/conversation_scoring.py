@@ -14,8 +14,7 @@ from ...knowledge import Question, simulation_of
 from ...knowledge.questions.conversations import SIMULATED
 from ...metrics import Facts, Reason, Status
 from ...metrics.facts import Conversation, Turn
-from ...reports.store import OpenRun, Row, RowStatus, RowWriter, Store
-from ...reports.store.database import marks
+from ...reports.store import OpenRun, Row, RowStatus, RowWriter, Store, marks
 from .isolation import apart
 from .queues import BotQueue
 from .scoring import RowFacts

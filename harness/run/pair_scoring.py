@@ -11,8 +11,7 @@ from ...metrics import Score
 from ...metrics.judge.pairs import ComparePair, PairVerdict
 from ...metrics.judge.rendering import prompt_hash
 from ...reports.compare import AnswerPair, StoredVerdict, save_verdicts
-from ...reports.store import OpenRun, Row, RowWriter, RunResults, Store
-from ...reports.store.database import marks
+from ...reports.store import OpenRun, Row, RowWriter, RunResults, Store, marks
 from .isolation import apart
 from .queues import AnswerCache, BotQueue, cached_items
 from .scoring import RowFacts, quotes_of

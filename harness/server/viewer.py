@@ -8,7 +8,6 @@ import hashlib
 import hmac
 import re
 import secrets
-import sqlite3
 import threading
 import time
 import traceback
@@ -22,14 +21,22 @@ from urllib.parse import unquote, urlencode
 import orjson
 
 from ... import InputError
-from ...reports.compare.operands import all_runs, named_operand, operand_in
-from ...reports.files import is_not
-from ...reports.pages.labels import MOST_SERVED, label_block
-from ...reports.pages.page import Page, page_bytes, page_policy
-from ...reports.pages.pair_changes import PairedRuns, paired_runs
+from ...reports import Summary, find_run, make_report, summarise
+from ...reports.compare import all_runs, named_operand, operand_in
+from ...reports.pages import (
+    MOST_SERVED,
+    Column,
+    Page,
+    PairedRuns,
+    columns_of,
+    data_block,
+    label_block,
+    opened_run,
+    page_bytes,
+    page_policy,
+    paired_runs,
+)
 from ...reports.pages.pair_page import pair_page
-from ...reports.pages.row_index import data_block
-from ...reports.pages.rows import Column, columns_of, opened_run
 from ...reports.pages.run_page import run_page
 from ...reports.pages.runs_page import (
     LIVE_SCRIPTS,
@@ -40,88 +47,9 @@ from ...reports.pages.runs_page import (
     runs_page,
     trouble_page,
 )
-from ...reports.report import make_report
-from ...reports.store.damage import damage_behind
-from ...reports.store.database import Store, StoreError, connect, connect_to_read, explain, marks, pending
-from ...reports.store.figures import changes_of
-from ...reports.store.leases import ask_to_stop
-from ...reports.summary import Summary, find_run, summarise
+from ...reports.store import Store, StoreError, ask_to_stop, changes_of, damage_behind, marks, snapshot
 from ..calibration.labelling import given_label, labelled, store_label
 from ..calibration.voting import given_vote, store_vote, votes_state
-
-LOCK_TIMEOUT: Final = 5.0  # seconds to wait for a program that has locked the database
-
-
-@contextlib.contextmanager
-def snapshot(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[Store]:
-    """A read-only snapshot of the database, even while a run goes on.
-
-    A database of an older Proctor is refused, not migrated: a reader changes nothing.
-
-    Args:
-        path: the file.
-        timeout: seconds to wait for a program that has locked the database.
-
-    Raises:
-        StoreError: it is not there, can't be read, or its tables are those of an older or newer Proctor.
-    """
-    _check_there(path)
-    try:
-        connection = connect_to_read(path, timeout)
-    except sqlite3.Error as error:
-        raise _explained(path, error) from error
-    try:
-        _check_tables(path, connection)
-        connection.execute("BEGIN")
-        yield Store(path, connection)
-    except sqlite3.Error as error:
-        raise _explained(path, error) from error
-    finally:
-        connection.close()
-
-
-@contextlib.contextmanager
-def left_as_found(path: Path) -> Iterator[None]:
-    """Remove the empty -wal and -shm files that SQLite leaves when a database was only read.
-
-    Only a connection that may write removes them when it is the last to close. Files that were there before stay.
-    """
-    log = _log(path)
-    was_there = log.exists()
-    try:
-        yield
-    finally:
-        if not was_there and path.is_file() and log.exists() and not log.stat().st_size:
-            with contextlib.suppress(sqlite3.Error), contextlib.closing(connect(path)) as connection:
-                connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-
-
-def _log(path: Path) -> Path:
-    return Path(f"{path}-wal")
-
-
-def _explained(path: Path, error: sqlite3.Error) -> StoreError:
-    if "locked" in str(error):
-        return StoreError(f"{path}: another program has locked it. Try again in a while.")
-    return explain(path, error)
-
-
-def _check_there(path: Path) -> None:
-    if path.is_dir():
-        raise StoreError(is_not(path, "a database"))
-    if not path.is_file():
-        raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
-    if path.stat().st_size == 0:
-        raise StoreError(f"{path} is empty: it has no run yet. 'proctor run --db {path}' makes one.")
-
-
-def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    if pending(path, connection, to_read=True):
-        raise StoreError(
-            f"{path} was made by an older Proctor and misses some tables; viewing does not add them. "
-            f"Migrate it first: proctor report --db {path} --markdown -"
-        )
-
 
 Made = TypeVar("Made")
 

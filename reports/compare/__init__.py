@@ -25,10 +25,13 @@ if TYPE_CHECKING:
         MOST_NAMED,
         WORDS,
         Operand,
+        all_runs,
         check_bot,
         find_file,
         match_bots,
+        named_operand,
         open_operand,
+        operand_in,
         split_file,
         unknown_bot,
     )

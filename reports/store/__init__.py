@@ -6,12 +6,12 @@ from ... import front
 
 if TYPE_CHECKING:
     from .damage import damage_behind
-    from .database import Store, transaction
+    from .database import Store, StoreError, left_as_found, marks, snapshot, transaction
     from .encoding import question_fingerprint, storable, to_json, tool_calls_column, tool_calls_of
     from .figures import changes_of, note_changes
     from .given_scores import GivenRow, keep_given, write_given
     from .judge_calls import CallRecord, link_cached_calls
-    from .leases import Leases
+    from .leases import Leases, ask_to_stop
     from .row_tables import RowTables
     from .run import (
         ANALYSED,

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ...bots import redactor
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 PATIENCE = 60.0  # seconds to wait for another program to release the database
+VIEWER_PATIENCE = 5.0  # seconds that a server waits for it
 PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
 MEMORY = ":memory:"  # in place of a file
 # What this program has opened, in order, the newest last: checked for damage when an error has no other explanation.
@@ -292,6 +293,71 @@ def pending(path: Path, connection: sqlite3.Connection, to_read: bool = False) -
             "Upgrade Proctor, or give --db another file."
         )
     return bool(known - done - (NOT_TO_READ if to_read else set()))
+
+
+@contextmanager
+def snapshot(path: Path, timeout: float = VIEWER_PATIENCE) -> Iterator[Store]:
+    """A read-only snapshot of the database, even while a run goes on.
+
+    A database of an older Proctor is refused, not migrated: a reader changes nothing.
+
+    Args:
+        path: the file.
+        timeout: seconds to wait for a program that has locked the database.
+
+    Raises:
+        StoreError: it is not there, can't be read, or its tables are those of an older or newer Proctor.
+    """
+    _check_viewable(path)
+    try:
+        connection = connect_to_read(path, timeout)
+    except sqlite3.Error as error:
+        raise _locked_or(path, error) from error
+    try:
+        if pending(path, connection, to_read=True):
+            raise StoreError(
+                f"{path} was made by an older Proctor and misses some tables; viewing does not add them. "
+                f"Migrate it first: proctor report --db {path} --markdown -"
+            )
+        connection.execute("BEGIN")
+        yield Store(path, connection)
+    except sqlite3.Error as error:
+        raise _locked_or(path, error) from error
+    finally:
+        connection.close()
+
+
+@contextmanager
+def left_as_found(path: Path) -> Iterator[None]:
+    """Remove the empty -wal and -shm files that SQLite leaves when a database was only read.
+
+    Only a connection that may write removes them when it is the last to close. Files that were there before stay.
+    """
+    log = Path(f"{path}-wal")
+    was_there = log.exists()
+    try:
+        yield
+    finally:
+        if not was_there and path.is_file() and log.exists() and not log.stat().st_size:
+            with suppress(sqlite3.Error), closing(connect(path)) as connection:
+                connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+
+
+def _locked_or(path: Path, error: sqlite3.Error) -> StoreError:
+    if "locked" in str(error):
+        return StoreError(f"{path}: another program has locked it. Try again in a while.")
+    return explain(path, error)
+
+
+def _check_viewable(path: Path) -> None:
+    if path.is_dir():
+        from ..files import is_not
+
+        raise StoreError(is_not(path, "a database"))
+    if not path.is_file():
+        raise StoreError(f"There is no database {path}. 'proctor run --db {path}' makes one.")
+    if path.stat().st_size == 0:
+        raise StoreError(f"{path} is empty: it has no run yet. 'proctor run --db {path}' makes one.")
 
 
 @contextmanager

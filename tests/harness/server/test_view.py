@@ -16,11 +16,11 @@ from gated_runs import store_run
 from page_runs import PageBook, page_book, report_of
 from proctor import InputError
 from proctor.harness.server.serving import PORT, bound_socket
-from proctor.harness.server.viewer import LruCache, Request, Viewer, snapshot
+from proctor.harness.server.viewer import LruCache, Request, Viewer
 from proctor.reports.analysis.store import store_analysis
 from proctor.reports.pages.row_index import data_blocks
 from proctor.reports.pages.rows import columns_of
-from proctor.reports.store.database import Store, StoreError
+from proctor.reports.store.database import Store, StoreError, snapshot
 from served import Server, digest, served
 
 

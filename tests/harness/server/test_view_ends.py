@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from gated_runs import store_run
-from proctor.harness.server.viewer import LruCache, Request, Viewer, snapshot
-from proctor.reports.store.database import StoreError
+from proctor.harness.server.viewer import LruCache, Request, Viewer
+from proctor.reports.store.database import StoreError, snapshot
 from served import served
 from suites import PROGRAM
 

@@ -12,7 +12,6 @@ import pytest
 from accessibility import faint_texts, faults, small_targets
 from browser import Shown
 from gated_runs import MATCH, store_run
-from proctor.harness.server.viewer import snapshot
 from proctor.reports.pages.runs_page import (
     RunChoice,
     comparison_address,
@@ -26,6 +25,7 @@ from proctor.reports.pages.runs_page import (
     trend_chart,
     trend_of,
 )
+from proctor.reports.store.database import snapshot
 from proctor.reports.store.run import BETWEEN, PERTURBED, RunMetric
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import Site, viewed
