@@ -110,6 +110,9 @@ async def pieces(answer: "aiohttp.ClientResponse", most_mb: float) -> AsyncItera
 
 async def whole(answer: "aiohttp.ClientResponse", most_mb: float) -> bytes:
     """The unpacked body in one; see ``pieces``."""
+    length = answer.content_length
+    if length is not None and length <= most_mb * 2**20 and "Content-Encoding" not in answer.headers:
+        return await answer.read()  # can't be larger
     return b"".join([piece async for piece in pieces(answer, most_mb)])
 
 

@@ -132,37 +132,70 @@ Work: TypeAlias = tuple[Step, Values]
 async def make_all(work: Sequence[Work]) -> None:
     """Make async artefacts and those that depend on them, as concurrently as their needs allow.
 
-    ``work`` is in the order of needs: what a step depends on comes before it.
+    ``work`` is in the order of needs: what a step depends on comes before it. Only what is async is a task, which it
+    may cancel without cancelling ours: a row has a dozen of them, and each costs as much as a short metric.
     """
-    tasks: dict[tuple[int, str], asyncio.Task[None]] = {}
-    async with asyncio.TaskGroup() as group:
-        for step, values in work:
-            layers = (values, values.below)
-            needed = [tasks.get((id(layer), name)) for name in step.names for layer in layers]
-            waiting = [task for task in needed if task is not None]
-            tasks[id(values), step.name] = group.create_task(_make_awaited(step, values, waiting))
+    followers: dict[tuple[int, str], list[int]] = {}
+    unmet: list[int] = []
+    for place, (step, values) in enumerate(work):
+        keys = [(id(layer), name) for name in step.names for layer in (values, values.below)]
+        needed = [followers[key] for key in keys if key in followers]
+        for each in needed:
+            each.append(place)
+        unmet.append(len(needed))
+        followers[id(values), step.name] = []
+    under_way: dict[asyncio.Task[object], int] = {}
+    ended: asyncio.Queue[asyncio.Task[object]] = asyncio.Queue()
+    ready = [place for place, count in enumerate(unmet) if not count]
+    try:
+        while ready or under_way:
+            if ready:
+                step, values = work[place := ready.pop(0)]
+                task = _begun(step, values)
+            else:
+                task = await ended.get()
+                step, values = work[place := under_way.pop(task)]
+                values[step.name] = _outcome_of(task, step)
+                task = None
+            if task is not None:
+                under_way[task] = place
+                task.add_done_callback(ended.put_nowait)
+            else:
+                ready += _freed(followers[id(values), step.name], unmet)
+    finally:
+        for task in under_way:
+            task.cancel()
+        if under_way:
+            await asyncio.wait(under_way)
 
 
-async def _make_awaited(step: Step, values: Values, waiting: Sequence["asyncio.Task[None]"]) -> None:
-    if waiting:
-        await asyncio.wait(waiting)
+def _freed(followers: Iterable[int], unmet: list[int]) -> list[int]:
+    """Those that waited for nothing but what was just made."""
+    freed: list[int] = []
+    for place in followers:
+        unmet[place] -= 1
+        if not unmet[place]:
+            freed.append(place)
+    return freed
+
+
+def _begun(step: Step, values: Values) -> "asyncio.Task[object] | None":
+    """The task that makes an async artefact; None for one that is made by now, or can't be."""
     if not step.is_async:
         make(step, values)
-        return
+        return None
     arguments = step.arguments(values)
     if isinstance(arguments, Failure):
         values[step.name] = arguments
-        return
+        return None
+    return asyncio.ensure_future(_awaited(step, arguments))
+
+
+def _outcome_of(task: "asyncio.Task[object]", step: Step) -> object:
     try:
-        # In a task of its own, which it may cancel without cancelling ours.
-        values[step.name] = await asyncio.ensure_future(_awaited(step, arguments))
-    except asyncio.CancelledError as error:
-        ours = asyncio.current_task()
-        if ours is None or ours.cancelling():
-            raise
-        values[step.name] = failure_of(error, step.name)
-    except Exception as error:  # noqa: BLE001 - a model or a user's artefact may raise anything
-        values[step.name] = failure_of(error, step.name)
+        return task.result()
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - a user's artefact may raise anything
+        return failure_of(error, step.name)
 
 
 async def _awaited(step: Step, arguments: Sequence[object]) -> object:

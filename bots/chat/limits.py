@@ -253,7 +253,26 @@ PATIENCE: Final = 120.0  # seconds to wait for it to come back, where nobody say
 PROBE: Final = 1.0  # seconds between two tries meanwhile
 
 
-class Limiter:
+class _Gate:
+    """What requests pass one by one."""
+
+    async def enter(self, again: bool = False) -> Slot:
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        raise NotImplementedError
+
+    @asynccontextmanager
+    async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
+        """Send a request inside: see ``enter``."""
+        slot = await self.enter(again)
+        try:
+            yield slot
+        finally:
+            self.leave()
+
+
+class Limiter(_Gate):
     """Lets requests through in their order, at most ``limit`` at a time.
 
     Additive increase, multiplicative decrease, as in congestion control (Chiu and Jain 1989): many 429s among the last
@@ -322,9 +341,8 @@ class Limiter:
         self._ceiling = min(self._ceiling, ceiling)
         self._limit = min(self._limit, self._ceiling)
 
-    @asynccontextmanager
-    async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
-        """Wait until a request may be sent, first of all where it is sent ``again``; its place is always released."""
+    async def enter(self, again: bool = False) -> Slot:
+        """Wait until a request may be sent, first of all where it is sent ``again``; ``leave`` releases its place."""
         asked_at = self._clock()
         if self._in_flight < self._limit and not self._waiting:  # most requests wait for nothing: no clock is stopped
             self._in_flight += 1
@@ -335,11 +353,16 @@ class Limiter:
             while (quiet := self._open_at - self._clock()) > 0:
                 with deadline_paused():
                     await self._sleep(quiet)
-            now = self._clock()
-            yield Slot(now - asked_at, now)
-        finally:
-            self._in_flight -= 1
-            self._let_in()
+        except BaseException:
+            self.leave()
+            raise
+        now = self._clock()
+        return Slot(now - asked_at, now)
+
+    def leave(self) -> None:
+        """The request is over."""
+        self._in_flight -= 1
+        self._let_in()
 
     def succeeded(self) -> None:
         """The endpoint answered: half as many such answers as are under way make room for one more."""
@@ -434,7 +457,7 @@ class RequestsStopped(BotMisconfigured):
     """The request was not sent, because one before it showed that none can succeed."""
 
 
-class Turnstile:
+class Turnstile(_Gate):
     """Limits the requests of one kind in flight, leaving room for others; lets none through once it is shut.
 
     What the endpoint answers counts for all kinds: it is passed on to the endpoint's own limiter.
@@ -464,17 +487,28 @@ class Turnstile:
         """Turn away all that wait and all that come."""
         self.reason = reason
 
-    @asynccontextmanager
-    async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
+    async def enter(self, again: bool = False) -> Slot:
         """Wait for a place here, then at the endpoint's limiter; both waits count. Raises RequestsStopped once shut."""
-        async with self._own.slot(again) as own:
+        slot = await self._own.enter(again)
+        entered = [self._own]
+        try:
             self._turn_away()
-            if self._beyond is None:
-                yield own
-                return
-            async with self._beyond.slot(again) as slot:
+            if self._beyond is not None:
+                own, slot = slot, await self._beyond.enter(again)
+                entered.append(self._beyond)
                 self._turn_away()
-                yield Slot(own.waited + slot.waited, slot.given_at)
+                slot = Slot(own.waited + slot.waited, slot.given_at)
+        except BaseException:
+            for each in reversed(entered):
+                each.leave()
+            raise
+        return slot
+
+    def leave(self) -> None:
+        """See ``Limiter``."""
+        if self._beyond is not None:
+            self._beyond.leave()
+        self._own.leave()
 
     def _turn_away(self) -> None:
         if self.reason:
@@ -556,23 +590,25 @@ class Attempts:
                 await self._wait(failed, effort)
 
     async def _once(self, send: Callable[[], Awaitable[T]], effort: Effort) -> T:
-        async with self._limiter.slot(again=bool(effort.failures)) as slot:
-            effort.queue_ms += slot.waited * 1000
-            started = time.perf_counter()
-            try:
-                answer = await send()
-            except AttemptFailed as failed:
-                effort.in_outage = False
-                if failed.throttled:
-                    self._limiter.throttled(slot, _bearable(failed.retry_after))
-                elif failed.unreachable:
-                    effort.in_outage = self._limiter.unreachable()
-                    effort.away += effort.in_outage
-                raise
-            finally:
-                effort.attempts_ms.append((time.perf_counter() - started) * 1000)
+        slot = await self._limiter.enter(again=bool(effort.failures))
+        effort.queue_ms += slot.waited * 1000
+        started = time.perf_counter()
+        try:
+            answer = await send()
+        except AttemptFailed as failed:
+            effort.in_outage = False
+            if failed.throttled:
+                self._limiter.throttled(slot, _bearable(failed.retry_after))
+            elif failed.unreachable:
+                effort.in_outage = self._limiter.unreachable()
+                effort.away += effort.in_outage
+            raise
+        else:
             self._limiter.succeeded()
             return answer
+        finally:
+            effort.attempts_ms.append((time.perf_counter() - started) * 1000)
+            self._limiter.leave()
 
     def _hopeless(self, failed: AttemptFailed, effort: Effort) -> bool:
         if (failed.retry_after or 0) > LONGEST_WAIT:

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -438,8 +439,12 @@ class Options:
 def _name_of(schema: Mapping[str, object]) -> str:
     """A name for the schema, in the letters that OpenAI allows: its title, or its properties."""
     properties = schema.get("properties")
-    title = schema.get("title") or "_".join(properties if isinstance(properties, Mapping) else ())
-    return re.sub(r"[^A-Za-z0-9_-]", "_", str(title))[:64] or "reply"
+    return _lettered(str(schema.get("title") or "_".join(properties if isinstance(properties, Mapping) else ())))
+
+
+@lru_cache(256)
+def _lettered(title: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", title)[:64] or "reply"
 
 
 CHAT_COMPLETIONS = "chat/completions"
@@ -457,8 +462,7 @@ class Client:
     """
 
     def __init__(self, url: str, key: str | None, most_mb: float = MOST_MB) -> None:
-        self._session = _session(urlsplit(url).scheme == "https")
-        self._headers = {
+        headers = {
             "Accept": "application/json",
             "Accept-Encoding": PACKED,
             "Authorization": f"Bearer {key or 'none'}",
@@ -467,6 +471,7 @@ class Client:
             **{header: os.environ[name] for name, header in _OWNERS.items() if os.environ.get(name)},
             **_headers_of(os.environ.get("OPENAI_CUSTOM_HEADERS", "")),
         }
+        self._session = _session(urlsplit(url).scheme == "https", headers)
         self._most_mb = most_mb
         self._url = url
 
@@ -497,7 +502,7 @@ class Client:
 
     async def _ask(self, method: str, path: str, written: bytes | None = None, is_stream: bool = False) -> object:
         address = self._url.removesuffix("/v1") + path if path.startswith("/") else f"{self._url}/{path}"
-        async with answered(self._session, method, address, data=written, headers=self._headers) as answer:
+        async with answered(self._session, method, address, data=written) as answer:
             kind = answer.headers.get("content-type", "json")
             is_good = 200 <= answer.status < 300
             if is_good and is_stream and "text/event-stream" in kind:
@@ -518,7 +523,7 @@ def _headers_of(lines: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, colon, value in pairs if colon and name.strip()}
 
 
-def _session(is_encrypted: bool) -> "aiohttp.ClientSession":
+def _session(is_encrypted: bool, headers: Mapping[str, str]) -> "aiohttp.ClientSession":
     """Connections as the library's HTTP client makes them: without limits, and with its notion of trust."""
     import aiohttp
 
@@ -528,6 +533,7 @@ def _session(is_encrypted: bool) -> "aiohttp.ClientSession":
 
         trusted = httpx2.create_ssl_context()
     return aiohttp.ClientSession(
+        headers=headers,
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ssl=trusted),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
     )

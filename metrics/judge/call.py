@@ -4,7 +4,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from functools import lru_cache
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ..score import NotApplicable, Reason
 from .replies import Malformed, read_boolean, read_items, read_object, read_reason
@@ -168,6 +169,7 @@ _MARK = re.compile(r"[\[\uff3b]([acensxwtu]\d+)[\]\uff3d]", re.IGNORECASE)
 _BREAK = r" \n "  # spelt out, as in JSON: the models know it
 
 
+@lru_cache(1024)
 def numbered(letter: str, count: int) -> tuple[str, ...]:
     """The ids of so many items: ``a1``, ``a2``, ..."""
     return tuple(f"{letter}{number}" for number in range(1, count + 1))
@@ -202,8 +204,7 @@ def unmarked(text: str) -> str:
     return _MARK.sub(lambda found: f"({found[1]})", text)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemList:
+class ItemList(NamedTuple):
     """Items of one kind that a call asks about.
 
     Attributes:
@@ -224,13 +225,7 @@ class ItemList:
 
     def schema(self) -> Schema:
         """One item of the reply. The reason comes first, so that the verdict follows from it."""
-        fields: dict[str, Schema] = {"id": TEXT}
-        if self.why:
-            fields["why"] = TEXT
-        fields[self.verdict] = YES_OR_NO
-        if self.chunks:
-            fields["chunks"] = several(TEXT)
-        return record(**fields)
+        return _item_schema(self.verdict, self.why, self.chunks > 0)
 
     def read(self, found: Mapping[str, object]) -> Verdict:
         """The verdict in one item of a reply. Raises Malformed."""
@@ -247,6 +242,12 @@ class ItemList:
         numbers = {name: number for number, name in enumerate(numbered("c", self.chunks), start=1)}
         named = {numbers.get(_chunk_name(name)) for name in found}
         return tuple(sorted(number for number in named if number is not None))
+
+
+@lru_cache(256)
+def _item_schema(verdict: str, why: bool, chunks: bool) -> Schema:
+    reason = {"why": TEXT} if why else {}
+    return record(id=TEXT, **reason, **{verdict: YES_OR_NO}, **({"chunks": several(TEXT)} if chunks else {}))
 
 
 def _chunk_name(found: object) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from typing import Any, Generic
 
 from ..score import JudgeUnavailable, NotApplicable, Unreadable
@@ -36,9 +35,14 @@ class PromptedJudge:
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
         """The model's answer, after one repair if needed; see ``metrics.tools.Judge``."""
         request = render(call, vote, votes)
-        read = cache(partial(_read, call))  # the model's cache has read the reply already
-        reply = await self.model.complete(request, lambda given: read(given).problem)
-        first: Reading[Answer] = read(reply)
+        readings: dict[JudgeReply, Reading[Answer]] = {}  # the model's cache reads a new reply, too
+
+        def problem(given: JudgeReply) -> str:
+            readings[given] = _read(call, given)
+            return readings[given].problem
+
+        reply = await self.model.complete(request, problem)
+        first = readings.get(reply) or _read(call, reply)
         if first.answer is not None and not first.problem:
             return first.answer
         return await self._repaired(call, request, reply, first)

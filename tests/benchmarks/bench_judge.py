@@ -1,13 +1,12 @@
 """What judging costs: calls, tokens, time in flight and processor time of `proctor score` with a judge on loopback.
 
-    python tests/benchmarks/bench_judge.py [ROWS]
+    python tests/benchmarks/bench_judge.py [ROWS [MILLISECONDS:IN_FLIGHT ...]]
 
 Recorded answers with three chunks each are graded by five metrics (faithfulness, answer relevancy, context precision,
-context recall, answer correctness). A server process answers by rules after 50 ms, then after 200 ms. Efficiency is
-calls x latency / calls in flight / seconds from the first call to the last, as they stand in the database. Beside it
-stands what a bare loop of aiohttp reaches that sends the same requests to the same server and does nothing else, once
-before and once after. To reach: 0.90 with 16 in flight and 0.65 with 64 at 50 ms, 0.90 with 64 at 200 ms; 6 calls a
-row and 1 that all bots share, 4,000 prompt tokens and 0.02 s of processor time a row.
+context recall, answer correctness). A server process answers by rules after 50 ms, then after 500 ms. Efficiency is
+calls x latency / calls in flight / seconds from the first call to the last, as they stand in the database; of the
+whole evaluation, over the seconds of the program without those that one row takes. Beside it stands what a bare loop
+of aiohttp reaches that sends the same requests to the same server and does nothing else, once before and once after.
 """
 
 import asyncio
@@ -27,6 +26,7 @@ import aiohttp
 SERVER = Path(__file__).parents[1] / "support" / "judge_server.py"
 PROGRAM = [sys.executable, "-c", "from proctor.harness.cli.main import main; main()"]
 METRICS = "faithfulness,answer_relevancy,context_precision,context_recall,answer_correctness"
+_GOALS = {(0.05, 16): 0.9, (0.05, 64): 0.75, (0.5, 64): 0.97}
 FIGURES = """
 SELECT COUNT(*), MIN(julianday(asked_at)) * 86400,
     MAX(julianday(asked_at) * 86400 + (IFNULL(latency_ms, 0) + IFNULL(queue_ms, 0)) / 1000), SUM(tokens_in)
@@ -121,7 +121,8 @@ async def bare(url: str, bodies: list[bytes], in_flight: int) -> float:
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    for delay, in_flight in ((0.05, 16), (0.05, 64), (0.2, 64)):
+    cases = [each.split(":") for each in sys.argv[2:] or ("50:16", "50:64", "500:64")]
+    for delay, in_flight in ((int(delay) / 1000, int(in_flight)) for delay, in_flight in cases):
         command = [sys.executable, str(SERVER), "--delay", str(delay)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
@@ -134,10 +135,11 @@ def main() -> None:
                 server.terminate()
         least = made.calls * delay / in_flight
         print(
-            f"{delay * 1000:.0f} ms, {in_flight} in flight: efficiency {least / made.seconds:.2f}, bare loop"
-            f" {least / before:.2f} and {least / after:.2f}; {made.calls / rows:.2f} calls and"
-            f" {made.tokens / rows:,.0f} prompt tokens (words) a row; {(made.spent - base.spent) / rows:.4f} s of"
-            f" processor time a row; {rows / made.seconds:,.0f} rows/s, {made.whole:.1f} s in all; load"
+            f"{delay * 1000:.0f} ms, {in_flight} in flight: efficiency {least / made.seconds:.2f} (goal"
+            f" {_GOALS.get((delay, in_flight), 0.9)}), of the whole evaluation {least / (made.whole - base.whole):.2f},"
+            f" bare loop {least / before:.2f} and {least / after:.2f}; {made.calls / rows:.2f} calls (goal 6) and"
+            f" {made.tokens / rows:,.0f} prompt words a row; {(made.spent - base.spent) / rows:.4f} s of"
+            f" processor time a row (goal 0.012); {rows / made.seconds:,.0f} rows/s, {made.whole:.1f} s in all; load"
             f" {os.getloadavg()[0]:.1f}"
         )
 
