@@ -18,17 +18,21 @@ from ..metrics.judge.call import TEXT, ObjectCall, record, several
 from ..metrics.judge.replies import read_texts
 from ..reports import check_file, whole_file
 from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
-from .run import Evaluation
-from .run.isolation import Interrupts
-from .run.judging import CONCURRENCY, Judging, open_judging
-from .run.local_models import default_embedder, open_embedder
-from .run.run_config import RunConfig
-from .run.suite_run import suite_evaluation
-from .suite.choices import choose_judge
-from .suite.settings import JudgeSettings
+from .run import (
+    CONCURRENCY,
+    Evaluation,
+    Interrupts,
+    Judging,
+    RunConfig,
+    default_embedder,
+    open_embedder,
+    open_judging,
+    suite_evaluation,
+)
+from .suite import JudgeSettings, choose_judge
 
 if TYPE_CHECKING:
-    from .suite.suite_file import LoadedSuite
+    from .suite import LoadedSuite
 
 
 _PROMPTS = Path(__file__).parent / "prompts"

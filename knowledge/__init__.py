@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .models.pool import ListedModel, LocalModels
     from .models.reranker import ROLE, Reranker, Rerankers
     from .paths import cache_folder, existing, unreadable
-    from .questions.conversations import simulation_of
+    from .questions.conversations import SIMULATED, Simulation, simulation_of
     from .questions.draft_rules import Draft, title_of
     from .questions.drafts import around, chosen, content, drafts_of, is_read, understood_alone
     from .questions.editing import raw_rows, with_questions, with_row

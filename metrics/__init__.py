@@ -8,7 +8,7 @@ from .. import front
 if TYPE_CHECKING:
     from .bench import PlannedMetric
     from .catalog import Catalog, builtin_catalog
-    from .declaration import Artefact, Metric, artefact, metric
+    from .declaration import Artefact, Function, Metric, artefact, metric
     from .evaluators import RATES
     from .facts import Facts, Place, RunFacts, ToolCall
     from .functions import MetricFunction as _MetricFunction
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .judge.calls import OwnPrompt
     from .judge.verdicts import Word
     from .plan import Plan
+    from .plugins import with_installed
     from .score import (
         Better,
         JudgeUnavailable,

@@ -52,8 +52,7 @@ from .exchange import read_score_metadata
 
 if TYPE_CHECKING:
     from ...reports.robustness import Robustness
-    from ...reports.store import Store
-    from ...reports.store.judge_cache import JudgeCache
+    from ...reports.store import JudgeCache, Store
     from ..api.verbs import Prepared
 
 

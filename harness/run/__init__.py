@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
     from .isolation import STOP, DaemonThreads, Interrupts, Stop
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
-    from .judging import JudgeUnfit, Judging, open_entailment, open_judging
+    from .judging import CONCURRENCY, JudgeUnfit, Judging, open_entailment, open_judging
     from .local_models import RunModels, default_embedder, open_embedder
     from .manifest import MOST_DOCUMENTS
     from .progress import watching

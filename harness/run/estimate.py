@@ -23,8 +23,7 @@ from ...bots import (
     Usage,
     condense_prompt,
 )
-from ...knowledge import simulation_of
-from ...knowledge.questions.conversations import SIMULATED, Simulation
+from ...knowledge import SIMULATED, Simulation, simulation_of
 from ...metrics.facts import Conversation, Turn
 from ...metrics.judge.judges import Panel
 from ...metrics.judge.rendering import render

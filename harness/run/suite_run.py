@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from ... import InputError
 from ...bots import Checkable, Endpoints, RagSettings, redacted
 from ...knowledge import ROLE, Message, Question, Questions, cache_folder, open_questions, simulation_of
-from ...metrics import builtin_catalog
-from ...metrics.plugins import with_installed
+from ...metrics import builtin_catalog, with_installed
 from ...reports.store import (
     OpenRun,
     RunHeader,
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
 
     from ...bots import BuiltBot, Identity
     from ...knowledge import BatchingEmbedder, Knowledge
-    from ...metrics import Plan
-    from ...metrics.declaration import Function
+    from ...metrics import Function, Plan
     from ...reports.store import Store
     from ..suite import LoadedSuite, Suite
     from .estimate import ReplyEstimate

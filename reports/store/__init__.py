@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .encoding import question_fingerprint, storable, to_json, tool_calls_column, tool_calls_of
     from .figures import changes_of, note_changes
     from .given_scores import GivenRow, keep_given, write_given
+    from .judge_cache import JudgeCache
     from .judge_calls import CallRecord, link_cached_calls
     from .leases import Leases, ask_to_stop
     from .row_tables import RowTables
