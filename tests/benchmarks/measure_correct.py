@@ -36,6 +36,7 @@ from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 SETS: Final = ("evouna", "nq301", "efficientqa", "student_answers", "haluquestqa")
 BINS: Final = 10
 HALF: Final = 0.5
+UNDECIDED: Final = -1e3  # log-odds of an answer that abstains, below all others
 KINDS: Final = {
     "evouna": "answers of models to factual questions",
     "nq301": "answers of systems to search questions",
@@ -97,7 +98,7 @@ def left_out_line(one: Measured, sets: Sequence[Measured]) -> str:
 def agreement_line(one: Measured, sets: Sequence[Measured]) -> tuple[object, ...]:
     said = one.value == 1
     balanced = bootstrap(lambda rows: decided(said[rows], one.yes[rows]).balanced, one.groups)
-    scores = np.nan_to_num(one.odds, nan=-1e3)
+    scores = np.nan_to_num(one.odds, nan=UNDECIDED)
     area = bootstrap(lambda rows: auroc(scores[rows], one.yes[rows]), one.groups)
     floor = f"{float(((one.floor >= HALF) == one.yes).mean()):.3f}"
     left_out = left_out_line(one, sets) if len(sets) > 1 else ""

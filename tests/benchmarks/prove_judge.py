@@ -10,8 +10,9 @@ out" is the same with the weights of ``COMBINING`` fitted on all other sets: wha
 that the contexts have. AUROC, but balanced accuracy at a threshold of other documents (summedits), pairs told right
 (bump) and Spearman's correlation with the votes (qags). Intervals are of 95 %, from 1,000 resamples of whole documents.
 
-The second is of answers and expected answers: AUROC of ``answer_correctness``, and its accuracy at a threshold chosen
-on four fifths of the questions for the last fifth; the floor is token F1.
+The second is of answers and expected answers: of ``correct``, AUROC of its probability, where an answer that abstains
+comes last, and accuracy as users get it (``measure_correct.py`` says more). The floor is token F1, its accuracy that at
+a threshold chosen on four fifths of the questions for the last fifth. Answers without a clear label are left out.
 
 --fit fits the weights on all sets of claims and prints them, for ``COMBINING`` of metrics/judge/embedded/support.py;
 values are then by these. Each set weighs the same, by the likelihood of what it measures. Of most that is the label,
@@ -38,6 +39,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import measure_correct
 import numpy as np
 from agreement import Floats, auroc, bootstrap, correlation, cross_validated, decided
 from floors import content_overlap, token_f1
@@ -364,29 +366,21 @@ def windows_line(name: str, count: int) -> tuple[object, ...]:
 
 
 def answers_line(name: str, judging: Judging) -> tuple[object, ...]:
-    rows = sampled(read(name), judging.count)
-    facts = [
-        {
-            "question": row["question"],
-            "answer": row["answer"],
-            "expected_answer": accepted(row)[0],
-            "expected_answers": accepted(row),
-            "judge": judging.judge,
-        }
-        for row in rows
-    ]
+    rows = sampled([row for row in read(name) if row["label"]["correct"] is not None], judging.count)
 
-    def scored() -> dict[str, NDArray[Any]]:
-        return {"value": values(score(facts, ["answer_correctness"], judging.embedder)["answer_correctness"])}
+    def made() -> dict[str, NDArray[Any]]:
+        one = measure_correct.measure(name, rows, judging.embedder)
+        return {"value": one.value, "odds": one.odds}
 
-    made = np.nan_to_num(judging.once(name, scored)["value"])
     yes = np.array([row["label"]["correct"] for row in rows], dtype=np.bool_)
     groups = documents(rows, lambda row: row["question"])
     floor = np.array([token_f1(row["answer"], accepted(row)) for row in rows])
-    area = bootstrap(lambda drawn: auroc(made[drawn], yes[drawn]), groups)
-    said = cross_validated(made, yes, groups)
-    right = bootstrap(lambda drawn: decided(said[drawn], yes[drawn]).accuracy, groups)
-    return name, len(rows), groups.max() + 1, f"{auroc(floor, yes):.3f}", area, right, ANSWERS[name]
+    one = measure_correct.Measured(name, yes, groups, floor=floor, **judging.once(name, made))
+    scores = np.nan_to_num(one.odds, nan=measure_correct.UNDECIDED)
+    area = bootstrap(lambda drawn: auroc(scores[drawn], yes[drawn]), groups)
+    said = cross_validated(floor, yes, groups)
+    floors = (f"{auroc(floor, yes):.3f}", f"{decided(said, yes).accuracy:.3f}")
+    return name, len(rows), groups.max() + 1, *floors, area, measure_correct.agreement(one), ANSWERS[name]
 
 
 def main() -> None:
@@ -414,7 +408,7 @@ def main() -> None:
     claims_table(sets)
     if given.answers:
         lines = [answers_line(name, judging) for name in given.answers]
-        table(("set", "rows", "questions", "floor", "AUROC", "accuracy", "goal"), lines)
+        table(("set", "rows", "questions", "floor", "its accuracy", "AUROC", "accuracy", "goal"), lines)
     judging.embedder.close()
     judging.model.close()
 

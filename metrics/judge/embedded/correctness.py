@@ -5,17 +5,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from statistics import fmean
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...text import sentences
+from ...text import sentences, stem
 from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
 from ..verdicts import Agreement, Verdict
-from .support import Vectors, evidence, negated, opposites, vectors_of
+from .support import OFTEN, Vectors, evidence, negated, opposites, vectors_of
 from .wording import (
     ORDINALS,
     QUANTITIES,
@@ -44,6 +44,25 @@ _RELATIONS: Final = QUANTITIES | {
     *("above", "below", "under", "over", "up", "down", "off", "out"),
 }
 _NOTHING_AGAINST: Final = (0.0,) * 5
+_LIKE_NAMED: Final = 0.6  # most that one name counts for another that is near in meaning: Gorbachev, Khrushchev
+_DATED: Final = 0.75  # coverage of a day and month by their year alone, and of a year by its decade
+_YEAR: Final = re.compile(r"1\d{3}|20\d\d")
+_DAY: Final = re.compile(r"[12]?\d|3[01]")
+_ROMAN: Final = re.compile(r"(?=[XVI]{2})X{0,3}(?:IX|IV|V?I{0,3})")
+_ROMAN_VALUES: Final = {"I": 1, "V": 5, "X": 10}
+_UNITS: Final = {
+    short: stem(unit)
+    for unit, others in {
+        "foot": "ft feet", "centimeter": "cm centimetre", "millimeter": "mm millimetre",
+        "kilometer": "km kilometre", "meter": "metre", "kilogram": "kg kilo", "pound": "lb lbs", "gram": "gramme",
+        "milligram": "mg", "milliliter": "ml millilitre", "liter": "litre", "hour": "hr hrs", "minute": "min mins",
+        "second": "sec secs", "year": "yr yrs",
+    }.items()
+    for short in (stem(other) for other in others.split())
+}  # fmt: skip
+_GLUED: Final = re.compile(
+    r"(\d+(?:\.\d+)?)(ft|in|[cmk]m|k?g|mg|ml|lbs?|hrs?|mins?|secs?|yrs?)|[a-z]+((?:1\d|20)\d\d)[a-z]*", re.IGNORECASE
+)
 _ORDINAL: Final = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _ORDINAL_WORDS: Final = {word: number for number, word in ORDINALS.items()}
 _REFUSES: Final = re.compile(
@@ -96,12 +115,12 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         return Signals(1.0, 1.0, _cosine(claim.text, text.text, vectors), 1.0, *_NOTHING_AGAINST)
     given = _keys(question.words)
     wanted, answered = _content(claim), _content(text)
-    found = _found(wanted, text, vectors)
+    names = _names(claim, given)
+    found = _found(wanted, text, vectors, names)
     coverage = _coverage(wanted, given, found)
     new = {key: word for key, word in answered.items() if key not in given}
     strange = {key for key, share in _found(new, claim, {}).items() if share < SAME_WORD}
     is_said = bool(found) and min(found.values()) >= SAME_WORD
-    names = _names(claim, given)
     renamed = bool(names) and found.get(names[-1], 1.0) < SAME_WORD and not strange.isdisjoint(_names(text, given))
     # Where the question itself denies something, a negation in one answer and not in the other says nothing.
     denied = coverage >= _SAID and not question.negations and _denied(claim, text)
@@ -171,19 +190,36 @@ def _turned(claim: Wording, text: Wording) -> bool:
 def _content(text: Wording) -> dict[str, Word]:
     """The content words by key; all words when there is nothing else (Yes. No.)."""
     words = [word for word in text.words if word.kind != "stop" or word.key in _RELATIONS]
-    return dict(islice({_key(word): word for word in words or text.words}.items(), _COMPARED_WORDS))
+    parts = (part for word in words or text.words for part in _apart(word))
+    return dict(islice({_key(word): word for word in parts}.items(), _COMPARED_WORDS))
 
 
 def _keys(words: Sequence[Word]) -> frozenset[str]:
-    return frozenset(map(_key, words))
+    return frozenset(_key(part) for word in words for part in _apart(word))
+
+
+@lru_cache(maxsize=65_536)
+def _apart(word: Word) -> tuple[Word, ...]:
+    """A number and the letters that were written to it (6ft, in1980) as words of their own."""
+    glued = _GLUED.fullmatch(word.text) if word.kind == "word" else None
+    parts = ["inch" if part == "in" else part for part in glued.groups() if part] if glued else []
+    return tuple(each for part in parts for each in wording(part).words) or (word,)
 
 
 @lru_cache(maxsize=65_536)
 def _key(word: Word) -> str:
-    """The word's key without accents; ordinals are their numbers: the 20th July is July 20."""
+    """The word's key without accents; other ways to write a number (20th, II, six times) are that number."""
     if ordinal := _ORDINAL.fullmatch(word.text):
         return ordinal[1]
-    return _ORDINAL_WORDS.get(word.key, unaccented(word.key))
+    if _ROMAN.fullmatch(word.text):
+        return str(_roman(word.text))
+    key = unaccented(word.key).removesuffix(OFTEN)
+    return _ORDINAL_WORDS.get(word.key) or _UNITS.get(key, key)
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in text]
+    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def _coverage(wanted: Mapping[str, Word], given: frozenset[str], found: Mapping[str, float]) -> float:
@@ -191,17 +227,46 @@ def _coverage(wanted: Mapping[str, Word], given: frozenset[str], found: Mapping[
     return sum(weight * found[key] for key, weight in weights.items()) / sum(weights.values()) if weights else 0.0
 
 
-def _found(wanted: Mapping[str, Word], text: Wording, vectors: Vectors) -> dict[str, float]:
-    """How far each wanted word is in the text: 1 as it is, less for a spelling or a word of near meaning."""
+def _found(wanted: Mapping[str, Word], text: Wording, vectors: Vectors, names: Iterable[str] = ()) -> dict[str, float]:
+    """How far each wanted word is in the text: 1 as it is, less for a spelling or a word of near meaning.
+
+    What a name means is near that of others of its kind, so that only its spelling says that it is the same. A year
+    without its day and month, or the decade of it, is most of a date.
+    """
     whole = _initials(list(wanted.values()))
-    if len(whole) in _INITIALS and any(word.text.isupper() and word.text.lower() == whole for word in text.words):
+    if len(whole) in _INITIALS and _is_abbreviated(whole, text):
         return dict.fromkeys(wanted, 1.0)
     keys = _keys(text.words)
-    return {key: 1.0 if key in keys else _near(key, word, text, vectors) for key, word in wanted.items()}
+    undated = dict.fromkeys(_undated(wanted, text, keys), _DATED)
+    most = dict.fromkeys(names, _LIKE_NAMED)
+    return {
+        key: 1.0 if key in keys else undated.get(key) or _near(key, word, text, vectors, most.get(key, 1.0))
+        for key, word in wanted.items()
+    }
 
 
-def _near(key: str, word: Word, text: Wording, vectors: Vectors) -> float:
-    """How near a word of the text comes to one that it misses."""
+def _undated(wanted: Mapping[str, Word], text: Wording, keys: frozenset[str]) -> frozenset[str]:
+    """Keys of the date that a text gives less exactly than it is wanted, or of its decade."""
+    years = {key for key, word in wanted.items() if word.kind == "date" and _YEAR.fullmatch(key)}
+    near = {key for key in years if _decades({key}) & keys} | (_decades(keys) & wanted.keys())
+    if years & keys and not any(map(_is_month, text.words)):
+        for one, other in pairwise(wanted):
+            months = {key for key in (one, other) if _is_month(wanted[key])}
+            near |= months | {key for key in (one, other) if months and _DAY.fullmatch(key)}
+    return frozenset(near)
+
+
+def _is_month(word: Word) -> bool:
+    """Whether it is the name of a month, or of a day of the week."""
+    return word.kind == "date" and not word.text[:1].isdigit()
+
+
+def _decades(keys: Iterable[str]) -> frozenset[str]:
+    return frozenset(f"{key[:3]}0s" for key in keys if _YEAR.fullmatch(key))
+
+
+def _near(key: str, word: Word, text: Wording, vectors: Vectors, most: float) -> float:
+    """How near a word of the text comes to one that it misses; by its meaning, so far at most."""
     if word.kind in {"number", "date"} or key[:1].isdigit():
         return 0.0
     if word.text.isupper() and len(word.text) in _INITIALS and word.text.lower() in _initials(text.words):
@@ -216,7 +281,15 @@ def _near(key: str, word: Word, text: Wording, vectors: Vectors) -> float:
     against = opposites().get(key, frozenset())
     lower = [one.text.lower() for other, one in answered.items() if other not in against]
     theirs = [vectors[other] for other in lower if other in vectors]
-    return max(best, round(float((np.stack(theirs) @ ours).max()), 4)) if theirs else best
+    return max(best, min(most, round(float((np.stack(theirs) @ ours).max()), 4))) if theirs else best
+
+
+def _is_abbreviated(initials: str, text: Wording) -> bool:
+    """Whether a text has some initials in capitals, with points (U.S.) or without."""
+    pointed = ".".join(initials.upper()) + "."
+    return f" {pointed}" in f" {text.text}" or any(
+        word.text.isupper() and word.text.lower() == initials for word in text.words
+    )
 
 
 def _initials(words: Sequence[Word]) -> str:
@@ -236,12 +309,18 @@ def _spelling(claim: Wording, text: Wording) -> float:
 def _other_figure(wanted: Mapping[str, Word], answered: Mapping[str, Word], given: frozenset[str]) -> bool:
     """Whether a sort of figure that the claim adds is in the text with other values only."""
     ours, theirs = _figures(wanted), _figures(answered)
-    return any(sort in theirs and not (keys - given or keys) & theirs[sort] for sort, keys in ours.items())
+    return any(sort in theirs and not _agree(keys - given or keys, theirs[sort]) for sort, keys in ours.items())
+
+
+def _agree(ours: set[str], theirs: set[str]) -> bool:
+    return bool((ours | _decades(ours)) & theirs or ours & _decades(theirs))
 
 
 def _figures(words: Mapping[str, Word]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for key, word in words.items():
+        if _ROMAN.fullmatch(word.text):
+            continue
         if key[:1].isdigit():
             found.setdefault("year" if word.kind == "date" else "number", set()).add(key)
         elif word.kind == "date":

@@ -29,7 +29,7 @@ _MUTUAL: Final = frozenset({
     *("close", "beside", "opposite", "meet", "meets", "met", "marry", "married", "marries", "border", "borders"),
     *("linked", "connected", "connects", "related", "merged", "versus", "vs", "compared", "together", "with", "tied"),
 })  # fmt: skip
-_OFTEN: Final = " times"  # the end of the key of how often
+OFTEN: Final = " times"  # the end of the key of how often
 _WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
 _LOST: Final = re.compile(
     r"\b(?:lost|loses?|losing|(?:was|were|been|being|is|are)(?: \w+)? (?:defeated|beaten)"
@@ -166,7 +166,7 @@ def _turned(aligned: _Alignment) -> Iterable[Conflict]:
     ours, theirs = aligned.replaced[0]
     if len(ours) == len(theirs) == 1:
         (one,), (other,) = ours, theirs
-        often = one.key.endswith(_OFTEN) and other.key.endswith(_OFTEN)
+        often = one.key.endswith(OFTEN) and other.key.endswith(OFTEN)
         if often or other.key in opposites().get(one.key, ()):
             yield Conflict("turned", one.text, other.text)
 
@@ -311,7 +311,7 @@ def _like(first: Word, second: Word) -> bool:
 
 
 def _sort(key: str) -> tuple[bool, str]:
-    return key[0].isdigit(), next((sign for sign in ("%", _OFTEN, ":") if sign in key), "")
+    return key[0].isdigit(), next((sign for sign in ("%", OFTEN, ":") if sign in key), "")
 
 
 def _hedges(text: Wording) -> bool:

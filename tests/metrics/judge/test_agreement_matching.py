@@ -28,6 +28,42 @@ def test_coverage_takes_the_nearest_word_but_never_its_opposite():
     assert signals("hot", "cold", vectors=vectors).coverage == 0
 
 
+def test_names_of_near_meaning_are_not_the_same_name():
+    vectors = {"khrushchev": np.array([1, 0.0]), "gorbachev": np.array([0.9, np.sqrt(0.19)])}
+    assert signals("Khrushchev", "Gorbachev", vectors=vectors).coverage == 0.6
+    assert (
+        signals(
+            "a ruler", "a leader", vectors={"ruler": vectors["khrushchev"], "leader": vectors["gorbachev"]}
+        ).coverage
+        == 0.9
+    )
+
+
+OTHERWISE_WRITTEN = [
+    ("six", "They won six times.", 1),
+    ("6ft 1in", "He is 6 feet 1 inch tall.", 1),
+    ("6ft 1in", "He is 5 feet 1 inch tall.", 0.75),
+    ("30 minutes", "30min", 1),
+    ("Article Two", "in Article II", 1),
+    ("Henry VIII", "Henry the Eighth", 1),
+    ("1978", "It was signed in1978to help.", 1),
+    ("United States", "The U.S. team won.", 1),
+    ("31 March 1909", "It began in 1909.", 2.5 / 3),
+    ("March 31, 1909", "1909", 2.5 / 3),
+    ("31 March 1909", "It began in May 1909.", 1 / 3),
+    ("1926", "in the 1920s", 0.75),
+    ("the 1960s", "in 1961", 0.75),
+    ("1926", "in 1927", 0),
+]
+
+
+@in_one_test(("claim", "text", "share"), OTHERWISE_WRITTEN)
+def test_numbers_dates_and_units_count_however_they_are_written(claim, text, share):
+    found = signals(claim, text)
+    assert found.coverage == pytest.approx(share)
+    assert flags(found) <= ({"figure"} if share < 0.75 or "5 feet" in text else set())
+
+
 def test_precision_is_of_the_words_that_the_question_did_not_give():
     assert signals("Paris", "The capital is Paris.", "What is the capital?").precision == 1
     assert signals("Paris", "It is Paris or Lyon.", "Where?").precision == pytest.approx(0.5)
