@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from .files import csv_line
 from .markdown_text import MOST, cell_code, code, html_code, one_line, prose
-from .text import printable, printable_lines
+from .text import printable, printable_lines, unbroken
 
 Style: TypeAlias = Literal["", "bold", "dim", "good", "bad", "warning"]
 Kind: TypeAlias = Literal["name", "number", "figures", "text"]
@@ -214,7 +214,7 @@ def _inline(words: Words, style: Style) -> str:
 def _spaced(text: str, starts_line: bool = False) -> str:
     """A piece of a sentence, with the blanks at its ends."""
     start, end = text[:1].isspace(), text[-1:].isspace() and bool(text.strip())
-    return f"{' ' if start else ''}{prose(text, LONG, starts_line)}{' ' if end else ''}"
+    return f"{' ' if start else ''}{unbroken(prose(text, LONG, starts_line))}{' ' if end else ''}"
 
 
 def _strong(text: str, style: Style) -> str:
@@ -307,6 +307,7 @@ def _html_inline(words: Words | Cell) -> str:
     made = []
     for each in spans(words):
         text = escape(printable(each.text))
+        text = text if each.is_quoted else unbroken(text)
         if each.style in ("bold", "good", "bad"):
             text = f"<b>{text}</b>"
         made.append(f'<span class="dim">{text}</span>' if each.style == "dim" else text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from ..leaderboard import ARROWS, count, figure, milliseconds
+from ..text import unbroken
 from .charts import colour, shape, shortened
 from .rows import rows_address
 
@@ -59,6 +60,7 @@ def environment() -> Environment:
         "count": count,
         "shown": shown,
         "shortened": shortened,
+        "unbroken": unbroken,
     }
     made.globals |= {"ARROWS": ARROWS, "rows_address": rows_address, "shape": shape, "colour": colour}
     return made

@@ -409,6 +409,19 @@ def test_the_metric_of_the_verdict_is_explained(report: Report) -> None:
     assert f"{metric}: {summary}" in tree_of(report).one(class_="verdict").text
 
 
+# Intervals, p values and percentages of the opening that stand on two lines.
+BROKEN = r"""
+    const found = [], range = document.createRange(), figures = /\[[-+\d.]+,\s[-+\d.]+\]|\bp\s[<.]\S+|\d\s%/g;
+    const walk = document.createTreeWalker(document.querySelector("#overview .opening"), NodeFilter.SHOW_TEXT);
+    while (walk.nextNode()) for (const one of walk.currentNode.data.matchAll(figures)) {
+        range.setStart(walk.currentNode, one.index);
+        range.setEnd(walk.currentNode, one.index + one[0].length);
+        if (new Set([...range.getClientRects()].map((each) => Math.round(each.top / 6))).size > 1) found.push(one[0]);
+    }
+    return found;
+"""
+
+
 def test_a_decision_maker_with_a_phone_sees_the_verdict_and_the_leaderboard(
     page: Shown, tmp_path: Path, report: Report
 ) -> None:
@@ -435,3 +448,6 @@ def test_a_decision_maker_with_a_phone_sees_the_verdict_and_the_leaderboard(
     sizes += "parseFloat(getComputedStyle(document.querySelector(`#overview ${each}`)).fontSize))"
     sentence, *others = page.run(sizes)
     assert sentence > max(others), "the verdict is the largest on the page"
+    for width in range(260, 391, 10):
+        page.emulate(mobile=True, width=width, height=844)
+        assert page.run(BROKEN) == []
