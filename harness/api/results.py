@@ -324,7 +324,7 @@ class RankReport(Shown):
                     "metric": name, "bot": each.ranking.bots[place], "mean": each.means[place].value,
                     "ci_low": each.means[place].low, "ci_high": each.means[place].high,
                     "rank": float(each.ranking.ranks[place]),
-                    "probability_best": float(each.ranking.best[place]) if each.ranking.clusters > 1 else None,
+                    "probability_best": float(each.ranking.best[place]) if each.ranking.has_odds else None,
                     "questions": each.ranking.questions,
                 }
                 for name, each in self.ranked.metrics.items()

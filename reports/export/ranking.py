@@ -289,9 +289,9 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
         return Sentence(f"On {name} {winners} tie.", "bold")
     best, rival = lead.bot, lead.rival
     by = f"{signed(lead.by.mean, metric.column)} over {rival}"
-    if ranking.clusters < 2:
-        what = "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster)
-        sentence = f"{best} leads on {name} by {by}, but one {what} is too few for a probability."
+    if not ranking.has_odds:
+        what = count(ranking.clusters, "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster))
+        sentence = f"{best} leads on {name} by {by}, but {what} can't tell with what probability."
         return Sentence(sentence, "bold")
     odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))
     tested = f"p {p_value(lead.by.p_value)}"
@@ -320,7 +320,7 @@ def _unanswered(ranked: RankedRun) -> Iterator[Block]:
 
 
 def _standings(metric: RankedMetric) -> Table:
-    ranking, known = metric.ranking, metric.ranking.clusters > 1
+    ranking, known = metric.ranking, metric.ranking.has_odds
     ranks = range(1, min(len(ranking.bots), len(RANKS)))
     rows: list[list[Words]] = []
     for place in ranking.order:
@@ -407,7 +407,7 @@ def _stability(ranked: RankedRun) -> Table:
     rows: list[list[Words]] = []
     for name, metric in ranked.metrics.items():
         ranking = metric.ranking
-        same = [percent(each) if ranking.clusters > 1 else "-" for each in (ranking.same_winner, ranking.same_ranking)]
+        same = [percent(each) if ranking.has_odds else "-" for each in (ranking.same_winner, ranking.same_ranking)]
         arrow = f" {ARROWS[metric.column.better]}".rstrip()
         rows.append([(quoted(name), arrow), _order(names_in_order(ranking)), *same])
     made = columns("by metric", "ranking", "same winner", "same ranking")
@@ -522,8 +522,8 @@ def _without_answer(table: ScoreTable) -> dict[str, int]:
 
 
 def ranking_object(ranking: Ranking) -> dict[str, object]:
-    """Who is best and how sure that is (None of a single cluster); lists over bots are in their order."""
-    known = ranking.clusters > 1  # a single cluster tells nothing of how means vary
+    """Who is best and how sure that is (None of fewer than three clusters); lists over bots are in their order."""
+    known = ranking.has_odds
     return {
         "order": [list(group) for group in names_in_order(ranking)],
         "winners": list(ranking.winners),

@@ -310,6 +310,8 @@ def _end(value: float, found: MetricComparison) -> str:
 
 
 def _odds(best: str, ranking: Ranking) -> Iterator[Part]:
+    if not ranking.has_odds:
+        return
     odds = float(ranking.best[ranking.bots.index(best)])
     percent = "over 99 %" if odds > 0.995 else f"{odds * 100:.0f} %"
     yield from (Part(best, "bot"), Part(f" is the best of the {len(ranking.bots)} bots with a probability of "))

@@ -107,6 +107,7 @@ def as_measured(goodness: float, column: MetricColumn) -> float:
 
 
 DRAWS: Final = 10_000
+FEWEST: Final = 3  # clusters, below which there are no odds
 ROUNDING: Final = 1e-12  # share of the greatest variance that is none
 ALIKE: Final = 1.0  # correlation within a cluster for which degrees of freedom are those of the spread
 SAME: Final = 1e-9  # of the greatest value: means that differ by less are equal, in whatever order they were added up
@@ -148,6 +149,11 @@ class Ranking:
         return sorted(range(len(self.bots)), key=lambda bot: (self.ranks[bot], self.expected[bot], bot))
 
     @property
+    def has_odds(self) -> bool:
+        """Whether there were enough clusters for the probabilities to mean anything."""
+        return self.clusters >= FEWEST
+
+    @property
     def winners(self) -> tuple[str, ...]:
         """The best bot, or all that tie for it."""
         return tuple(bot for bot, rank in zip(self.bots, self.ranks, strict=True) if rank == self.ranks.min())
@@ -168,8 +174,9 @@ def rank_all(measured: Mapping[str, Goodness], seed: int = 0, draws: int = DRAWS
     What the true means may be is drawn around the measured ones by Student's t of several variables, with the spread
     and likeness that the bots' means have by clusters (CR2) and the degrees of freedom of that: of few documents little
     is known of the spread, so that the odds stay nearer to one another. Resampled documents can't tell that: of what
-    three to ten of them call 95 sure or more, 85 to 95 of 100 is right. Questions of one cluster say nothing of how
-    means vary; all bots then have the same odds. ``tests/benchmarks/rank_calibration.py`` measures it.
+    three to ten of them call 95 sure or more, 85 to 95 of 100 is right. Questions of one cluster, or of two, say too
+    little of how means vary (two differ by one figure: what they call 98 sure is right in 92 of 100); all bots then
+    have the same odds. ``tests/benchmarks/rank_calibration.py`` measures it.
 
     Args:
         measured: what is ranked, by metric.
@@ -194,7 +201,7 @@ def _true_means(goodness: Goodness, seed: int, draws: int) -> Figures:
     clusters, values = Clusters.of(goodness.clusters), goodness.values
     means, bots = values.mean(axis=0), values.shape[1]
     normal = ndtri(uniforms(seed, draws, bots))
-    if clusters.count < 2:
+    if clusters.count < FEWEST:
         return np.asarray(normal)
     shares = clusters.sizes / clusters.questions
     sums = clusters.sums(np.ascontiguousarray(values.T)) - clusters.sizes * means[:, None]
