@@ -206,7 +206,8 @@ def _seen_as(letter: str) -> str:
 def boundary_code(texts: Sequence[str]) -> str:
     """Eight hexadecimal digits that occur in none of the texts and can't be guessed without all of them.
 
-    A code stands up to six times in a prompt, and twice as many digits were 4 % of all that a judge is sent. Equal texts give an equal code, so that equal requests share one cached reply.
+    Equal texts give an equal code, so that equal requests share one cached reply. It stands up to six times in a
+    prompt: twice as many digits were 4 % of all that a judge is sent.
     """
     whole = json.dumps(list(texts))
     plain = whole.casefold()
