@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, Literal
 
 from .copies import Copied, words_of
@@ -52,29 +52,65 @@ _STALE_MARKS: Final = re.compile(
     r"|retired|withdrawn|expired|draft|do not use|alt|alte|veraltet|entwurf|ancien|antiguo|vecchio|oud)\b"
 )
 _NEW_MARKS: Final = re.compile(
-    r"\b(?:new|newest|current|latest|final|updated|revised|neu|neue|aktuell|nouveau|nuevo)\b"
+    r"\b(?:new|newest|current|latest|final\d{0,2}|updated|revised|neu|neue|aktuell|nouveau|nuevo)\b"
 )
 _COPY_NUMBER: Final = re.compile(
     r"(?<=[\w ])[ ._-]*\((\d{1,2})\)$"
 )  # prices (1).md, as browsers and desktops name a copy
+# The second edition, revision r3 and release 2.10, as they stand in the names of files. A number at the beginning of
+# a name is that of a chapter, unless the name is nothing else.
+_IN_NAME: Final = re.compile(
+    r"(?<![^\W\d_])(?P<nth>\d{1,2})(?:st|nd|rd|th)[ ._-](?:edition|version|revision|issue|draft)(?![^\W\d_])"
+    r"|(?<![^\W_])r(?P<revision>\d{1,3})(?![^\W_])"
+    r"|(?:(?<=[ ._-])|\A|(?<=/))(?P<dotted>\d{1,3}(?:\.\d{1,4}){1,3})(?=[ ._-]*\Z|[ ._-]*\.\w{1,5}\Z|/)",
+    re.IGNORECASE,
+)
 # What a document says of itself: that something has come in its place, or until when it held.
-_ITSELF: Final = r"\b(?:th(?:is|ese)|our former|die(?:se[rs]?)?)\b[^.!?\n]{0,60}?"
-_KIND: Final = r"(?:version|edition|page|document|policy|revision|copy|prices|terms|rules|guide|text)"
-_SAYS_OLD: Final = re.compile(
-    rf"{_ITSELF}\b(?:(?:is|are|was|were|has been|have been|had been|will be) (?:(?:now|since|fully|meanwhile) )?"
+_ITSELF: Final = (
+    r"\b(?:th(?:is|ese)|our former|die(?:se[rs]?)?|the (?:text|information|content)s? (?:below|here))\b[^.!?\n]{0,60}?"
+)
+_KIND: Final = (
+    r"(?:version|edition|page|document|policy|revision|copy|prices|terms|rules|guide|text|instructions|leaflet|notice"
+    r"|article|handbook|manual|one)"
+)
+_ENDED: Final = (
     r"(?:superseded|replaced|withdrawn|retired|archived|obsolete|outdated|out of date|deprecated|discontinued|expired"
-    r"|no longer (?:valid|current|maintained|in force|applicable|in use|up to date|offered)"
-    r"|not (?:current|valid) any ?more)"
-    r"|no longer (?:applies|apply|holds?|reflects?)|ceased to apply|lapsed|gilt nicht mehr|wurde (?:ersetzt|abgelöst)"
-    r"|(?:applied|valid|in force|effective|current|in use)(?: only)? until|ist (?:veraltet|überholt|ungültig|abgelöst)"
-    r"|(?:is|are|was|were) kept (?:only )?for (?:reference|the record|historical))"
+    r"|rescinded|revoked|no longer (?:\w+ly )?(?:valid|current|maintained|in (?:force|effect|use)|applicable|applied"
+    r"|up to date|updated|offered|supported|followed)|not (?:current|valid|in force) any ?more)"
+)
+_SAYS_OLD: Final = re.compile(
+    rf"{_ITSELF}\b(?:(?:is|are|was|were|has been|have been|had been) (?:(?:now|since|fully|meanwhile) )?"
+    rf"{_ENDED}"
+    r"|(?:has|have) since been (?:rewritten|revised|updated|changed|overtaken)"
+    r"|no longer (?:applies|apply|holds?|reflects?)|ceased to apply|lapsed|ended on|gilt nicht mehr"
+    r"|wurde (?:ersetzt|abgelöst)"
+    r"|(?:applied|valid|in force|effective|current|in use|used|followed)(?: only)? until"
+    r"|ist (?:veraltet|überholt|ungültig|abgelöst)"
+    r"|(?:is|are|was|were) (?:kept|retained) (?:only )?for (?:reference|the record|historical))"
     r"|(?:\A|[\n.!>*_(:] ?)(?:this \w+ (?:is|was) )?(?:superseded|replaced|superseded and replaced) (?:by|in)\b"
     rf"|\b(?:this|these|note:?) (?:is|are|was|were)? ?(?:an? |the )?(?:\w+ )?"
     rf"(?:archived|historical|outdated|obsolete|superseded|former|previous|deprecated|old) {_KIND}\b"
-    rf"|\A\W*(?:archived|outdated|obsolete|superseded|previous|deprecated|old) {_KIND}\b"
-    r"|\bfor (?:historical|reference|archive|archival) (?:reference |purposes |interest )?only\b"
-    rf"|\b(?:newer|current|new|latest|up-to-date) {_KIND}"
-    r"(?: of this \w+)? (?:is (?:here|at|on|under)|can be found|may be found|has been published)\b",
+    r"|\bfor (?:historical|reference|archive|archival) (?:reference |purposes? |interest )?only\b"
+    rf"|\b(?:newer|current|new|latest|up-to-date|revised) {_KIND}"
+    r"(?: of this \w+)? (?:is (?:here|at|on|under)|can be found|may be found|has been published|came out)\b"
+    r"|\b(?:there is|see|use) (?:a|the) (?:newer|newest|revised|updated) (?:\w+ )?(?:version|edition|page|document)\b",
+    re.IGNORECASE,
+)
+# Or one of its first lines is such a mark: [OUTDATED], **Deprecated:** ..., Status: withdrawn, Archived on 3 May.
+_MARK_LINE: Final = re.compile(
+    rf"(?-i:(?=[^a-zA-Z]*[A-Z]))(?:\W*status\b)?\W*(?:{_ENDED}(?=\W*$|[\]*_]*:| (?:on|in|since|as of|by)\b)"
+    r"|(?:you are reading an? )?(?:archived|outdated|obsolete|superseded|previous|deprecated|old|expired) "
+    rf"{_KIND}\b|(?:kept|retained) for (?:historical|reference|archival)\b)",
+    re.IGNORECASE,
+)
+_FIRST_LINES: Final = 2  # with text; the first may be the title
+_SERIES: Final = re.compile(
+    r"\b(?:change ?logs?|changes|relnotes|release notes|news|newsletters?|minutes|diary|journal)\b"
+)
+# It sends the reader to another document for what holds now; that counts only where this is much like that document.
+_SENDS_ON: Final = re.compile(
+    r"\b(?:see|read|use|consult) [^.!?\n]{1,60}? (?:instead|for the (?:present|current|new|latest|up-to-date)\b)"
+    r"|\bhas the (?:present|current|new|latest|up-to-date)\b|\bthis \w+ has moved (?:on|to)\b",
     re.IGNORECASE,
 )
 # But of another document, or of what it speaks about.
@@ -151,7 +187,7 @@ def family(name: str) -> str:
     >>> family("prices/repair-prices-2024.md") == family("prices/repair-prices-2026_v2.md")
     True
     """
-    bare = _VERSION.sub(" ", _DATE.sub(" ", name.casefold().replace("_", " ")))
+    bare = _IN_NAME.sub(" ", _VERSION.sub(" ", _DATE.sub(" ", name.casefold().replace("_", " "))))
     bare = _SEPARATORS.sub(" ", _STALE_MARKS.sub(" ", _NEW_MARKS.sub(" ", _without_copy_number(bare))))
     return " ".join(bare.split())
 
@@ -170,8 +206,9 @@ def is_marked_old(name: str) -> bool:
 def own_words_of_age(document: Document) -> str:
     """What a document says in its first lines of being out of date or replaced; blank where it does not."""
     head = document.text[:_HEAD]
-    found = _SAYS_OLD.search(head)
-    return " ".join(found[0].split()).strip(" .!>*_(:") if found and not _SAYS_NEW.search(head) else ""
+    lines = islice((line for line in head.splitlines() if any(map(str.isalnum, line))), _FIRST_LINES)
+    found = _SAYS_OLD.search(head) or next(filter(None, map(_MARK_LINE.match, lines)), None)
+    return " ".join(found[0].split()).strip(" .!>*_(:[]") if found and not _SAYS_NEW.search(head) else ""
 
 
 def says_that_it_is_old(document: Document) -> bool:
@@ -184,6 +221,9 @@ def _written_dates(text: str, where: Where) -> Iterator[Dated]:
         yield Dated("date", _value(found), found[0], where)
     for found in _VERSION.finditer(text):
         yield Dated("version", tuple(int(part) for part in re.split(r"[._]", found["number"])), found[0], where)
+    for found in _IN_NAME.finditer(text) if where == "name" else ():
+        value = found["nth"] or found["revision"] or found["dotted"]
+        yield Dated("version", tuple(int(part) for part in value.split(".")), found[0], where)
 
 
 def _behind_cues(head: str) -> Iterator[Dated]:
@@ -214,9 +254,11 @@ def _value(found: re.Match[str]) -> tuple[int, int, int]:
 
 
 _COPIED: Final = 0.5  # share of the shorter one that must stand in the other where names don't tell
+_COPY: Final = 0.85  # the same of two that are one text, such as a page in two formats, unless one says that it is old
 _ALIKE: Final = 0.4  # share of the shorter one's statements that the other has, figures aside, where names do
 _FEW: Final = 4  # documents of one name that may be rewritten states; more are a series
 _SAME_TOPIC: Final = 0.25  # cosine of the words of two documents of one name, weighed by how rare they are
+_NAMED_TOPIC: Final = 0.15  # the same of a document that says that it is old and one that it names
 _LEAST_NAME: Final = 6  # letters of a title or file name that is found in a text
 _LEAST_LETTERS: Final = 4  # of a word that says something of the topic
 _SAME_STATEMENT: Final = 0.6  # of the words of two statements
@@ -257,9 +299,13 @@ def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tu
     shares = {(one.first, one.second): one.share for one in copied if one.first != one.second}
     found: dict[tuple[str, str], Versions] = {}
     for group in _families(documents):
-        for first, second in pairwise(_sorted_by_age(group)):
-            alike = max(shares.get((first.id, second.id), 0.0), shares.get((second.id, first.id), 0.0))
-            alike = alike if alike >= _ALIKE else max(alike, _alike(first, second))
+        pairs = [(*pair, _overlap(*pair, shares)) for pair in pairwise(_sorted_by_age(group))]
+        # Many documents of one name are a series, such as minutes or the notes of releases, unless most repeat the one
+        # before them.
+        repeats = sum(alike >= _ALIKE for *_, alike in pairs)
+        if _SERIES.search(family(group[0].id)) or (len(group) > _FEW and 2 * repeats < len(pairs)):
+            continue
+        for first, second, alike in pairs:
             # Where names or documents say so themselves, it is enough that both speak of the same in other words.
             is_rewritten = len(group) <= _FEW and _says_so(first, second) and _same_words(first, second) >= _SAME_TOPIC
             if (alike >= _ALIKE or is_rewritten) and (one := _versions(first, second, alike, by_name=True)):
@@ -270,28 +316,38 @@ def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tu
             continue
         if one := _versions(by_id[first_id], by_id[second_id], share, by_name=False):
             found[one.older, one.newer] = one
-    for older, newer in _replaced(documents, {one.older for one in found.values()}):
-        if (newer.id, older.id) not in found:
-            alike = max(shares.get((older.id, newer.id), 0.0), shares.get((newer.id, older.id), 0.0))
-            alike = max(alike, _alike(older, newer))
-            one = Versions(older.id, newer.id, None, alike, by_name=False, own_words=own_words_of_age(older))
-            found.setdefault((older.id, newer.id), one)
+    for one in _replaced(documents, {one.older for one in found.values()}, shares):
+        if (one.newer, one.older) not in found:
+            found.setdefault((one.older, one.newer), one)
     order = {document.id: place for place, document in enumerate(documents)}
     return tuple(sorted(found.values(), key=lambda one: (order[one.older], order[one.newer])))
 
 
-def _replaced(documents: Sequence[Document], known: Collection[str]) -> Iterator[tuple[Document, Document]]:
+def _overlap(first: Document, second: Document, shares: Mapping[tuple[str, str], float]) -> float:
+    """How much of one document stands in the other, word for word or in much the same words."""
+    alike = max(shares.get((first.id, second.id), 0.0), shares.get((second.id, first.id), 0.0))
+    return alike if alike >= _ALIKE else max(alike, _alike(first, second))
+
+
+def _replaced(
+    documents: Sequence[Document], known: Collection[str], shares: Mapping[tuple[str, str], float]
+) -> Iterator[Versions]:
     """Documents that say that they are old, each with the one that it names, or that is most about the same."""
     for document in documents:
-        if document.id in known or not says_that_it_is_old(document):
+        own_words, head = own_words_of_age(document), document.text[:_HEAD]
+        if document.id in known or not (own_words or _SENDS_ON.search(head)):
             continue
-        head = _plain_name(document.text[:_HEAD])
+        head = _plain_name(head)
         others = [other for other in documents if other.id != document.id and not says_that_it_is_old(other)]
         named = [other for other in others if any(f" {name} " in f" {head} " for name in _names_of(other))]
         near = [(_same_words(document, other), place) for place, other in enumerate(named or others)]
-        alike, place = max(near, key=lambda one: (one[0], -one[1]), default=(0.0, 0))
-        if named or alike >= _SAME_TOPIC:
-            yield document, (named or others)[place]
+        same, place = max(near, key=lambda one: (one[0], -one[1]), default=(0.0, 0))
+        if same < (_NAMED_TOPIC if named and own_words else _SAME_TOPIC) or not (named or own_words):
+            continue
+        newer = (named or others)[place]
+        alike = _overlap(document, newer, shares)
+        if own_words or alike < _COPY:
+            yield Versions(document.id, newer.id, None, alike, by_name=False, own_words=own_words)
 
 
 def _names_of(document: Document) -> Iterator[str]:

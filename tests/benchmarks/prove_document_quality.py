@@ -10,11 +10,17 @@ Needs the human-labelled data beside the checkout (`../shared/data`), and says s
 """
 
 import asyncio
+import contextlib
+import gzip
+import pydoc
 import random
 import re
+import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +31,7 @@ from proctor.harness.analysis.document_quality import MOSTLY_COPIED, document_la
 from proctor.knowledge.documents.copies import CopyFinder
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.legibility import illegible
+from proctor.knowledge.documents.reading import read_knowledge
 from proctor.knowledge.documents.statements import Statement, statements
 from proctor.knowledge.documents.versions import find_versions
 from proctor.knowledge.models.support_model import SupportModel, open_support_model
@@ -334,51 +341,113 @@ def versions(documents: Sequence[Document]) -> None:
     report("older versions", len(right), len(found - right), PLANTED - len(right))
 
 
-# Two states of a page in words of their own, and ways in which names or first lines tell the older one.
-STATES = (
-    (
-        "Lockers are rented by the term. A deposit of ten pounds is taken, and a lost key costs fifteen pounds. Ask at "
-        "the porter's desk for a locker near your lecture rooms.",
-        "You can hire a locker for a year. There is no deposit any more; replacing a lost key is twenty pounds. The "
-        "porter's desk gives out lockers, also near the lecture rooms.",
+# Two states of a page in words of their own, ways in which names tell the older one, and lines by which it says so of
+# itself; written before the rules were. The rules were written with a look at every other one, from the first on.
+STATES = {
+    "swimming lessons": (
+        "Beginners' lessons take place in the teaching pool on Saturday mornings. A course has eight "
+        "lessons and costs sixty pounds. Children under five need an adult in the water. Book at the desk "
+        "of the pool.",
+        "Lessons for beginners are held on Saturdays before noon, in the teaching pool. You pay ninety "
+        "pounds for a course of ten lessons. An adult has to be in the water with every child under six. "
+        "Courses are booked in the app.",
     ),
-    (
-        "Staff book a pool car by phone. The tank must be full on return, and fines are paid by the driver. Keys hang "
-        "in the garage office.",
-        "A pool car is booked in the calendar by staff. Drivers pay their fines themselves and refill the tank. The "
-        "garage office keeps the keys of every car.",
+    "waste collection": (
+        "Bins are emptied every week. Put them at the kerb by seven in the morning. Garden waste goes into "
+        "the brown bin, which is free. Glass has to be taken to a container.",
+        "We empty the bins every second week; they must be at the kerb by six in the morning. The brown "
+        "bin for garden waste costs forty euros a year. Glass is collected with the yellow bin.",
     ),
-)
+}
 NAMES = (
-    ("{0}-rev1.md", "{0}-rev4.md"), ("{0}-2019.md", "{0}-2023.md"), ("{0}_superseded.md", "{0}.md"),
-    ("old/{0}.md", "{0}.md"), ("{0}.orig.md", "{0}.md"), ("{0}_v0.9.md", "{0}_v1.0.md"), ("{0}.md", "{0}-latest.md"),
-    ("retired-{0}.md", "{0}.md"),
+    ("{0} 2021-22.md", "{0} 2023-24.md"), ("{0}-DRAFT.md", "{0}.md"), ("{0}_final.md", "{0}_final2.md"),
+    ("archive/2020/{0}.md", "{0}.md"), ("{0}.2019-03-01.md", "{0}.2022-11-15.md"), ("{0}_v2.md", "{0}_v10.md"),
+    ("{0}-q1-2023.md", "{0}-q3-2024.md"), ("{0}.bak.md", "{0}.md"), ("_old_{0}.md", "{0}.md"),
+    ("{0}-deprecated.md", "{0}.md"), ("{0}-2nd-edition.md", "{0}-3rd-edition.md"),
+    ("{0}-jan2022.md", "{0}-mar2024.md"), ("{0}-20190412.md", "{0}-20231105.md"),
+    ("spring-2021-{0}.md", "autumn-2023-{0}.md"), ("{0}_r1.md", "{0}_r2.md"), ("{0}-1.2.md", "{0}-1.10.md"),
+    ("2018/{0}.md", "2022/{0}.md"), ("{0}-superseded-2022.md", "{0}.md"), ("{0} (old version).md", "{0}.md"),
+    ("{0}-obsolete.md", "{0}-current.md"),
 )  # fmt: skip
 LINES = (
-    "This guide has been withdrawn.", "Please note that this text is no longer current.",
-    "These rules were valid until the end of last year.", "> Replaced by the page on {0}.",
-    "Obsolete version of the page.", "This page is kept for reference.", "A newer version can be found under {0}.",
-    "Archived document",
+    "This policy has since been rewritten; see {0}.", "Effective 1 January 2018 to 31 December 2020.",
+    "No longer in effect.", "Note: a revised edition came out in 2022.", "Status: Superseded",
+    "**DEPRECATED**: use {0} instead.", "These instructions describe the system that we used until 2019.",
+    "You are reading an outdated version of this page.", "Expired on 30 June 2021.",
+    "The information below is out of date.", "This page has moved on: {0} has the current rules.",
+    "Retained for historical purposes.", "> [!WARNING]\n> This document is no longer maintained.",
+    "Archived on 3 May 2022.", "See {0} for the present rules; what follows was true before.",
+    "Superseded by {0}, in force since last autumn.", "This leaflet was in use until September 2020.", "[OUTDATED]",
+    "These terms ended on 1 March 2021.", "Do not use: there is a newer page on {0}.",
 )  # fmt: skip
 
 
 def rewritten(documents: Sequence[Document]) -> None:
     """Older states in other words, told by their names or by themselves, among the documents of a set."""
     for kind, ways in (("by name", NAMES), ("by its own words", LINES)):
-        right = false = 0
-        for place, way in enumerate(ways):
-            for topic, (old_text, new_text) in zip(("lockers", "pool cars"), STATES, strict=True):
-                if isinstance(way, tuple):
-                    old, new = (name.format(topic.replace(" ", "-")) for name in way)
-                    lines = ""
-                else:
-                    old, new, lines = f"page-{place}.md", f"{topic.replace(' ', '-')}.md", f"{way.format(topic)}\n\n"
-                pair = [Document(new, new_text, topic.title()), Document(old, lines + old_text, topic.title())]
-                mixed = [*documents[:60], *pair]
-                found = {(one.older, one.newer) for one in find_versions(mixed, CopyFinder(mixed).find())}
-                right += (old, new) in found
-                false += len(found - {(old, new)})
-        report(f"rewritten, {kind}", right, false, 2 * len(ways) - right)
+        for start, half in enumerate(("looked at", "not looked at")):
+            right = false = 0
+            for place, way in enumerate(ways[start::2]):
+                for topic, (old_text, new_text) in STATES.items():
+                    if isinstance(way, tuple):
+                        old, new = (name.format(topic.replace(" ", "-")) for name in way)
+                        lines = ""
+                    else:
+                        old, new, lines = (
+                            f"page-{place}.md",
+                            f"{topic.replace(' ', '-')}.md",
+                            f"{way.format(topic)}\n\n",
+                        )
+                    pair = [Document(new, new_text, topic.title()), Document(old, lines + old_text, topic.title())]
+                    mixed = [*documents[:60], *pair]
+                    found = {(one.older, one.newer) for one in find_versions(mixed, CopyFinder(mixed).find())}
+                    right += (old, new) in found
+                    false += len(found - {(old, new)})
+            report(f"rewritten, {kind}, {half}", right, false, len(STATES) * len(ways[start::2]) - right)
+
+
+DEBIAN = Path("/usr/share/doc")
+_DOCUMENTATION = re.compile(r"\.(?:md|txt|rst|html)\Z|\A(?:README|NEWS|TODO|FAQ|AUTHORS|HACKING|CONTRIBUTING)")
+
+
+def documentation() -> dict[str, list[Document]]:
+    """What Debian and Python say of themselves on this machine."""
+    debian = []
+    for path in sorted(DEBIAN.rglob("*")):
+        name = path.name.removesuffix(".gz")
+        if name.startswith(("changelog", "copyright")) or not _DOCUMENTATION.search(name) or not path.is_file():
+            continue
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        if len(content) <= 100_000:
+            debian.append((str(path.relative_to(DEBIAN).with_name(name)), content))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in debian:
+            place = Path(folder, name if Path(name).suffix in (".md", ".txt", ".html") else f"{name}.txt")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        read_debian = list(read_knowledge([Path(folder)]).documents)
+    modules = sorted(name for name in sys.stdlib_module_names if name[0] != "_" and name not in OPENS_WINDOWS)
+    python = []
+    for name in modules:
+        with contextlib.suppress(Exception, pydoc.ErrorDuringImport):
+            python.append(Document(f"{name}.txt", pydoc.plain(pydoc.render_doc(name))[:60_000], name))
+    return {"Debian": read_debian, "Python": python}
+
+
+OPENS_WINDOWS = ("antigravity", "this", "idlelib", "turtledemo", "test")
+
+
+def real_documentation() -> None:
+    """What is found in documentation as it is: names to be read by a person, nothing was planted."""
+    for name, documents in documentation().items():
+        found = find_versions(documents, CopyFinder(documents).find())
+        unreadable = [one for document in documents for one in illegible(document)]
+        counts = Counter(one.defect for one in unreadable)
+        print(f"\n{name}, {len(documents)} documents: {len(found)} older versions; {dict(counts)}")
+        for one in found[:20]:
+            print(f"  {one.older} -> {one.newer} {one.own_words}")
+        for one in unreadable:
+            print(f"  {one.defect}: {one.document}")
 
 
 CONFUSED = {
@@ -469,6 +538,7 @@ def main() -> None:
         rewritten(documents)
         debris(documents)
         languages(documents)
+    real_documentation()
     print(f"{time.perf_counter() - started:.0f} seconds")
 
 
