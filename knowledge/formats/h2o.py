@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -15,7 +15,7 @@ _LABELS: Final = ("output_constraints", "model_key", "actual_duration", "test_ca
 _READ: Final = frozenset({
     "key", "test_case_key", "prompt", "input", "corpus", "context", "categories", "expected_output", "constraints",
     "output_constraints", "actual_output", "actual_duration", "cost", "model_key", "metrics", "relationships",
-    "output_condition", "condition", "actual_output_meta", "answer",
+    "output_condition", "condition", "actual_output_meta", "metrics_meta", "answer",
 })  # fmt: skip
 _BETWEEN: Final = "constraints stand for it where it can be written as a list that must all hold"
 # Names of its metrics: those of the evaluators page, higher is better where not said otherwise.
@@ -69,10 +69,23 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     found = whole_json(path)
     whole = found if isinstance(found, dict) else {"results": found}
     names = _bot_names(whole)
+    notes.metrics |= _described(whole.get("evaluator"))
     for number, (case, corpus) in enumerate(_cases(whole), 1):
         yield number, _case({"corpus": corpus, **case} if corpus else case, number, notes, names)
     if whole.get("llm_model_names") and not names:
         notes.lose("`llm_model_names` are", "the models of the lab have no keys")
+
+
+def _described(evaluator: object) -> dict[str, Metric]:
+    """What results say of their metrics, thresholds that somebody chose among it."""
+    found = {}
+    for each in listed(evaluator.get("metrics_meta")) if isinstance(evaluator, dict) else ():
+        if isinstance(each, dict) and isinstance(each.get("higher_is_better"), bool):
+            bounds = [_number(bound) for bound in listed(each.get("value_range"))]
+            low, high = bounds if len(bounds) == 2 else (None, None)
+            better: Literal["higher", "lower"] = "higher" if each["higher_is_better"] else "lower"
+            found[str(each.get("key"))] = Metric(better, low, high, threshold=_number(each.get("threshold")))
+    return found
 
 
 def _cases(whole: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], object]]:

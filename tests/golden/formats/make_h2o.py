@@ -1,6 +1,8 @@
-"""Writes h2o-*.json by hand, after the files in data/generative of the public repository h2oai/h2o-sonar.
+"""Writes h2o-*.json by hand: neither h2o-sonar nor a client of H2O Eval Studio is on the package index.
 
-The package itself was not installed; keys and nesting were read from its test suites, test labs and results.
+Keys and nesting were read in the public repository h2oai/h2o-sonar, at 59ae596: from h2o_sonar/lib/api/datasets.py
+(LlmDataset, LlmEvalResults) and from files that these wrote, in data/generative: test suites and labs in eval_agent,
+results in bugs/bug-ragas-nan-2025-04-10-results-dataset.json. No text is theirs.
 """
 
 import json
@@ -34,7 +36,7 @@ inputs = [
         "input": case["question"], "corpus": case["documents"][:1], "context": case["contexts"],
         "categories": ["question_answering"], "relationships": [], "expected_output": case["expected"],
         "output_constraints": constraints, "output_condition": "", "actual_output": case["answer"] + suffix,
-        "actual_duration": 1.25, "cost": 0.002, "model_key": key, "test_case_key": case["id"],
+        "actual_duration": 1.25, "cost": 0.002, "model_key": key, "key": case["id"], "test_key": "test-0",
     }
     for key, suffix in (("6d571b26-fafe", ""), ("4b60abf6-0c8d", " Ask us."))
     for case, constraints in zip(CASES, CONSTRAINTS, strict=True)
@@ -49,7 +51,7 @@ write("h2o-test-lab.json", {
 })  # fmt: skip
 write("h2o-results.json", {"results": [
     {
-        **each, "key": f"{each['test_case_key']}_{each['model_key']}",
+        **each, "key": f"{each['key']}_{each['model_key']}", "test_case_key": each["key"], "metrics_meta": {},
         "metrics": [
             {"key": "groundedness", "value": 0.25 * number}, {"key": "model_failures"},
             {"key": "model_passes", "value": 1},
@@ -59,4 +61,7 @@ write("h2o-results.json", {"results": [
         ]}],
     }
     for number, each in enumerate(inputs[:4])
-]})  # fmt: skip
+], "evaluator": {"name": "RagGroundednessEvaluator", "metrics_meta": [
+    {"key": "groundedness", "value_range": [0.0, 1.0], "value_enum": None, "higher_is_better": True, "threshold": 0.6},
+    {"key": "model_failures", "value_range": [0.0, 1.0], "value_enum": None, "higher_is_better": False, "threshold": 0},
+]}})  # fmt: skip

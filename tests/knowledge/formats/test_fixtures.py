@@ -76,7 +76,7 @@ def test_a_file_of_another_tool_is_a_question_file():
     first = next(iter(questions))
     assert first.constraints == ("14 days", ("delivery", "REGEXP:deliver(y|ed)"))
     assert (first.source_document, first.tags) == ("returns-and-refunds.md", ("question_answering",))
-    assert first.extra == {}
+    assert first.extra == {"test_key": "test-0"}
     assert [question.text for question in open_questions(FILES / "h2o-test-suite.json")] == [
         case["question"] for case in CASES
     ]
@@ -190,6 +190,10 @@ def test_scores_are_read_with_what_is_missing_missing():
     results = list(open_recorded(FILES / "h2o-results.json"))
     assert [row.scores["groundedness"].value for row in results] == [0, 0.25, 0.5, 0.75]
     assert [row.scores["model_failures"].value for row in results] == [0] * 4
+    assert len({row.question.id for row in results}) == 3  # of two bots, each with the name of its test case
+    read = open_recorded(FILES / "h2o-results.json").source
+    groundedness, failures = (read.notes.metrics[name] for name in ("groundedness", "model_failures"))
+    assert (groundedness.better, groundedness.threshold, failures.better) == ("higher", 0.6, "lower")
 
 
 def test_what_has_no_place_here_is_named_line_by_line():
