@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:  # ruamel.yaml takes 0.05 s to import, and few files are YAML
     from ruamel.yaml import YAML
@@ -12,6 +13,8 @@ MOST_CHARACTERS: Final = 64 << 20  # of a file; a million questions
 MOST_UNFOLDED: Final = 100_000  # values that aliases may add
 _MOST_REPEATED: Final = 16 << 20  # characters that aliases may add
 _MOST_DEPTH: Final = 100
+# What libyaml takes otherwise: ends of lines in YAML 1.1, marks of byte order, and tabs, which it takes anywhere.
+_READ_OTHERWISE: Final = ("\x85", "\u2028", "\u2029", "\ufeff", "\t")
 
 
 class YamlTooMuch(Exception):  # noqa: N818 - a finding about a text, which the reader reports
@@ -46,6 +49,84 @@ def composed(text: str) -> "tuple[Node | None, YAML]":
     if root is not None:
         _check(root)
     return root, yaml
+
+
+def composed_rows(text: str) -> "Node | None":
+    """The root alone, in a fraction of the time: by libyaml's parser, with the tags that YAML 1.2 has.
+
+    Lines and columns are right; where a text ends may not be. What that parser refuses, or might take otherwise, is
+    read by ``composed``, which says what is wrong with it.
+
+    Raises:
+        YAMLError, YamlTooMuch: as of ``composed``.
+    """
+    from yaml import YAMLError
+
+    root = None
+    if len(text) <= MOST_CHARACTERS and not any(each in text for each in _READ_OTHERWISE):
+        with suppress(ImportError, YAMLError, _Other):  # a PyYAML without libyaml; no YAML
+            root = _from_events(text)
+    return composed(text)[0] if root is None else root
+
+
+class _Other(Exception):  # noqa: N818 - a finding
+    """What is left to the parser that knows all of YAML 1.2: tags, directives, several documents, errors."""
+
+
+def _from_events(text: str) -> "Node | None":
+    from ruamel.yaml import YAML
+    from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+    from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
+    from yaml.cyaml import CParser
+    from yaml.events import CollectionEndEvent, DocumentStartEvent
+
+    resolve, tags = YAML(typ="safe", pure=True).resolver.resolve, dict[tuple[str, tuple[bool, bool]], Any]()
+    parser, anchors, top = CParser(text), dict[str, Any](), list[Any]()
+    opened: list[tuple[list[Any], list[Any] | None, Any]] = [(top, None, None)]  # what is in it, a waiting key, itself
+    while parser.check_event():
+        event: Any = parser.get_event()
+        match event:
+            case ScalarEvent(tag=None, value=value, implicit=implicit):
+                key = (value, implicit)
+                tag = tags.get(key) or tags.setdefault(key, resolve(ScalarNode, value, implicit))
+                made: Any = ScalarNode(tag, value, event.start_mark, event.end_mark, style=event.style or None)
+                _place(made, event.anchor, opened, anchors)
+            case SequenceStartEvent(tag=None) | MappingStartEvent(tag=None):
+                is_list = isinstance(event, SequenceStartEvent)
+                kind = SequenceNode if is_list else MappingNode
+                made = kind(resolve(kind, None, event.implicit), [], event.start_mark, event.end_mark)
+                _place(made, event.anchor, opened, anchors)
+                opened.append((made.value, None if is_list else [], made))
+                if len(opened) > _MOST_DEPTH:
+                    raise _Other
+            case AliasEvent(anchor=anchor) if anchor in anchors:
+                _place(anchors[anchor], None, opened, anchors)
+            case CollectionEndEvent():
+                opened.pop()[-1].end_mark = event.end_mark
+            case DocumentStartEvent(version=None, tags=None) if not top:
+                pass
+            case DocumentStartEvent() | ScalarEvent() | SequenceStartEvent() | MappingStartEvent() | AliasEvent():
+                raise _Other
+    if anchors:
+        _check(top[0])
+    return top[0] if top else None
+
+
+def _place(
+    made: "Node", anchor: str | None, opened: "list[tuple[list[Any], list[Any] | None, Any]]", anchors: dict[str, Any]
+) -> None:
+    """Put a node where it stands: in a list, or as a key or the value of one."""
+    if anchor is not None:
+        anchors[anchor], made.anchor = made, anchor
+    there, key, _ = opened[-1]
+    if key is None:
+        if made.value == "" and made.style is None:  # an item that is not there: its line is another
+            raise _Other
+        there.append(made)
+    elif key:
+        there.append((key.pop(), made))
+    else:
+        key.append(made)
 
 
 def _children(node: "Node") -> "Iterator[Node]":

@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge import Evidence, Question, open_questions
+from proctor.knowledge.yaml_loading import YamlTooMuch, composed, composed_rows
+from ruamel.yaml.error import YAMLError
+from tables import in_one_test
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
@@ -769,3 +772,39 @@ def test_labelled_sets_are_read_as_they_are(name: str, count: int, expected: int
     first = next(iter(questions))
     assert {"contexts", "label", "source", "split"} <= first.extra.keys()
     assert first.answerable is None
+
+
+YAML_TEXTS = [
+    "- {question: yes, x: [on, 0o7, 007, 1.50, .5, 1e3, 0x1F, 12:30, 2024-01-01, ~, null, True, '1', \"é\"]}\n",
+    "# first\n- question: |\n    two\n    lines\n  x: >-\n    folded\n    text\n\n"
+    "- &a\n  question: b # c\n  x: &t [p, q]\n- question: again\n  x: *t\n  y: *a\n",
+    "questions:\n- question: 'it''s'\n  ? long key\n  : v\n- question: plain\n   goes on\n",
+    "%YAML 1.1\n---\n- question: yes\n",
+    "- question: a\u2028b\n  x: c\x85d\n",
+    "- \n- question: a\n",
+    "- !!str 5\n- !odd x\n",
+    "- question: a\n---\n- question: b\n",
+    "- question: a\tb\n-\tquestion: c\n",
+    "- question: [a\n",
+    "",
+]
+
+
+@in_one_test("text", YAML_TEXTS)
+def test_the_fast_reading_of_yaml_is_the_exact_one(text):
+    def tree(node, above=()):
+        if node is None or id(node) in above:
+            return None
+        marks = (str(node.tag), node.start_mark.line, node.start_mark.column) if node.value != "" else str(node.tag)
+        if isinstance(node.value, str):
+            return marks, node.value
+        parts = [each if isinstance(each, tuple) else (each,) for each in node.value]
+        return marks, [[tree(each, (*above, id(node))) for each in part] for part in parts]
+
+    def read(how):
+        try:
+            return tree(how(text))
+        except (YAMLError, YamlTooMuch) as error:
+            return str(error)
+
+    assert read(composed_rows) == read(lambda text: composed(text)[0])
