@@ -32,6 +32,8 @@ def unfolded(rows: Iterable[tuple[int, Row]], path: Path) -> Iterator[tuple[int,
             yield line, _asked_last(row, line, path)
         elif row.get(SIMULATE) is not None and "question" not in row:
             yield line, _simulated(row, line, path)
+        elif all(row.get(key) for key in ("conversation", "turn")) and not any(row.get(key) for key in ("id", "bot")):
+            yield line, {**row, "id": f"{row['conversation']}/{row['turn']}"}
         else:
             yield line, row
 
@@ -217,6 +219,7 @@ class TurnOrder:
                 )
             self._seen.add(group)
         if conversation and (not isinstance(turn, int) or turn <= self._last):
-            number = f"{turn} comes after turn {self._last}" if turn else "has no number (`turn`)"
-            raise InputError(f"{self._path}:{line}: a turn of conversation {conversation!r} {number}; count from 1.")
+            said = f"turn {turn} of conversation {conversation!r} comes after its turn {self._last}"
+            none = f"a turn of conversation {conversation!r} has no number (`turn`)"
+            raise InputError(f"{self._path}:{line}: {said if turn else none}; write them in order, counted from 1.")
         self._last = turn if isinstance(turn, int) else 0

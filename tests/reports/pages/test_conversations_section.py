@@ -33,7 +33,7 @@ TALKS = [
         {"ask": "And its band?", "expected_answer": "Blue as well.", "constraints": ["blue"]},
         {"ask": "Please fail now.", "expected_answer": "Blue.", "constraints": ["blue"]},
     ]},
-    {"id": "caps", "turns": [
+    {"id": "caps", "goal": f"learn it {ALL}", "goal_constraints": ["after 0"], "facts": {"size": ALL}, "turns": [
         {"ask": "Which colour do caps have?", "expected_answer": "Blue.", "constraints": ["blue"]},
     ]},
     {"id": HOSTILE, "turns": [
@@ -53,7 +53,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("talks")
     (folder / "all.json").write_text(json.dumps(ALL))
     bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("good", "bad")}
-    write_suite(folder, BOTS, TALKS, bots=bots, metrics=["correct"])
+    write_suite(folder, BOTS, TALKS, bots=bots, metrics=["correct", "goal_reached"])
     assert proctor("run", "suite.yaml", folder=folder).returncode in (0, 1, 4)
     assert proctor("report", "--html", "page.html", folder=folder).returncode == 0
     return folder / "page.html"
@@ -99,6 +99,20 @@ def test_conversations_are_found_by_words_and_by_what_went_wrong(page: Shown, fi
     page.run("const q = document.querySelector('#talk-q'); q.value = 'nothing'; q.dispatchEvent(new Event('input'))")
     page.wait("return document.querySelector('#talk-count').textContent === '0 of 3 conversations'")
     assert page.text("#announcement") == "Nothing found. 0 of 3 conversations"
+
+
+def test_a_goal_stands_above_its_transcript_and_whether_it_is_reached_beside_each_bot(page: Shown, file: Path) -> None:
+    page.open(f"{file.as_uri()}#conversations?show=missed&bot=bad&open=caps")
+    page.wait(f"{OPEN} === 1")
+    assert page.texts(".talk-title bdi") == ["caps"]
+    verdicts = [" ".join(each.split()) for each in page.texts("details.talk .talk-verdicts .label")]
+    assert verdicts == ["good \u2713 all right, goal reached", "bad \u2717 all right, goal not reached"]
+    assert page.texts(".talk-brief dt") == ["Goal", "Reached when the answers say", "The user knows"]
+    goal, wanted, facts = page.texts(".talk-brief dd")
+    assert goal.startswith("learn it ") and wanted == "after 0" and facts.startswith("size: ")
+    assert "goal_reached 1.00" in " ".join(page.text(".turn .said.bot").split())
+    page.open(f"{file.as_uri()}#conversations?show=missed&bot=good")
+    assert page.text("#talk-count") == "0 of 3 conversations"
 
 
 def test_a_turn_leads_to_its_transcript_and_back(page: Shown, file: Path) -> None:

@@ -1,5 +1,7 @@
 /* Talks: the conversations of the index, each with its turns, and whether the bots have every turn right. */
 
+const GOAL = "goal_reached";
+
 /** All conversations in their order, a repeat as one of its own: {id, name, repeat, places, verdicts}. */
 function talksOf(index, metric) {
   const { conversation, conversation_names: names, turn, repeat } = index.cases;
@@ -10,23 +12,28 @@ function talksOf(index, metric) {
     if (!found.has(id)) found.set(id, { id, name: names[number], repeat: repeat[place], places: [] });
     found.get(id).places.push(place);
   }
-  const number = index.metrics.findIndex(({ name }) => name === metric);
+  const [number, goal] = [metric, GOAL].map((wanted) => index.metrics.findIndex(({ name }) => name === wanted));
   for (const talk of found.values()) {
     talk.places.sort((one, other) => turn[one] - turn[other]);
-    talk.verdicts = index.columns.map((_, column) => talkVerdict(index, talk, column, number));
+    talk.verdicts = index.columns.map((_, column) => talkVerdict(index, talk, column, number, goal));
   }
   return [...found.values()];
 }
 
-/** How a bot did: {asked, wrong} with the place of the first wrong turn in the talk, -1 where none is, null if unknown. */
-function talkVerdict(index, { places }, column, metric) {
+/**
+ * How a bot did: {asked, wrong, reached}: the place of the first wrong turn in the talk, -1 where none is, null if unknown;
+ * whether the user's goal is reached, null where there is none.
+ */
+function talkVerdict(index, { places }, column, metric, goal) {
   const turns = places.map((place) => isRowRight(index, column, metric, place));
   const asked = places.some((place) => index.rows[column].status[place] !== null);
   const wrong = turns.indexOf(false);
-  return { asked, wrong: wrong >= 0 ? wrong : turns.includes(true) ? -1 : null }; // turns that nobody can grade are left out
+  const reached = places.map((place) => index.rows[column].values[goal]?.[place] ?? null).findLast((value) => value !== null);
+  // turns that nobody can grade are left out
+  return { asked, wrong: wrong >= 0 ? wrong : turns.includes(true) ? -1 : null, reached: reached === undefined ? null : reached === 1 };
 }
 
-/** Which talks are wanted: with these words, and right or wrong with this bot (-1 for any). */
+/** Which talks are wanted: with these words, and right or wrong, or with a goal reached or not, with this bot (-1 for any). */
 function wantedTalks(index, talks, { q = "", show = "", bot = -1 }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const has = ({ name, places }) => {
@@ -37,6 +44,8 @@ function wantedTalks(index, talks, { q = "", show = "", bot = -1 }) {
     const looked = verdicts.filter((verdict, column) => verdict.asked && (bot < 0 || column === bot));
     if (show === "wrong") return looked.some(({ wrong }) => wrong >= 0 && wrong !== null);
     if (show === "right") return looked.length > 0 && looked.every(({ wrong }) => wrong === -1);
+    if (show === "reached") return looked.some(({ reached }) => reached);
+    if (show === "missed") return looked.some(({ reached }) => reached === false);
     return true;
   };
   return talks.filter((talk) => has(talk) && isShown(talk));

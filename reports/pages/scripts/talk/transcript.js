@@ -10,9 +10,22 @@ async function transcriptElement(index, talk, metric) {
   const holder = make("ol", { class: "turns" });
   const before = views[0]?.question.history ?? [];
   return [
+    briefElement(views[0]?.question.extra ?? {}),
     before.length ? make("div", { class: "turn" }, make("p", { class: "part-title" }, "What was said before"), messageList(before)) : null,
     someOf(turns, "turn", (turn) => turnElement(index, talk, turn, metric), { first: TURNS_AT_FIRST, holder }),
   ];
+}
+
+/** What the user of a conversation wants and knows, where the question set says it. */
+function briefElement({ goal, goal_constraints: wanted, facts, simulated_user: user }) {
+  const lines = [
+    ["Goal", goal],
+    ["Reached when the answers say", Array.isArray(wanted) ? wanted.map((one) => [one].flat().join(" or ")).join("; ") : ""],
+    ["The user", user && `simulated${user.persona ? `: ${user.persona}` : ""}`],
+    ["The user knows", Object.entries(Object(facts)).map(([name, value]) => `${name}: ${value}`).join("; ")],
+  ].filter(([, text]) => text);
+  const entries = lines.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, isolated(clipped(String(text), 400)))]);
+  return entries.length ? make("dl", { class: "talk-brief small" }, entries) : null;
 }
 
 function turnElement(index, talk, { place, at, view }, metric) {
@@ -54,17 +67,18 @@ function saidElement(status, row) {
   return longText(row.answer, { length: row.answer_length, characters: 1500, lines: 20 });
 }
 
-/** The score by which a turn is right, then those that miss their threshold. */
+/** The score by which a turn is right, whether the goal is reached, then those that miss their threshold. */
 function turnScores(index, place, which, metric) {
   const { values, passed } = index.rows[which];
   const measured = index.metrics.map((each, number) => ({ each, number, value: values[number][place], outcome: passed[number][place] }))
     .filter(({ value }) => value !== null && value !== undefined);
-  const first = measured.filter(({ each }) => each.name === metric);
-  const failing = measured.filter(({ each, outcome }) => each.name !== metric && outcome === "0");
+  const leads = ({ each }) => [metric, GOAL].includes(each.name);
+  const first = measured.filter(leads);
+  const failing = measured.filter((one) => !leads(one) && one.outcome === "0");
   const some = [...first, ...failing].slice(0, MOST_SHOWN_SCORES);
   if (!some.length) return null;
   return make("ul", { class: "plain turn-scores small" }, some.map(({ each, number, value, outcome }) => {
-    const right = each.name === metric ? isRowRight(index, which, number, place) : null;
+    const right = leads({ each }) ? isRowRight(index, which, number, place) : null;
     const sign = outcome === "-" && right !== null ? String(Number(right)) : outcome;
     return make("li", {}, isolated(each.name), " ", make("strong", {}, scoreWords(value, each, sign)));
   }));

@@ -48,6 +48,7 @@ class Transcripts {
     const option = (value, text) => make("option", { value }, text);
     const [shownBefore, botBefore] = [show.value, bot.value];
     show.replaceChildren(option("", "all"), option("wrong", "with a wrong turn"), option("right", "all turns right"));
+    if (this.#talks.some(({ verdicts }) => verdicts.some(({ reached }) => reached !== null))) show.append(option("reached", "goal reached"), option("missed", "goal not reached"));
     bot.replaceChildren(option("", "any bot"), ...this.#index.columns.map(({ name }) => option(name, shown(clipped(name, 60)))));
     [show.value, bot.value] = [shownBefore, botBefore];
     show.parentElement.hidden = bot.parentElement.hidden = !settings.turns;
@@ -64,7 +65,7 @@ class Transcripts {
     if (!this.#index) return;
     const fields = this.controls.elements;
     if (fields.q !== document.activeElement) fields.q.value = q;
-    fields.show.value = ["wrong", "right"].includes(show) ? show : "";
+    fields.show.value = [...fields.show.options].some(({ value }) => value === show) ? show : "";
     fields.bot.value = this.#index.columns.some(({ name }) => name === bot) ? bot : "";
     const column = this.#index.columns.findIndex(({ name }) => name === fields.bot.value);
     const wanted = wantedTalks(this.#index, this.#talks, { q, show: fields.show.value, bot: column });
@@ -99,10 +100,12 @@ class Transcripts {
 
   /** A bot's name with what became of the conversation, in a sign and in words. */
   #verdict({ places, verdicts }, name, column) {
-    const { asked, wrong } = verdicts[column];
+    const { asked, wrong, reached } = verdicts[column];
     if (!asked) return null;
     const number = wrong > -1 && wrong !== null ? this.#index.cases.turn[places[wrong]] : null;
-    const [tone, words] = number !== null ? ["bad", `turn ${number}`] : wrong === -1 ? ["good", "all right"] : ["doubt", "open"];
+    const turns = number !== null ? `turn ${number}` : wrong === -1 ? "all right" : reached === null ? "open" : "";
+    const words = [turns, ...(reached === null ? [] : [reached ? "goal reached" : "goal not reached"])].filter(Boolean).join(", ");
+    const tone = number !== null || reached === false ? "bad" : wrong === -1 || reached ? "good" : "doubt";
     return make("span", { class: `label ${tone}` }, isolated(clipped(name, 30)), ` ${SIGNS[tone]} `,
       number === null ? null : make("span", { class: "unseen" }, "first wrong: "), words);
   }
