@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from ..metrics.evaluators import EVALUATORS, evaluator_of
 from .causes import same_words
-from .compare.comparable import same_metric
-from .compare.scores import run_tables
 from .markdown_text import one_line
 from .reported_run import (
     MOST,
@@ -22,6 +20,7 @@ from .reported_run import (
     failing_rows,
     family_of,
     first_error,
+    has_perturbations,
     metrics_once,
     missed_nuggets,
     misses,
@@ -33,10 +32,12 @@ from .reported_run import (
     truncated_rows,
     unreadable_rows,
 )
-from .robustness.flips import Flip, flips_of, is_outcome
-from .robustness.perturbed import PerturbedPairs, pair_perturbations, source_run
 from .store.run import RunEvaluator
 from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
+
+if TYPE_CHECKING:
+    from .robustness.flips import Flip
+    from .robustness.perturbed import PerturbedPairs
 
 Severity = Literal["high", "medium", "low"]
 # Causes before effects: a bot that fails, or a judge that can't be read, also spoils the figures below.
@@ -328,6 +329,12 @@ def flip_problems(run: ReportedRun) -> Iterator[Problem]:
 
     A bot that was changed between the two runs has none: what flipped there may come from the change.
     """
+    if not has_perturbations(run.store, run.id):
+        return
+    from .compare.scores import run_tables
+    from .robustness.flips import flips_of
+    from .robustness.perturbed import pair_perturbations, source_run
+
     source = source_run(run.store, run.id)
     if source is None:
         return
@@ -343,6 +350,9 @@ def flip_problems(run: ReportedRun) -> Iterator[Problem]:
 
 def _columns(pairs: PerturbedPairs) -> Iterator[MetricColumn]:
     """The metrics with a threshold that mean the same on both sides; the threshold is that of the questions."""
+    from .compare.comparable import same_metric
+    from .robustness.flips import is_outcome
+
     for name, column in pairs.base.columns.items():
         other = pairs.perturbed.columns.get(name)
         if other is not None and same_metric(column, other) and is_outcome(column, pairs.base.columns):

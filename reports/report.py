@@ -5,22 +5,23 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
 
-from .boards import Board, board_of, boards_of
 from .insights import Insight, insights_of
 from .leaderboard import TIMED_METRICS
 from .problems import Problem, problems_of
 from .records import record_object
-from .reported_run import ReportedRun, RowKey, open_reported
-from .robustness.perturbed import source_run
+from .reported_run import ReportedRun, RowKey, has_perturbations, open_reported
 from .store.database import Store, explain, marks
 from .store.encoding import to_json
 from .store.figures import figures_key
 from .store.run import RunEvaluator
 from .summary import Summary
+
+if TYPE_CHECKING:
+    from .boards import Board
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ def _key(run: ReportedRun) -> str:
 
 def _source(run: ReportedRun) -> list[object]:
     """The run that perturbations of this one are compared with, and when it last ended, which changes with its rows."""
+    if not has_perturbations(run.store, run.id):
+        return []
+    from .robustness.perturbed import source_run
+
     source = source_run(run.store, run.id)
     if source in (None, run.id):
         return []
@@ -184,6 +189,8 @@ class Report:
 
 def make_report(store: Store, run_id: int) -> Report:
     """Read a run; its rows stay in the database until they are written."""
+    from .boards import boards_of
+
     run = open_reported(store, run_id)
     manifest, started_at, finished_at = store.query(
         "SELECT manifest, started_at, finished_at FROM runs WHERE id = ?", [run_id]
@@ -206,6 +213,8 @@ def _bot_record(line: Sequence[Any]) -> BotRecord:
 
 def without_times(report: Report) -> Report:
     """The report without run name, dates and measured times: equal for equal runs."""
+    from .boards import board_of
+
     run = report.run
     evaluators = tuple(kept for evaluator in run.evaluators if (kept := _untimed(evaluator)) is not None)
     boards = {board.evaluator.id: board for board in report.boards}

@@ -5,16 +5,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
+from ..knowledge import PERTURBS
 from .leaderboard import figure
 from .store.database import Store
 from .store.run import RunEvaluator
 from .summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
 
+# Looking for the word first is many times as fast as parsing every line. Few questions are perturbations, and only of
+# those it is looked up whether the run asked them; the cross join has each bot's row found by its whole key.
+WAS_ASKED: Final = """EXISTS (SELECT 1 FROM run_bots CROSS JOIN run_rows
+    ON run_rows.run_id = run_bots.run_id AND run_rows.bot_id = run_bots.bot_id
+    WHERE run_bots.run_id = :{run} AND run_rows.question_id = {questions}.id)"""
+MARKED: Final = f"""
+SELECT CAST(CASE json_type(marked.extra, '$.{PERTURBS}')
+    WHEN 'object' THEN json_extract(marked.extra, '$.{PERTURBS}.id')
+    ELSE json_extract(marked.extra, '$.{PERTURBS}') END AS TEXT)
+FROM questions AS marked
+WHERE instr(marked.extra, '"{PERTURBS}"') AND json_type(marked.extra, '$.{PERTURBS}') IS NOT NULL
+    AND {WAS_ASKED.format(run="run", questions="marked")}"""
 ROUNDING = 1e-9  # a mean of values that all stand on the threshold may miss it by less than this
+
+
+def has_perturbations(store: Store, run_id: int) -> bool:
+    """Whether any question of a run is a perturbation."""
+    return bool(store.query(f"{MARKED} LIMIT 1", {"run": run_id}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ from ...reports import (
     whole_file,
     whole_folder,
 )
-from ...reports.compare import run_tables, unknown_bot
 from ...reports.export import RowScore, as_object, frame_rows
 from ...reports.leaderboard import leaderboard
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
@@ -301,7 +300,7 @@ class Run:
 
     def write_baseline(self, path: Path, bots: Collection[str], metrics: Collection[str], answers: bool) -> RunTables:
         """``baseline``, with what was written in return."""
-        from ...reports.compare import BaselineChoice, write_baseline
+        from ...reports.compare import BaselineChoice, run_tables, write_baseline
 
         with contextlib.closing(Store.open(self.db, create=False)) as store:
             run_id, _ = find_run(store, self.name)
@@ -390,6 +389,8 @@ class Run:
 
 
 def _check_baseline(run: RunTables, bots: Collection[str], metrics: Collection[str]) -> None:
+    from ...reports.compare import unknown_bot
+
     for bot in bots:
         if bot not in run.tables:
             raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))

@@ -19,7 +19,6 @@ from ..run import (
     RunConfig,
     RunOptions,
     ScoreOptions,
-    recorded_evaluation,
     run_evaluation,
     suite_evaluation,
 )
@@ -33,7 +32,6 @@ from ..suite import (
     rubrics_added,
     suite_of_values,
 )
-from .asking import Answer, ask_one
 from .bots import Files, given_bot, named_bots, paths
 from .results import (
     AbstentionReport,
@@ -57,6 +55,7 @@ if TYPE_CHECKING:
     from ..gate import GateOptions
     from ..perturb import PerturbedRun
     from ..run import CostEstimate, Evaluation, Outcome, Watcher
+    from .asking import Answer
 
 DATABASE = "proctor.db"
 Anywhere = str | os.PathLike[str]
@@ -580,6 +579,8 @@ def _ask(
         answer = proctor.ask(proctor.Rag("docs/"), "When do you open?")
         answer = proctor.ask("mine", "When do you open?", suite="suite.yaml")
     """
+    from .asking import ask_one
+
     if suite is not None:
         if not isinstance(bot, str):
             raise InputError(f"bot: a {type(bot).__name__} was given; with suite, it is the name of one of its bots.")
@@ -707,6 +708,8 @@ def _spread(evaluation: Evaluation, config: RunConfig) -> Evaluation:
 
 def run_of_answers(source: Path | RowSource, config: RunConfig, db: Anywhere, verb: str = "") -> Prepared:
     """The run that scores recorded answers, in a file or in memory."""
+    from ..run import recorded_evaluation
+
     return Prepared(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, verb=verb)
 
 

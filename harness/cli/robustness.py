@@ -303,8 +303,8 @@ def _measure(
 
 def _runs(store: Store, run: str | None, perturbed: str | None) -> tuple[int, int | None]:
     """The run of the questions and that of their perturbations, if there is one."""
-    from ...reports import find_run
-    from ...reports.robustness import has_perturbations, latest_perturbed, perturbed_run, source_run
+    from ...reports import find_run, has_perturbations
+    from ...reports.robustness import latest_perturbed, perturbed_run, source_run
 
     if perturbed is not None:
         after = find_run(store, perturbed)[0]

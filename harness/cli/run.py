@@ -29,7 +29,6 @@ from ...reports import (
     printable,
     problem_object,
 )
-from ...reports.export import as_object
 from ...reports.leaderboard import leaderboard
 from ..run import Outcome, RunConfig, watching
 from .console import Form, own_stdout, show_as, write_json
@@ -48,7 +47,6 @@ from .conventions import (
     judge_fit,
     say,
 )
-from .exchange import read_score_metadata
 
 if TYPE_CHECKING:
     from ...reports.robustness import Robustness
@@ -150,6 +148,8 @@ def show_json(outcome: Outcome, stdout: TextIO, more: Mapping[str, object] | Non
 
 def outcome_object(outcome: Outcome) -> dict[str, object]:
     """The result of a run as a JSON object."""
+    from ...reports.export import as_object
+
     made: dict[str, object] = as_object(outcome.summary)
     return made | {
         "database": str(outcome.database),
@@ -318,6 +318,7 @@ def score(
 ) -> None:
     """Score recorded answers; no bot is called."""
     from ..api.verbs import run_of_answers
+    from .exchange import read_score_metadata
 
     metadata = read_score_metadata(better or (), ranges or (), tool_version)
     made = run_of_answers(recorded, replace(config, score_metadata=metadata), database)

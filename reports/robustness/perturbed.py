@@ -16,6 +16,7 @@ from ...knowledge.questions.question import IDENTITY, Must
 from ..compare.cases import Case
 from ..compare.comparable import mean_of_repeats
 from ..compare.scores import STATUSES, Figures, Flags, ScoreTable
+from ..reported_run import MARKED, WAS_ASKED, has_perturbations
 from ..store.database import Store
 from ..store.run import PERTURBED
 from ..summary import MetricColumn
@@ -210,26 +211,8 @@ def pair_perturbations(base: ScoreTable, perturbed: ScoreTable) -> PerturbedPair
     )  # fmt: skip
 
 
-# Looking for the word first is many times as fast as parsing every line. Few questions are perturbations, and only of
-# those it is looked up whether the run asked them; the cross join has each bot's row found by its whole key.
-ASKED: Final = """EXISTS (SELECT 1 FROM run_bots CROSS JOIN run_rows
-    ON run_rows.run_id = run_bots.run_id AND run_rows.bot_id = run_bots.bot_id
-    WHERE run_bots.run_id = :{run} AND run_rows.question_id = {questions}.id)"""
-MARKED: Final = f"""
-SELECT CAST(CASE json_type(marked.extra, '$.{PERTURBS}')
-    WHEN 'object' THEN json_extract(marked.extra, '$.{PERTURBS}.id')
-    ELSE json_extract(marked.extra, '$.{PERTURBS}') END AS TEXT)
-FROM questions AS marked
-WHERE instr(marked.extra, '"{PERTURBS}"') AND json_type(marked.extra, '$.{PERTURBS}') IS NOT NULL
-    AND {ASKED.format(run="run", questions="marked")}"""
-
 HELD: Final = f"""
-SELECT 1 FROM questions WHERE key IN ({MARKED}) AND {ASKED.format(run="other", questions="questions")} LIMIT 1"""
-
-
-def has_perturbations(store: Store, run_id: int) -> bool:
-    """Whether any question of a run is a perturbation."""
-    return bool(store.query(f"{MARKED} LIMIT 1", {"run": run_id}))
+SELECT 1 FROM questions WHERE key IN ({MARKED}) AND {WAS_ASKED.format(run="other", questions="questions")} LIMIT 1"""
 
 
 def source_run(store: Store, run_id: int) -> int | None:
