@@ -43,7 +43,8 @@ def write_given(
         for name in names
     ]
     values = [score[0] for *_, score in found]
-    status = [Status.NOT_APPLICABLE.value if value is None else Status.OK.value for value in values]
+    fine, none = Status.OK.value, Status.NOT_APPLICABLE.value
+    status = [none if value is None else fine for value in values]
     reasons = [missing if value is None else None for value in values]
     keys = zip(*(line[:3] for line in found), strict=True)
     scores = Lines.by(len(found), [*keys, values, status, reasons])

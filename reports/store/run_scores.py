@@ -14,7 +14,8 @@ COUNTS = """
 SELECT COUNT(*) AS rows, TOTAL(status != 'answered') AS failed_rows, TOTAL(retrieved IS NOT NULL) AS retriever_rows,
     TOTAL(retrieved IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM contexts JOIN passages ON passages.id = passage_id
-        WHERE contexts.reply_id = replies.id AND TRIM(text, :blanks) != ''
+        WHERE contexts.reply_id = replies.id
+            AND (unicode(text) BETWEEN 33 AND 126 OR TRIM(text, :blanks) != '')  -- what most begin with is soon seen
     )) AS empty_context_rows
 FROM run_rows JOIN replies ON replies.id = reply_id WHERE run_id = :run AND run_rows.bot_id = :bot"""
 
