@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from ...bots import Context, index_folder
 from ...knowledge import RETRIEVERS, Document, PassageSearch, Question, Retriever, Splitting
 from ...knowledge.documents.copies import Copied, CopyFinder, PassageFingerprints, Stretch, words_of
-from ...knowledge.documents.legibility import Defect, Illegible, Repeated, illegible, repeated_lines
+from ...knowledge.documents.legibility import CorpusWords, Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
 from ...metrics.languages import languages, letters, prose
 from ...reports.analysis import Finding
@@ -848,7 +848,8 @@ def find_document_problems(
     stolen = stolen_ranks(corpus, answers)
     say("Looking for text that can't be read, and for other languages")
     languages = document_languages(documents, corpus.questions)
-    debris = [one for document in documents for one in illegible(document)]
+    words = CorpusWords(documents)
+    debris = [one for document in documents for one in illegible(document, words)]
     say("Looking for sentences of the documents that contradict each other")
     states = {frozenset((one.older, one.newer)) for one in versions}
     copies = {frozenset((one.first, one.second)) for one in copied if one.share >= MOSTLY_COPIED}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from itertools import islice
 from typing import Final, Literal
@@ -105,20 +106,101 @@ class Illegible:
     sample: str
 
 
-def illegible(document: Document) -> tuple[Illegible, ...]:
-    """All that makes a document unreadable, worst first; empty for one that can be read."""
+_ANY_WORD: Final = re.compile(r"(?<![\w@/.\\#$-])[^\W\d_]{2,30}(?![\w@/\\(]|\.\w)")
+_RARE: Final = 2  # times that a misread word is met in all documents, at most
+_COMMON: Final = 5  # times that the right one is, at least
+_LEAST_PROSE: Final = 0.1  # of the words of prose, those that fill it
+_SHORT: Final = 8  # letters of a word that is known where it is English
+_UNKNOWN_SHARE: Final = 0.15  # of such words
+_RARE_SHARE: Final = 0.1  # of a document's words, from which it is looked at what was misread
+
+
+class CorpusWords:
+    """The words of some documents, by which those are known that a scan misread: *rnay*, *wbich*, *ofthe*, *hou se*."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        """Count them."""
+        self._counts: Counter[str] = Counter()
+        for document in documents:
+            self._counts.update(found[0].lower() for found in _ANY_WORD.finditer(document.text))
+
+    def misread(self, text: str) -> Iterator[tuple[int, int]]:
+        """The spans of words that are rare and would be common ones with one mistake of a scanner undone."""
+        from ..perturbations.characters import known_words
+
+        # Names are rare as well, and lists of names are no prose.
+        words = [(found[0].lower(), *found.span()) for found in _ANY_WORD.finditer(text) if found[0][0].islower()]
+        if not words or sum(word in _FUNCTION_WORDS for word, _, _ in words) < _LEAST_PROSE * len(words):
+            return
+        rare = {word for word, _, _ in words if self._counts[word] <= _RARE} - known_words()
+        if sum(word in rare for word, _, _ in words) < _RARE_SHARE * len(words):
+            return
+        wrong = {word for word in rare if self._is_misread(word)}
+        short = [word for word, _, _ in words if len(word) <= _SHORT]
+        # Where that many are unknown, those whose right word is not common here are misread as well.
+        if len(wrong) > 1 and sum(word in rare for word in short) >= _UNKNOWN_SHARE * len(short):
+            wrong = rare
+        for (word, start, end), (after, begin, stop) in zip(words, [*words[1:], ("", -1, -1)], strict=True):
+            if word in wrong:
+                yield start, end
+            elif begin == end + 1 and (word in rare or after in rare) and self._counts[word + after] >= _COMMON:
+                yield start, stop
+
+    def _is_misread(self, word: str) -> bool:
+        if len(word) < 3:
+            return False
+        if any(self._counts[one] >= _COMMON for one in _undone(word)):
+            return True
+        cuts = ((word[:at], word[at:]) for at in range(2, len(word) - 1))
+        return any(
+            (first in _FUNCTION_WORDS or second in _FUNCTION_WORDS)
+            and self._counts[first] >= _COMMON
+            and self._counts[second] >= _COMMON
+            for first, second in cuts
+        )
+
+
+def _undone(word: str) -> Iterator[str]:
+    """A word with one mistake of a scanner undone, in all ways."""
+    misread = _misread_letters()
+    for at in range(len(word)):
+        for length in (1, 2):
+            for right in misread.get(word[at : at + length], ()):
+                yield word[:at] + right + word[at + length :]
+
+
+@cache
+def _misread_letters() -> Mapping[str, Sequence[str]]:
+    """What letters may have been, by what a scanner takes them for."""
+    from ..perturbations.characters import misreadings
+
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for right, taken in misreadings().items():
+        for wrong in taken:
+            if wrong.isalpha():
+                found[wrong.lower()].append(right.lower())
+    return found
+
+
+def illegible(document: Document, words: CorpusWords | None = None) -> tuple[Illegible, ...]:
+    """All that makes a document unreadable, worst first; empty for one that can be read.
+
+    Args:
+        document: the document.
+        words: of all documents, by which misread letters are known that make no impossible word.
+    """
     text = document.text
     bare = sum(map(len, text.split()))
     if bare < _TINY:
         return (Illegible(document.id, "tiny", 1.0, 1, ((0, len(text)),), text.strip()),)
-    found = [one for one in _counted(document, bare) if one is not None]
+    found = [one for one in _counted(document, bare, words) if one is not None]
     found.sort(key=lambda one: -one.share)
     if not found:
         found = list(_as_a_whole(document, bare))
     return tuple(found)
 
 
-def _counted(document: Document, bare: int) -> Iterator[Illegible | None]:
+def _counted(document: Document, bare: int, words: CorpusWords | None) -> Iterator[Illegible | None]:
     text = document.text
     prose = _FENCED.sub(lambda code: " " * len(code[0]), text)  # code may show any of these
     yield _met(
@@ -130,7 +212,8 @@ def _counted(document: Document, bare: int) -> Iterator[Illegible | None]:
     yield _met(document, "hyphenated", _spans(_HYPHENATED, prose), bare)
     yield _met(document, "ligatures", _spans(_LIGATURES, prose), bare)
     yield _met(document, "markup", _spans(_MARKUP, prose), bare)
-    yield _met(document, "misread", _spans(_MISREAD, prose), bare)
+    misread = {*_spans(_MISREAD, prose), *(words.misread(prose) if words is not None else ())}
+    yield _met(document, "misread", sorted(misread), bare)
     yield _met(
         document, "encoded", (span for span in _spans(_ENCODED, prose) if _is_encoded(prose[slice(*span)])), bare
     )

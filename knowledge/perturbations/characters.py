@@ -154,9 +154,14 @@ def swap_y_and_z(text: str, share: float, chance: Chance) -> Perturbed:
     return _slipped(text, share, chance, options, "it has no y and no z that may be changed")
 
 
+def misreadings() -> Mapping[str, Sequence[str]]:
+    """What text recognition takes a letter, or two of them, for."""
+    return _table("ocr.json")
+
+
 def misread(text: str, share: float, chance: Chance) -> Perturbed:
     """What text recognition takes for one another: rn and m, l and 1, O and 0; no word becomes a number."""
-    table, starts = _table("ocr.json"), word_starts(text)
+    table, starts = misreadings(), word_starts(text)
     longest = max(map(len, table))
     free, options, position = spelled_letters(text), dict[int, Sequence[Change]](), -1
     ends = set(free)

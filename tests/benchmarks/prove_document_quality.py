@@ -5,7 +5,8 @@
 First the decision on a pair of sentences, on human-labelled pairs (fever_symmetric and cad_nli: refuted or not; wice:
 a supported claim and a sentence that supports it, where every contradiction is a false one). Then whole collections:
 the documents of data sets as they are, and with faults planted in a copy, each in a document of its own. The rules
-were written with a look at xquad_en and clapnq; at pubmedqa and mtrag_human nobody looked before these figures.
+were written with a look at xquad_en and clapnq; at pubmedqa and mtrag_human nobody looked before these figures. Last,
+documentation of Debian and Python on this machine as it is, for a person to read.
 Needs the human-labelled data beside the checkout (`../shared/data`), and says so when they are absent.
 """
 
@@ -30,7 +31,7 @@ from proctor.harness.analysis.contradictions import SameMatter, disagree, find_c
 from proctor.harness.analysis.document_quality import MOSTLY_COPIED, document_languages
 from proctor.knowledge.documents.copies import CopyFinder
 from proctor.knowledge.documents.document import Document
-from proctor.knowledge.documents.legibility import illegible
+from proctor.knowledge.documents.legibility import CorpusWords, illegible
 from proctor.knowledge.documents.reading import read_knowledge
 from proctor.knowledge.documents.statements import Statement, statements
 from proctor.knowledge.documents.versions import find_versions
@@ -441,7 +442,8 @@ def real_documentation() -> None:
     """What is found in documentation as it is: names to be read by a person, nothing was planted."""
     for name, documents in documentation().items():
         found = find_versions(documents, CopyFinder(documents).find())
-        unreadable = [one for document in documents for one in illegible(document)]
+        words = CorpusWords(documents)
+        unreadable = [one for document in documents for one in illegible(document, words)]
         counts = Counter(one.defect for one in unreadable)
         print(f"\n{name}, {len(documents)} documents: {len(found)} older versions; {dict(counts)}")
         for one in found[:20]:
@@ -480,6 +482,44 @@ ENTRIES = (
 def scanned(text: str, chance: random.Random) -> str:
     """A text as a bad scan gives it: one letter in sixteen is taken for another, or for a figure."""
     return "".join(CONFUSED.get(sign, sign) if chance.random() < 1 / 8 else sign for sign in text)
+
+
+MISREAD = {
+    "m": "rn", "h": "b", "e": "c", "li": "h", "cl": "d", "w": "vv", "i": "l", "n": "u", "u": "ii", "t": "f", "a": "o",
+    "d": "cl", "rn": "m", "y": "v", "r": "i",
+}  # fmt: skip
+
+
+def letters_misread(text: str, chance: random.Random, rate: float) -> str:
+    """A text of which letters were taken for other letters."""
+    found = re.finditer("|".join(sorted(MISREAD, key=len, reverse=True)) + "|.", text, re.DOTALL)
+    return "".join(MISREAD.get(one[0], one[0]) if chance.random() < rate else one[0] for one in found)
+
+
+def blanks_misread(text: str, chance: random.Random) -> str:
+    """A text of which every fourth blank is lost, and every fourth longer word is broken in two."""
+    made = ""
+    for word in text.split():
+        at = chance.randint(2, len(word) - 2) if len(word) > 4 and chance.random() < 1 / 4 else 0
+        made += (f"{word[:at]} {word[at:]}" if at else word) + (" " if chance.random() >= 1 / 4 else "")
+    return made
+
+
+def misread_among_others(documents: Sequence[Document]) -> None:
+    """Scans whose misread words could be words, known by those of the others; written before the rules were."""
+    spoil: dict[str, Callable[[str, random.Random], str]] = {
+        "one letter in 5": lambda text, chance: letters_misread(text, chance, 1 / 5),
+        "one letter in 10": lambda text, chance: letters_misread(text, chance, 1 / 10),
+        "one letter in 20": lambda text, chance: letters_misread(text, chance, 1 / 20),
+        "blanks": blanks_misread,
+    }
+    chosen = random.Random(SEED).sample([one for one in documents if len(one.text) > 300], PLANTED // 3)
+    for name, change in spoil.items():
+        spoilt = {one.id: Document(one.id, change(one.text, random.Random(SEED))) for one in chosen}
+        mixed = [spoilt.get(one.id, one) for one in documents]
+        words = CorpusWords(mixed)
+        found = {one.id for one in mixed if any(each.defect == "misread" for each in illegible(one, words))}
+        report(f"misread, {name}", len(found & spoilt.keys()), len(found - spoilt.keys()), len(spoilt.keys() - found))
 
 
 def menu(text: str, chance: random.Random) -> str:
@@ -537,6 +577,7 @@ def main() -> None:
         versions(documents)
         rewritten(documents)
         debris(documents)
+        misread_among_others(documents)
         languages(documents)
     real_documentation()
     print(f"{time.perf_counter() - started:.0f} seconds")

@@ -2,7 +2,7 @@
 
 import pytest
 from proctor.knowledge.documents.document import Document
-from proctor.knowledge.documents.legibility import illegible, repeated_lines
+from proctor.knowledge.documents.legibility import CorpusWords, illegible, repeated_lines
 from tables import in_one_test
 
 GOOD = (
@@ -45,6 +45,27 @@ def defects(text: str) -> list[str]:
 )  # fmt: skip
 def test_what_is_wrong_is_told(text: str, defect: str) -> None:
     assert defects(text)[0] == defect
+
+
+SCANNED = (
+    "A hasic scrvice costs 69 euros and takes tvvo hours. Bring your hike in the rnorning, and vve call you whcn it is "
+    "donc. The list says ofthe parts that old oncs are kcpt for two wecks, in casc that you wantto see thcm.\n"
+)
+
+
+def test_words_that_a_scan_made_of_others_are_known_by_the_other_documents() -> None:
+    others = [Document(f"{place}.md", GOOD) for place in range(6)]
+    scan, names = (
+        Document("scan.md", SCANNED),
+        Document("names.md", "Adeodato, abysta, nmav, Tsoy, kzak, oparg\n" * 9),
+    )
+    words = CorpusWords([*others, scan, names])
+    (found,) = illegible(scan, words)
+    assert found.defect == "misread" and found.sample == "hasic"
+    assert illegible(scan) == ()  # by itself each of them could be a word
+    assert not any(illegible(one, words) for one in others)
+    assert "misread" not in {one.defect for one in illegible(names, words)}
+    assert illegible(Document("empty.md", ""), words)[0].defect == "tiny"
 
 
 @in_one_test(
