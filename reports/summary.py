@@ -404,7 +404,7 @@ FROM (
         AND scores.metric_id = run_metrics.metric_id
     WHERE run_rows.run_id = ? AND run_rows.bot_id = ?
         AND (value IS NOT NULL OR aggregate = 'rate' AND scores.status = 'parse_failure')
-    GROUP BY scores.metric_id, IIF(source_document = '', run_rows.question_id, source_document)
+    GROUP BY scores.metric_id, source_document, IIF(source_document = '', run_rows.question_id, NULL)
 )
 GROUP BY metric_id, n, s ORDER BY metric_id, n, s"""
 
