@@ -16,7 +16,7 @@ from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts,
 from ..metrics import Block, JudgeUnavailable, NotApplicable, Reading, Unreadable
 from ..metrics.judge.call import TEXT, ObjectCall, record, several
 from ..metrics.judge.replies import read_texts
-from ..reports import check_file, whole_file
+from ..reports import check_file, check_no_parts, whole_file
 from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
 from .run import (
     CONCURRENCY,
@@ -356,6 +356,7 @@ def perturb_file(
     Raises:
         InputError: a file or the judge can't be used, or there is no question that could be perturbed.
     """
+    check_no_parts(path, "a file of questions")
     pieces = question_pieces(out, "--out")
     check_file(out, "--out", {path.resolve(): "the questions"})
     questions = open_questions(path, limit)

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from .files import (
         check_file,
         check_folder,
+        check_no_parts,
         file_names,
         is_database,
-        is_not,
         is_parts,
         one_run,
         whole_file,

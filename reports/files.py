@@ -132,9 +132,20 @@ def is_not(path: Path, wanted: str) -> str:
     if is_parts(path):
         return (
             f"{path} has Parquet parts of a run; {wanted} was wanted. Parts are read by report, compare, gate, rank,"
-            f" abstain, robustness, baseline, plan, label and export, such as: proctor report {path}"
+            f" abstain, robustness, baseline, plan, label and export, such as: proctor report {path}. For its questions"
+            f" and answers as a file: proctor export {path} answers.jsonl --to jsonl"
         )
     return f"{path} is {'a folder' if path.is_dir() else 'a file'}; {wanted} was wanted."
+
+
+def check_no_parts(path: object, wanted: str) -> None:
+    """See that a path, where it is one, leads to no Parquet parts.
+
+    Raises:
+        InputError: it does; with what takes them.
+    """
+    if isinstance(path, (str, Path)) and is_parts(Path(path)):
+        raise InputError(is_not(Path(path), wanted))
 
 
 def check_folder(path: Path, option: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from ... import InputError
 from ...knowledge import existing, questions_in, rows_of
+from ...reports import check_no_parts
 from ...reports.store import LATEST, Store
 from ..run import (
     AskOptions,
@@ -238,6 +239,7 @@ def _score(
 
         run = proctor.score("answers.jsonl", metrics=["exact_match", "rouge_l"])
     """
+    check_no_parts(answers, "a file of recorded answers")
     source = rows_of(answers, "answers")
     entries, functions = given_metrics(metrics)
     config = RunConfig.of(
@@ -710,6 +712,7 @@ def run_of_answers(source: Path | RowSource, config: RunConfig, db: Anywhere, ve
     """The run that scores recorded answers, in a file or in memory."""
     from ..run import recorded_evaluation
 
+    check_no_parts(source, "a file of recorded answers")
     return Prepared(lambda notify: recorded_evaluation(source, config, os.environ, notify), db, verb=verb)
 
 

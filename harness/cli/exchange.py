@@ -14,7 +14,7 @@ import typer
 
 from ... import InputError
 from ...metrics import Better
-from ...reports import count, is_not, is_parts, one_run, printable
+from ...reports import check_no_parts, count, one_run, printable
 from ..run import ScoreMetadata
 from .console import write_json
 from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible
@@ -97,8 +97,7 @@ def import_(
     receives = file == _OTLP and not file.exists()
     if not receives and (port is not None or for_ or until_idle):
         raise InputError("--port, --for and --until-idle go with 'proctor import otlp' alone.")
-    if is_parts(file):
-        raise InputError(is_not(file, "a file or folder of another tool"))
+    check_no_parts(file, "a file or folder of another tool")
     with interruptible(_STOPPED):
         if receives:
             receive = _receiver(port, seconds_of(for_, "--for"), seconds_of(until_idle, "--until-idle"))

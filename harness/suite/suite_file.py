@@ -19,7 +19,7 @@ from ... import InputError
 from ...bots import ChatModelSettings, installed_bot, installed_kind, literal_secrets, redactor
 from ...bots.settings import KINDS
 from ...knowledge import decoded_whole, existing, unreadable
-from ...reports import is_not, is_parts
+from ...reports import check_no_parts, is_parts
 from ...reports.store import to_json
 from .mistakes import (
     KeyPath,
@@ -168,8 +168,7 @@ def _suite_path(path: Path) -> Path:
         return path
     if not (path / NAME).exists():
         hint = f"give one of {', '.join(there)}" if (there := _yaml_files(path)) else "`proctor init` writes one"
-        if is_parts(path):
-            raise InputError(is_not(path, "a suite"))
+        check_no_parts(path, "a suite")
         raise InputError(f"There is no {NAME} in {path}; {hint}.")
     return path / NAME
 

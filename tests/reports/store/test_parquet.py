@@ -177,7 +177,7 @@ def test_every_command_reads_parts_or_says_what_does(runs, tmp_path):
         writer.writeheader()
         writer.writerows(votes)
     for command, says in (
-        *(((name, "parts"), "proctor report parts") for name in ("run", "view", "import")),
+        *(((name, "parts"), "proctor report parts") for name in ("run", "view", "import", "score", "perturb")),
         (("export", "parts", "--to", "parquet", "--into", "again"), "copy the folder"),
         (("calibrate", "parts", "--labels", "votes.csv"), "can only be read"),
     ):
