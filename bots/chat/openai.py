@@ -4,7 +4,7 @@ import asyncio
 import difflib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ..bot import BotMisconfigured, BotRefused, Usage
 from ..http_replies import MOST_MB
@@ -31,13 +31,9 @@ from .openai_client import (
     Client,
     EndpointCapabilities,
     Options,
-    is_status_error,
+    StatusError,
     read_reply,
 )
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
-
 
 OPENAI_URL = "https://api.openai.com/v1"
 _TOO_LONG = ("context length", "context_length", "context window", "maximum context", "too many tokens")
@@ -171,19 +167,17 @@ class Endpoint:
         except (AttemptFailed, EndpointFailed) as error:
             failure = type(error)(str(error))
         except aiohttp.ClientError as error:
-            # The client under openai calls a dropped connection a timeout: the deepest cause is the real one.
+            # A dropped connection may be called a timeout: the deepest cause is the real one.
             failure = AttemptFailed(f"connection failed ({self.clean(_deepest(error))})", unreachable=True)
         except TimeoutError:
             failure = AttemptFailed(f"no answer within {timeout:g} s", timed_out=True)
         except (ValueError, RecursionError):
             failure = AttemptFailed("broken JSON")
-        except Exception as error:
-            if not is_status_error(error):
-                raise
+        except StatusError as error:
             message = self._message(error)
-            own = meaning(error.status_code, message) if meaning else None
+            own = meaning(error.status, message) if meaning else None
             failure = own or self._failure(error, body, optional)
-            unknown = error.status_code == 404 and own is None and not isinstance(failure, FieldRefused)
+            unknown = error.status == 404 and own is None and not isinstance(failure, FieldRefused)
         # Raised out here so that no exception of the client, which may quote the key, is chained to it.
         raise await self._not_found(message) if unknown else failure
 
@@ -192,24 +186,24 @@ class Endpoint:
         line = self._without_key(without_url_secrets(" ".join(text.split())))
         return line if len(line) <= 300 else line[:299] + "…"
 
-    def _failure(self, error: "APIStatusError", body: Mapping[str, object], optional: Collection[str]) -> Exception:
+    def _failure(self, error: StatusError, body: Mapping[str, object], optional: Collection[str]) -> Exception:
         """What an error status means for the request and for the bot."""
         failure = self._final(error, body)
         if not optional or _is_about_the_prompt(error):
             return failure
         text = f"{error.param} {error.body}".lower()
-        if error.status_code in _NAMES_FIELD:
+        if error.status in _NAMES_FIELD:
             for field in optional:
                 if any(mark in text for mark in _FIELD_MARKS[field]):
                     return FieldRefused(field, failure)
-        return FieldRefused("", failure) if error.status_code in _MAY_MEAN_FIELD else failure
+        return FieldRefused("", failure) if error.status in _MAY_MEAN_FIELD else failure
 
-    def _final(self, error: "APIStatusError", body: Mapping[str, object]) -> Exception:
+    def _final(self, error: StatusError, body: Mapping[str, object]) -> Exception:
         """What it means when nothing can be left out of the request."""
-        code, message = error.status_code, self._message(error)
+        code, message = error.status, self._message(error)
         if error.code == "insufficient_quota" or code == 402:
             return BotMisconfigured(f"The account at {self.place} has no credit left ({message}).")
-        if passing := passing_failure(code, message, error.response.headers):
+        if passing := passing_failure(code, message, error.headers):
             return passing
         if code in (401, 403):
             return BotMisconfigured(f"The endpoint {self.place} refused the API key ({message}): {self._key_advice()}")
@@ -217,9 +211,9 @@ class Endpoint:
             return self._bad_request(error, body, message)
         return BotMisconfigured(f"The endpoint {self.place} is no use ({message}). {_CHECK_URL}")
 
-    def _bad_request(self, error: "APIStatusError", body: Mapping[str, object], message: str) -> Exception:
+    def _bad_request(self, error: StatusError, body: Mapping[str, object], message: str) -> Exception:
         marks = _marks(error)
-        if error.status_code == 413 or any(mark in marks for mark in _TOO_LONG):
+        if error.status == 413 or any(mark in marks for mark in _TOO_LONG):
             return BotRefused(f"The prompt is too long for the model {self.model} ({message}).")
         if any(mark in marks for mark in _FILTERED):
             return BotRefused(f"The endpoint's content filter refused the request ({message}).")
@@ -233,9 +227,9 @@ class Endpoint:
             )
         return BotRefused(f"The endpoint {self.place} refused the request ({message}).")
 
-    def _message(self, error: "APIStatusError") -> str:
+    def _message(self, error: StatusError) -> str:
         message = self.clean(error.message)
-        return f"HTTP {error.status_code}: {message}" if message else f"HTTP {error.status_code}"
+        return f"HTTP {error.status}: {message}" if message else f"HTTP {error.status}"
 
     def _key_advice(self) -> str:
         if self._key is None:
@@ -293,15 +287,15 @@ class Endpoints:
         return endpoint
 
 
-def _marks(error: "APIStatusError") -> str:
+def _marks(error: StatusError) -> str:
     return f"{error.code} {error.type} {error.body}".lower()
 
 
-def _is_about_the_prompt(error: "APIStatusError") -> bool:
+def _is_about_the_prompt(error: StatusError) -> bool:
     """Whether the request was refused for what it says, or an answer for not keeping to its format."""
-    if error.status_code == 413 or error.code == _BROKE_FORMAT:
+    if error.status == 413 or error.code == _BROKE_FORMAT:
         return True
-    return error.status_code != 500 and any(mark in _marks(error) for mark in (*_TOO_LONG, *_FILTERED))
+    return error.status != 500 and any(mark in _marks(error) for mark in (*_TOO_LONG, *_FILTERED))
 
 
 def _deepest(error: BaseException) -> str:

@@ -1,11 +1,11 @@
 """The OpenAI protocol: requests, streamed and plain replies, and options that an endpoint may refuse."""
 
 import asyncio
+import codecs
 import contextlib
 import json
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,10 +21,8 @@ from .limits import AttemptFailed
 
 if TYPE_CHECKING:
     import ssl
-    from typing import TypeGuard
 
     import aiohttp
-    from openai import APIStatusError
 
 
 _THINKING = re.compile(r"<think>(.*?)</think>\s*", re.DOTALL)
@@ -450,6 +448,34 @@ def _lettered(title: str) -> str:
 CHAT_COMPLETIONS = "chat/completions"
 
 
+class StatusError(Exception):
+    """An endpoint answered with an error.
+
+    Attributes:
+        status: of HTTP.
+        headers: of the answer; looked up in any case.
+        message: what the endpoint says of it; blank for what is no message, such as a gateway's page.
+        body: the JSON of the error, or the text of an answer that is no JSON.
+        code: of the error, None where it has none; so with ``type``, and with ``param``, the field of the request.
+    """
+
+    def __init__(self, status: int, headers: Mapping[str, str], text: str) -> None:
+        self.status, self.headers = status, headers
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            page = text.startswith("<")  # of some gateway; nothing in it is for people
+            self.body: object = text
+            found: Mapping[str, object] = {"message": "" if page else text}
+        else:
+            self.body = content.get("error", content) if isinstance(content, dict) else content
+            found = self.body if isinstance(self.body, dict) else {"message": self.body}
+        self.message = said if isinstance(said := found.get("message"), str) else ""
+        self.code, self.type = found.get("code"), found.get("type")
+        self.param = param if isinstance(param := found.get("param"), str) else None
+        super().__init__(self.message)
+
+
 _OWNERS = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}  # who pays, if set
 
 
@@ -458,7 +484,7 @@ class Client:
 
     Building a request by OpenAI's library, and handing it down through its HTTP client, takes four times as much of a
     processor as sending it by aiohttp, which is under both: thousands of judge calls feel that. Importing it takes as
-    long as all else before the first call. So it is imported for the first error, which is raised as its exception.
+    long as all else before the first call.
     """
 
     def __init__(self, url: str, key: str | None, most_mb: float = MOST_MB) -> None:
@@ -483,7 +509,7 @@ class Client:
             path: from the base URL; one that begins with a slash is from where the server is, without ``/v1``.
 
         Raises:
-            APIStatusError: the status is no success.
+            StatusError: the status is no success.
             aiohttp.ClientError: the connection failed.
             AttemptFailed: a stream broke off.
             EndpointFailed: a redirect to another origin, or an answer that is too large.
@@ -510,7 +536,7 @@ class Client:
             content = await whole(answer, self._most_mb)
             if is_good:
                 return json.loads(content) if is_stream else _content(content, kind)
-            raise _status_error(answer, content)
+            raise StatusError(answer.status, answer.headers, content.decode(_charset(answer), "replace").strip())
 
     async def close(self) -> None:
         """Close the connections."""
@@ -539,6 +565,14 @@ def _session(is_encrypted: bool, headers: Mapping[str, str]) -> "aiohttp.ClientS
     )
 
 
+def _charset(answer: "aiohttp.ClientResponse") -> str:
+    """The encoding that an answer names, if Python knows it."""
+    try:
+        return codecs.lookup(answer.charset or "utf-8").name
+    except LookupError:
+        return "utf-8"
+
+
 def _content(content: bytes, kind: str) -> object:
     """The JSON of an answer; the text of one that does not say that it is JSON, as a gateway's page."""
     try:
@@ -547,31 +581,6 @@ def _content(content: bytes, kind: str) -> object:
         if "json" in kind:
             raise
         return content.decode(errors="replace")
-
-
-def is_status_error(error: Exception) -> "TypeGuard[APIStatusError]":
-    """Whether an endpoint answered with an error."""
-    library = sys.modules.get("openai")  # imported by the first such error
-    return library is not None and isinstance(error, library.APIStatusError)
-
-
-def _status_error(answer: "aiohttp.ClientResponse", whole_body: bytes) -> "APIStatusError":
-    """The error with its message alone; ``body`` has all of it."""
-    import httpx2
-    from openai import APIStatusError
-
-    headers = [(name, value) for name, value in answer.headers.items() if name.lower() != "content-encoding"]
-    request = httpx2.Request(answer.method, str(answer.url))
-    response = httpx2.Response(answer.status, headers=headers, content=whole_body, request=request)
-    content: object = response.text.strip()
-    try:
-        content = json.loads(response.text)
-    except (ValueError, RecursionError):
-        page = response.text.lstrip().startswith("<")  # of some gateway; nothing in it is for people
-        return APIStatusError("" if page else str(content), response=response, body=content)
-    error = content.get("error", content) if isinstance(content, dict) else content
-    message = error.get("message") if isinstance(error, dict) else error
-    return APIStatusError(message if isinstance(message, str) else "", response=response, body=error)
 
 
 def _written(body: Mapping[str, object]) -> bytes:
