@@ -399,6 +399,8 @@ _RAISED: Final = (
 )
 # What to do, by the status and by what the error says; the first that fits holds.
 _ADVICE: Final[tuple[tuple[str, str, str], ...]] = (
+    ("", r"^not asked, as turn \d",
+     "Fix what that turn says; with `conversations: {after_failure: skip}` the turns after it are asked all the same."),
     ("", r"HTTP 429|[Tt]oo many requests|rate limit",
      "The endpoint wants fewer requests: lower the bot's concurrency, or ask for a higher limit. " + AGAIN),
     ("", r"too long for the model|context[ _]length|maximum context",

@@ -59,7 +59,9 @@ def silent_metrics(summary: Summary) -> Iterator[str]:
         if Reason.JUDGE_CANNOT_GRADE in reasons:
             ungraded.append(column.name)
         else:
-            silent.setdefault(reasons.most_common(1)[0][0], []).append(column.name)
+            often = reasons.most_common()
+            why = f"{', '.join(f'{reason} {rows:,}' for reason, rows in often)} rows" if len(often) > 1 else often[0][0]
+            silent.setdefault(why, []).append(column.name)
     if silent:
         parts = [f"{', '.join(names)} ({reason})" for reason, names in silent.items()]
         yield f"Without a value on any row: {'; '.join(parts)}."

@@ -156,7 +156,7 @@ def _simulation(given: Mapping[str, object]) -> Simulation:
     for key in given:
         if key not in _SIMULATION:
             near = difflib.get_close_matches(str(key), _SIMULATION, n=1)
-            hint = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(_SIMULATION)}"
+            hint = f"; the nearest is `{near[0]}`" if near else f"; known are {', '.join(_SIMULATION)}"
             raise WrongValue(f"has the key `{key}`, which is not known{hint}")
     goal, facts, most = given.get("goal"), given.get("facts") or {}, given.get("max_turns", 8)
     if not isinstance(goal, str) or not goal.strip():
@@ -219,7 +219,7 @@ class TurnOrder:
                 )
             self._seen.add(group)
         if conversation and (not isinstance(turn, int) or turn <= self._last):
-            said = f"turn {turn} of conversation {conversation!r} comes after its turn {self._last}"
+            said = f"turn {turn} of conversation {conversation!r} comes after turn {self._last}"
             none = f"a turn of conversation {conversation!r} has no number (`turn`)"
             raise InputError(f"{self._path}:{line}: {said if turn else none}; write them in order, counted from 1.")
         self._last = turn if isinstance(turn, int) else 0

@@ -343,7 +343,7 @@ def _expected_tool(given: object) -> ExpectedTool:
             fields[field] = value
         elif field not in _UNREAD and not (field == "function" and isinstance(function, dict)):
             close = difflib.get_close_matches(field, _OF_EXPECTED, n=1)
-            hint = f"did you mean `{close[0]}`?" if close else f"known are {', '.join(_OF_EXPECTED)}"
+            hint = f"the nearest is `{close[0]}`" if close else f"known are {', '.join(_OF_EXPECTED)}"
             raise WrongValue(f"holds a call with the key `{key}`; {hint}")
     name = fields.get("name")
     if not isinstance(name, str) or not name.strip():

@@ -108,8 +108,9 @@ def test_with_expected_history_all_bots_are_asked_on_the_same_conversation(tmp_p
 def test_after_a_failed_turn_a_conversation_ends_or_goes_on_without_it(tmp_path, after_failure, statuses):
     turns = [{"ask": "one"}, {"ask": "please fail"}, {"ask": "three"}]
     write_suite(tmp_path, ASKED, [{"id": "c", "turns": turns}], conversations={"after_failure": after_failure})
-    proctor("run", "suite.yaml", folder=tmp_path)
+    done = proctor("run", "suite.yaml", folder=tmp_path)
     assert [status for (status,) in rows(tmp_path, "status")] == statuses
+    assert ("Fix what that turn says; with `conversations:" in done.stdout) == (after_failure == "end")
     last = rows(tmp_path, "error")[-1][0]
     if after_failure == "end":
         assert last == "not asked, as turn 2 of this conversation got no answer"
@@ -156,6 +157,7 @@ def test_conversations_in_a_table_have_a_column_for_conversation_and_turn(tmp_pa
     suite.write_text(suite.read_text().replace("questions.jsonl", "questions.csv"))
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     assert ("Price?", ["Hi", "answer to Hi"]) in asked(tmp_path)
+    assert sorted(rows(tmp_path, "key")) == [("c/1",), ("c/2",), ("d/1",)]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_conversations_in_a_table_have_a_column_for_conversation_and_turn(tmp_pa
         ("- messages: [{role: assistant, content: x}]\n", "holds no message of the role user"),
         ("- {id: x, simulate: {persona: angry}}\n", "`simulate` has no `goal`"),
         ("- {simulate: angry}\n", "`simulate` must be a mapping with a goal"),
-        ("- {simulate: {gaol: x}}\n", "did you mean `goal`?"),
+        ("- {simulate: {gaol: x}}\n", "the nearest is `goal`"),
         ("- {simulate: {goal: x, max_turns: 500}}\n", "a whole number from 1 to 50 is wanted"),
     ],
 )  # fmt: skip

@@ -28,7 +28,8 @@ def test_metrics_without_a_value_on_any_row_are_named_with_the_reason(book):
     book.put(row(book.run, "left", "q0"), missing("plain"), missing("second", reason="expected_missing"))
     book.put(row(book.run, "right", "q0"), missing("plain"), missing("second", reason="contexts_missing"))
     book.put(row(book.run, "right", "q1"), missing("second", reason="expected_missing"))
-    assert said(book) == ["Without a value on any row: plain (contexts_missing); second (expected_missing)."]
+    both = "second (expected_missing 2, contexts_missing 1 rows)"
+    assert said(book) == [f"Without a value on any row: plain (contexts_missing); {both}."]
 
 
 def test_what_a_judge_can_not_grade_is_one_sentence_that_says_what_to_do(book):

@@ -190,7 +190,7 @@ def test_options_of_a_suite(tmp_path):
 @pytest.mark.parametrize(
     ("question", "sentence"),
     [
-        ("{question: a, expected_tools: [{nme: f}]}", "holds a call with the key `nme`; did you mean `name`?"),
+        ("{question: a, expected_tools: [{nme: f}]}", "holds a call with the key `nme`; the nearest is `name`"),
         ("{question: a, expected_tools: [{arguments: {a: 1}}]}", "holds a call without a `name`; it has arguments"),
         ("{question: a, expected_tools: [{name: f, arguments: 3}]}", "holds arguments of `f` that are the number 3"),
         ("{question: a, expected_tools: [{name: f, arguments: '{bad'}]}", "holds arguments of `f` that are no JSON"),
@@ -200,7 +200,7 @@ def test_options_of_a_suite(tmp_path):
         ("{messages: [{role: user, content: a}, {role: tool, tool_call_id: x, content: r}, {role: user, content: b}]}",
          "has in message 2 the result of a tool that no message before it calls"),
         ("{turns: [{ask: a}, {ask: b}], expected_tools: [f]}", "write `expected_tools` at the turn"),
-        ("{turns: [{ask: a}, {ask: b, expected_tools: [{nam: f}]}]}", "did you mean `name`?"),
+        ("{turns: [{ask: a}, {ask: b, expected_tools: [{nam: f}]}]}", "the nearest is `name`"),
     ],
 )  # fmt: skip
 def test_expected_tools_that_cant_be_read_get_a_sentence_with_their_line(tmp_path, question, sentence):
