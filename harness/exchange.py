@@ -16,25 +16,17 @@ import orjson
 
 from .. import InputError
 from ..bots import redactor
-from ..knowledge import Question
+from ..knowledge import Question, Recorded, RecordedSet, Row, RowSource, question_row, questions_in, recorded_in
 from ..knowledge.formats import Format, Notes
 from ..knowledge.formats.finding import Detected, ForeignRows, format_of, opened
-from ..knowledge.questions.question_files import question_row, questions_in
-from ..knowledge.questions.recorded import Recorded, RecordedSet, recorded_in
-from ..knowledge.questions.row_files import RowSource
-from ..knowledge.questions.rows import Row
-from ..reports.export.rows import recorded_rows, score_name
-from ..reports.files import check_file, file_names, whole_file, whole_folder
-from ..reports.reported_run import open_reported
-from ..reports.store.database import Store
-from ..reports.summary import find_run
-from .run.imported_run import AnswerFile, import_run
-from .run.recorded_run import given_metrics, metric_name
-from .run.run_config import ScoreMetadata
+from ..reports import check_file, file_names, find_run, open_reported, whole_file, whole_folder
+from ..reports.export import recorded_rows, score_name
+from ..reports.store import Store
+from .run import AnswerFile, ScoreMetadata, given_metrics, import_run, metric_name
 
 if TYPE_CHECKING:
-    from ..reports.export.mlflow import Logged
-    from ..reports.store.parquet import Parts
+    from ..reports.export import Logged
+    from ..reports.store import Parts
 
 MOST_DOCUMENTS: Final = 50_000  # files in one folder
 MY_BOT: Final = '''"""Your bot: put your own code here. Each question of the suite is handed to this function."""
@@ -391,7 +383,7 @@ def export_parts(subject: str, into: Path, database: Path, bots: Sequence[str] =
     Raises:
         InputError: there is no such run, only some bots are wanted, or it can't be written.
     """
-    from ..reports.store.parquet import write_parts
+    from ..reports.store import write_parts
 
     if bots:
         raise InputError("--bot: parts hold a whole run. For answers of one bot give a file: OUT.parquet.")
@@ -405,9 +397,9 @@ def log_to_mlflow(subject: str, uri: str, database: Path, bots: Sequence[str] = 
     Raises:
         InputError: there is no such run or bot, or MLflow is not installed, can't be reached, or has the run already.
     """
-    from ..reports.export.mlflow import log_run
-    from ..reports.pages.run_page import run_file
-    from ..reports.report import make_report
+    from ..reports import make_report
+    from ..reports.export import log_run
+    from ..reports.pages import run_file
 
     with contextlib.closing(Store.open(database, create=False)) as store:
         report = make_report(store, find_run(store, subject)[0])

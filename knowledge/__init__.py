@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         extra_keys,
         open_questions,
         question_pieces,
+        question_row,
         questions_in,
     )
     from .questions.recorded import Recorded, RecordedSet, open_recorded, recorded_in

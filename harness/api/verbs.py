@@ -26,11 +26,11 @@ from ..run import (
 from ..suite import (
     LoadedSuite,
     MetricLike,
-    given_metrics,
     is_suite,
     load_named,
     named_rubrics,
     rubrics_added,
+    split_metrics,
     suite_of_values,
 )
 from .bots import Files, given_bot, named_bots, paths
@@ -139,7 +139,7 @@ def _evaluate(
         )  # fmt: skip
     asked = questions_in(rows_of(questions, "questions"), limit)
     given = {each: given_bot(each, bot) for each, bot in named_bots(bots).items()}
-    entries, functions = given_metrics(metrics)
+    entries, functions = split_metrics(metrics)
     graded = named_rubrics(paths(rubrics))
     documents = [*paths(knowledge), *(path for own, _ in given.values() for path in own.knowledge)]
     chat = {**(models or {}), **{key: value for _, own in given.values() for key, value in own.items()}}
@@ -202,7 +202,7 @@ def _run(
         run = proctor.run("suite.yaml", bots=["mine"], limit=20)
     """
     loaded = load_named(None if suite is None else Path(suite))
-    entries, functions = given_metrics(metrics)
+    entries, functions = split_metrics(metrics)
     config = RunConfig.of(options, metrics=entries, functions=functions)
     return Job(run_of_suite(lambda: loaded, config, db, perturb, "run").both, progress)
 
@@ -241,7 +241,7 @@ def _score(
     """
     check_no_parts(answers, "a file of recorded answers")
     source = rows_of(answers, "answers")
-    entries, functions = given_metrics(metrics)
+    entries, functions = split_metrics(metrics)
     config = RunConfig.of(
         options, metrics=entries, functions=functions, metric_files=paths(metric_files), rubrics=paths(rubrics)
     )
@@ -260,7 +260,7 @@ def _of_answers(
         raise InputError(f"{given} is for bots, and none were given: give `bots`, or leave {given} out.")
     if isinstance(judge, Mapping):
         raise InputError("judge: the settings of a suite were given; without bots, its name is wanted: openai:NAME.")
-    entries, functions = given_metrics(metrics)
+    entries, functions = split_metrics(metrics)
     config = RunConfig.of(
         {"judge": judge or ""}, metrics=entries, functions=functions, rubrics=paths(rubrics), **options
     )

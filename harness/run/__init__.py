@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .engine import Watcher
     from .estimate import CostEstimate, cost_estimate, estimate_blocks, estimate_object, open_run, tokens
     from .evaluation import Evaluation
+    from .imported_run import AnswerFile, import_run
     from .isolation import STOP, DaemonThreads, Interrupts, Stop
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
     from .judging import CONCURRENCY, JudgeUnfit, Judging, open_entailment, open_judging
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .manifest import MOST_DOCUMENTS
     from .progress import watching
     from .queues import AnswerCache, BotQueue, CachedScores, Item, todo_by_row, with_turns_before
-    from .recorded_run import recorded_evaluation
+    from .recorded_run import given_metrics, metric_name, recorded_evaluation
     from .run import Outcome, run_evaluation
     from .run_config import AskOptions, GivenBot, KnowledgeOptions, RunConfig, RunOptions, ScoreMetadata, ScoreOptions
     from .suite_run import (

@@ -749,7 +749,7 @@ def _at(model: ChatModelSettings, url: str) -> ChatModelSettings:
         raise InputError(f"--judge-url: {error.errors()[0]['ctx']['error']}.") from None
 
 
-def given_metrics(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tuple[Function, ...]]:
+def split_metrics(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None, tuple[Function, ...]]:
     """Metrics as a suite has them, and the functions among them, which the catalog does not have."""
     if metrics is None:
         return None, ()

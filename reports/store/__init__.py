@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .judge_cache import JudgeCache
     from .judge_calls import CallRecord, link_cached_calls
     from .leases import Leases, ask_to_stop
+    from .parquet import Parts, write_parts
     from .row_tables import RowTables
     from .run import (
         ANALYSED,
