@@ -102,6 +102,10 @@ def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
     (found,) = find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings
     assert found.details["from_answers"] is False  # no bot was handed two passages, so a search was made
     assert found.details["stolen_places"] == 1
+    other = (contexts[0], Context(expanded.by_id["other.md"].text, "other.md"))
+    rows = (Answer("rag", "q", "14 days", other, 1.0, True, False),)
+    (found,) = find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings
+    assert (found.kind, found.severity) == ("near_duplicate", "low")  # most of it is the same, in no list though
 
 
 def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None:

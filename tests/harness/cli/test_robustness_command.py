@@ -70,7 +70,8 @@ def test_the_latest_run_with_rewordings_is_taken_with_the_run_of_its_bots(tmp_pa
         names = dict(database.execute("SELECT id, name FROM runs"))
     made = json.loads(proctor(tmp_path, "--json").stdout)
     assert (made["run"], made["perturbed_run"]) == (names[base], names[after])
-    for arguments in ([names[base]], [names[after]], [names[base], "--perturbed", names[after]]):
+    given = ["--perturbed", names[after]]
+    for arguments in ([names[base]], [names[after]], given, [names[base], *given]):
         assert json.loads(proctor(tmp_path, *arguments, "--json").stdout) == made
 
 
