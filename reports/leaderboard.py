@@ -19,6 +19,12 @@ from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence,
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
 STACKED = 9  # columns of a terminal that words in a cell of stacked figures take
 MOST_FIRST_WRONG = 6  # numbers of turns in one cell
+# What a question does not ask for is no news where another one does, and the bot still has no value.
+NOT_WANTED = frozenset({
+    Reason.EXPECTED_MISSING, Reason.CONSTRAINTS_MISSING, Reason.ASSERTIONS_MISSING, Reason.EVIDENCE_MISSING,
+    Reason.NUGGETS_MISSING, Reason.EXPECTED_TOOLS_MISSING, Reason.FORBIDDEN_TOOLS_MISSING, Reason.NOT_SIMULATED,
+    Reason.CONVERSATION_MISSING, Reason.GOAL_MISSING, Reason.ROLE_MISSING, Reason.TOPICS_MISSING,
+})  # fmt: skip
 ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 
 
@@ -217,7 +223,7 @@ def is_single(bot: BotSummary, column: MetricColumn) -> bool:
 def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -> Cell:
     metric = bot.metrics[column.name]
     if metric.mean is None:
-        reason = max(metric.reasons, key=lambda name: metric.reasons[name], default="no rows")
+        reason = max(metric.reasons, key=lambda name: (name not in NOT_WANTED, metric.reasons[name]), default="no rows")
         return Cell(f"- {reason}", "dim", wraps=True, stacked=textwrap.wrap(str(reason).replace("_", " "), STACKED))
     style: Style = "good" if best else "dim" if is_single(bot, column) else ""
     mean = Span(figure(metric.mean, column), style)
