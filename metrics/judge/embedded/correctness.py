@@ -61,7 +61,9 @@ _UNITS: Final = {
     for short in (stem(other) for other in others.split())
 }  # fmt: skip
 _GLUED: Final = re.compile(
-    r"(\d+(?:\.\d+)?)(ft|in|[cmk]m|k?g|mg|ml|lbs?|hrs?|mins?|secs?|yrs?)|[a-z]+((?:1\d|20)\d\d)[a-z]*", re.IGNORECASE
+    r"(\d+(?:\.\d+)?)(ft|in|[cmk]m|k?g|mg|ml|lbs?|hrs?|mins?|secs?|yrs?)"
+    r"|(?:in|on|of|by|from|since|until|around)?((?:1\d|20)\d\d)(?:to|and|by|in)?",
+    re.IGNORECASE,
 )
 _ORDINAL: Final = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _ORDINAL_WORDS: Final = {word: number for number, word in ORDINALS.items()}
