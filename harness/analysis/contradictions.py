@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from ...knowledge import Document
 from ...knowledge.documents.statements import SimilarStatements, Statement, facing, statements
-from ...knowledge.documents.versions import family
+from ...knowledge.documents.versions import are_in_series, family
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import HEDGES, Word, Wording, wording
 from ...metrics.tools import Entailment
@@ -211,7 +211,9 @@ class SameMatter:
                 return False
         if self.are_versions(first, second):
             return _heading(first) == _heading(second)
-        return first.document != second.document or _heading(first) == _heading(second)
+        if first.document == second.document:
+            return _heading(first) == _heading(second)
+        return not are_in_series(first.document, second.document)
 
     def are_one(self, first: Statement, second: Statement, found: Disagreement) -> bool:
         """Whether two statements that differ are about one thing."""

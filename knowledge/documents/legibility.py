@@ -28,8 +28,15 @@ _PRIVATE: Final = re.compile("[\ue000-\uf8ff]+")
 _SPACED: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_][ \u00a0]){6,}[^\W\d_](?![^\W_])")
 _HYPHENATED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,40}[-\u00ad\u2010]\n\s*[a-zà-ÿ]{2,}")
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
+# Tags with attributes, those that close, and those of HTML; <file> or <someone at example.org> may be written in prose.
+_TAGS: Final = (
+    "a|abbr|article|aside|b|blockquote|body|br|button|caption|center|code|col|dd|del|div|dl|dt|em|figure|font|footer"
+    "|form|h[1-6]|head|header|hr|html|i|iframe|img|input|label|li|link|main|meta|nav|ol|option|p|pre|script|section"
+    "|select|small|span|strong|style|sub|sup|svg|table|tbody|td|textarea|th|thead|title|tr|tt|u|ul"
+)
 _MARKUP: Final = re.compile(
-    r"</?[a-zA-Z][a-zA-Z0-9:-]{0,30}(?:\s[^<>\n]{0,300})?/?>|&(?:[a-zA-Z]{2,8}|#\d{2,6}|#x[0-9a-fA-F]{2,6});"
+    rf"(?i:<(?:{_TAGS})\s?/?>)|</[a-zA-Z][a-zA-Z0-9:-]{{0,30}}>|<[a-zA-Z][a-zA-Z0-9:-]{{0,30}}\s[^<>\n=]{{1,60}}=[^<>\n]{{0,300}}>"
+    r"|&(?:[a-zA-Z]{2,8}|#\d{2,6}|#x[0-9a-fA-F]{2,6});"
     r"|\{\{[^{}\n]{0,200}\}\}|\[/?[a-z]{1,10}(?:=[^\]\n]{0,100})?\](?!\()"
 )
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{76,}={0,2}")

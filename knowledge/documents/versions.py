@@ -192,6 +192,11 @@ def family(name: str) -> str:
     return " ".join(bare.split())
 
 
+def are_in_series(first: str, second: str) -> bool:
+    """Whether two names are those of one series, such as the notes of releases: each speaks of another thing."""
+    return _SERIES.search(family(first)) is not None and family(first) == family(second)
+
+
 def _without_copy_number(name: str) -> str:
     """The name without the number of a copy: prices (1).md is a copy of prices.md."""
     stem, dot, ending = name.rpartition(".")
@@ -303,7 +308,8 @@ def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tu
         # Many documents of one name are a series, such as minutes or the notes of releases, unless most repeat the one
         # before them.
         repeats = sum(alike >= _ALIKE for *_, alike in pairs)
-        if _SERIES.search(family(group[0].id)) or (len(group) > _FEW and 2 * repeats < len(pairs)):
+        names = family(f"{group[0].title} {group[0].id}")
+        if _SERIES.search(names) or (len(group) > _FEW and 2 * repeats < len(pairs)):
             continue
         for first, second, alike in pairs:
             # Where names or documents say so themselves, it is enough that both speak of the same in other words.

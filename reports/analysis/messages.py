@@ -323,7 +323,7 @@ _OF_GAPS: Final = {
     "answered_anyway": "{count} answered although no document holds the answer.",
 }
 _OF_INSIDE: Final = {
-    "contradiction": "{count} of documents contradict one another.",
+    "contradiction": "{count} in the documents.",
     "stale_duplicate": "{count} of another document.",
 }
 _OF_QUALITY: Final = {
@@ -465,7 +465,7 @@ def _counted(analysis: KnowledgeAnalysis, sentences: dict[str, str]) -> Iterator
 def _number(found: Sequence[Finding], kind: str) -> str:
     """How many things findings of a kind are about, with verb."""
     if kind == "contradiction":
-        return count(len(found), "pair")
+        return f"{count(len(found), 'contradiction')} {'stands' if len(found) == 1 else 'stand'}"
     if kind == "stale_duplicate":
         return "1 document is an older version" if len(found) == 1 else f"{len(found)} documents are older versions"
     number = len({key for one in found for key in one.questions}) or len(found)

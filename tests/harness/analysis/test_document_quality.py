@@ -1,6 +1,7 @@
 """What is wrong inside the documents: found, told in sentences, with its place, and weighed by what it hits."""
 
 import asyncio
+import dataclasses
 import json
 import os
 from collections.abc import Sequence
@@ -174,6 +175,8 @@ def test_the_model_decides_where_there_is_one() -> None:
     model = Model("nothing of the kind")
     assert find_contradictions([first, second], entailment=model).found == ()
     assert len(model.asked) == 2  # one way and the other
+    notes = [dataclasses.replace(one, id=f"notes/changes-{place}.0.md") for place, one in enumerate((first, second))]
+    assert find_contradictions(notes).found == ()  # each of a series speaks of its own release
     (found,) = find_contradictions([first, second], entailment=Model("days")).found
     assert found.probability == pytest.approx(0.9)
 

@@ -65,6 +65,7 @@ def test_words_that_a_scan_made_of_others_are_known_by_the_other_documents() -> 
     assert illegible(scan) == ()  # by itself each of them could be a word
     assert not any(illegible(one, words) for one in others)
     assert "misread" not in {one.defect for one in illegible(names, words)}
+    assert defects("Type git show <commit> <file name>, and write to <list at example.org>. " * 9 + GOOD) == []
     assert illegible(Document("empty.md", ""), words)[0].defect == "tiny"
 
 

@@ -119,7 +119,7 @@ def test_findings_are_counted_with_their_verbs():
     stale = Finding("stale_gold", "high", "It is gone.", "Quote anew.", questions=("a", "b"))
     assert said(document_quality=(pair, pair), gaps=Gaps((stale,))) == [
         "2 questions have stale gold: the evidence is no longer in its document.",
-        "2 pairs of documents contradict one another.",
+        "2 contradictions stand in the documents.",
     ]
 
 
