@@ -244,6 +244,8 @@ def conversation_pass_k(
 ) -> Measured:
     """pass^k: the probability that ``k`` tries of a conversation all go right, the mean over conversations.
 
+    A try goes right where ``conversation_correct`` is 1; where no turn can be graded, as with simulated users, where
+    ``goal_reached`` is, if the run measures that.
     Of a conversation with n repeats of which c are right, C(c, k) / C(n, k) is the unbiased estimate. ``k`` is the
     least number of repeats that a conversation has where it is left at 0; conversations with fewer repeats are left
     out. With 4 repeats of which 3 are right, pass^1 is 0.75, pass^2 is 3/6 and pass^4 is 0. The details have all k.

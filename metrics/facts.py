@@ -198,7 +198,8 @@ class RunFacts(TypedDict, total=False):
     ``judge_latency_ms`` is their mean time, None if there are none. ``judge_replies`` has by judge and call how many
     could not be read, and how many there are. ``confusion`` counts rows by the pair of label and prediction that
     ``row_correct`` has in its details. ``repeated_answers`` has the answers to each question that was asked repeatedly.
-    ``conversation_outcomes`` has for each conversation whether ``conversation_correct`` is 1, in each repeat.
+    ``conversation_outcomes`` has for each conversation whether ``conversation_correct`` is 1, in each repeat; where
+    no turn of it can be graded, whether ``goal_reached`` is.
     """
 
     rows: int

@@ -72,20 +72,28 @@ def conversation_blocks(summary: Summary) -> Iterator[Block]:
     bots = [bot for bot in summary.bots if bot.name in found.bots]
     talked = [found.bots[bot.name] for bot in bots]
     of = f"{count(found.conversations, 'conversation')} of {count(found.turns, 'turn')}, by "
-    yield Sentence((of, quoted(found.metric), ":"))
     rows: list[Row] = []
+    if any(each.share is not None for each in talked):
+        yield Sentence((of, quoted(found.metric), ":"))
+        rows += _turn_rows(talked, column)
+    else:
+        yield Sentence((of, quoted(found.metric), ", which has a value on no turn"))
+    if len({len(each.turns) for each in talked}) > 1 or len({each.mean_turns for each in talked}) > 1:
+        rows.append(["turns", *(f"{each.mean_turns:.1f}" for each in talked)])
+    if rows:
+        yield Table([Column("", "name"), *(Column(_bot_heading(bot), "figures") for bot in bots)], rows)
+    yield BLANK
+
+
+def _turn_rows(talked: Sequence[BotConversations], column: MetricColumn) -> Iterator[Row]:
     for names in dict.fromkeys((turn.first, turn.last) for each in talked for turn in each.turns):
         turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
         sizes = {turn.n_ok for turn in turns if turn is not None and turn.mean is not None}
         name = next(turn.name for turn in turns if turn is not None)
         heading = (name, _number(*sizes)) if len(sizes) == 1 else name
-        rows.append([heading, *(_turn_cell(turn, column, len(sizes) > 1) for turn in turns)])
-    rows.append(["all turns right", *map(_all_right, talked)])
-    rows.append(["first wrong turn", *map(_first_wrong, talked)])
-    if len({len(each.turns) for each in talked}) > 1 or len({each.mean_turns for each in talked}) > 1:
-        rows.append(["turns", *(f"{each.mean_turns:.1f}" for each in talked)])
-    yield Table([Column("", "name"), *(Column(_bot_heading(bot), "figures") for bot in bots)], rows)
-    yield BLANK
+        yield [heading, *(_turn_cell(turn, column, len(sizes) > 1) for turn in turns)]
+    yield ["all turns right", *map(_all_right, talked)]
+    yield ["first wrong turn", *map(_first_wrong, talked)]
 
 
 def _turn_cell(turn: TurnFigure | None, column: MetricColumn, is_counted: bool) -> Words | Cell:

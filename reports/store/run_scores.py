@@ -47,15 +47,17 @@ SELECT run_rows.question_id, answer FROM run_rows JOIN replies ON replies.id = r
 WHERE run_id = :run AND run_rows.bot_id = :bot AND status = 'answered' AND answer IS NOT NULL
 ORDER BY run_rows.question_id"""
 
+# Of a conversation without a turn that can be graded, such as a simulated one, the goal decides.
 CONVERSATIONS = """
-SELECT IIF(questions.conversation = '', questions.key, questions.conversation), value FROM run_metrics
-CROSS JOIN metrics ON metrics.id = run_metrics.metric_id AND metrics.name = 'conversation_correct'
+SELECT IIF(questions.conversation = '', questions.key, questions.conversation),
+    IFNULL(MAX(IIF(name = 'conversation_correct', value, NULL)), MAX(value)) FROM run_metrics
+CROSS JOIN metrics ON metrics.id = run_metrics.metric_id AND name IN ('conversation_correct', 'goal_reached')
 CROSS JOIN run_rows ON run_rows.run_id = run_metrics.run_id
 JOIN questions ON questions.id = run_rows.question_id
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
     AND scores.metric_id = run_metrics.metric_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND value IS NOT NULL
-ORDER BY 1, run_rows.repeat"""
+GROUP BY 1, run_rows.repeat ORDER BY 1, run_rows.repeat"""
 
 BLANKS = "".join(character for character in map(chr, range(0x3001)) if character.isspace())  # as metrics see blanks
 

@@ -184,6 +184,20 @@ def test_the_calls_of_the_user_stand_beside_its_turns_and_in_the_cost_of_the_run
     assert page.count("1 simulated conversation<") + page.count("1 simulated conversation,") >= 2
 
 
+def test_pass_k_of_simulated_users_is_by_the_goal(tmp_path):
+    bot = "import itertools\ncount = itertools.count()\ndef answer(question, history):\n"
+    bot += "    return 'A refund within 14 days.' if next(count) else 'No.'\n"
+    metrics = ["goal_reached", {"conversation_pass_k": {"k": 2}}]
+    suite_with(tmp_path, REFUND | {"script": True, "max_turns": 1}, bot, repeat=4, metrics=metrics)
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # Three of four tries: pass^1 is 3/4, pass^2 is C(3, 2) / C(4, 2).
+    found = lines(tmp_path / "proctor.db", "SELECT value, json_extract(details, '$.pass.1') FROM run_scores")
+    assert found == [(0.5, 0.75)]
+    assert "1 conversation of 1 turn, by correct, which has a value on no turn" in done.stdout
+    assert "all turns right" not in done.stdout
+
+
 def test_repeats_are_simulations_of_their_own_with_intervals_over_them(tmp_path):
     def answer(call):
         said = "\n".join(message["content"] for message in call.body["messages"])
