@@ -100,8 +100,9 @@ def tests_of(file: str) -> list[list[str]]:
     while not any(room.glob("test_*.py")):
         room = room.parent
     files = sorted((ROOT / "tests").rglob("test_*.py"))
-    near = [each for each in files if module in each.read_text("utf-8") or each.stem == f"test_{path.stem}"]
-    near.sort(key=lambda each: each.stem != f"test_{path.stem}")
+    its = f"test_{path.stem}"
+    near = [each for each in files if module in each.read_text("utf-8") or each.stem in (its, f"{its}_command")]
+    near.sort(key=lambda each: each.stem not in (its, f"{its}_command"))
     nearby = [each for each in files if each.parent == room and each not in near]
     return [[str(each.relative_to(ROOT)) for each in part] for part in (near, nearby) if part]
 
