@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 
 import numpy as np
 import pytest
@@ -89,8 +90,14 @@ def test_with_few_bots_no_question_is_told_so():
 
 def test_p_values_by_draws_are_near_those_by_all_orders():
     right = turned_set(bots=8)
-    line = int(np.argmax(right.std(axis=1)))
-    drawn = reversal_p_values(right, [line])[0]
-    again = reversal_p_values(right, [line])[0]
-    assert drawn == again
-    assert 0 < drawn <= 1
+    lines = np.argsort(right.std(axis=1))[-3:]
+    drawn = reversal_p_values(right, lines)
+    orders = np.array(list(itertools.permutations(range(8))))
+    for line, p_value in zip(lines, drawn, strict=True):
+        rest = np.delete(right, line, axis=0).mean(axis=0)
+        exact = np.mean(right[line][orders] @ rest <= right[line] @ rest + 1e-9)
+        assert p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+    assert drawn.tolist() == reversal_p_values(right, lines).tolist()
+    ordered = np.tile(np.arange(9.0), (30, 1))
+    ordered[7] = ordered[7, ::-1]  # one order of 362,880 is as far turned, which none of the draws is
+    assert reversal_p_values(ordered, [7])[0] == pytest.approx(1 / 20_001)

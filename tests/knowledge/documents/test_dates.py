@@ -166,6 +166,15 @@ def test_names_tell_versions_that_were_rewritten(old: str, new: str) -> None:
     assert [(one.older, one.newer) for one in find_versions(documents, CopyFinder(documents).find())] == [(old, new)]
 
 
+def test_short_words_say_what_a_rewritten_text_is_about() -> None:
+    old, new = (
+        "The lock of a hire bike is in the left box. Pay a fine if lost.",
+        "Lost a lock? A fine of five. Hire bike.",
+    )
+    assert versions(Document("r-v1.md", old), Document("r-v2.md", new)) == [("r-v1.md", "r-v2.md")]
+    assert versions(Document("r-v1.md", old), Document("r-v2.md", "Dogs may come in. Each room has a sink.")) == []
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
