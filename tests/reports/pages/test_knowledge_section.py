@@ -350,6 +350,6 @@ def test_a_finding_of_one_question_says_what_was_asked() -> None:
     assert '<bdi class="quiet">How much is it?</bdi>' in knowledge_section(full_analysis())
 
 
-@pytest.mark.parametrize("name", ["evidence_recall", "caused", "discrimination", "only here"])
+@pytest.mark.parametrize("name", ["evidence_recall", "failures", "discrimination", "only here"])
 def test_every_figure_has_a_meaning(name: str) -> None:
     assert f"<dt>{name}</dt>" in knowledge_section(full_analysis())
