@@ -17,7 +17,6 @@ from weakref import WeakSet
 
 from .. import InputError
 from ..knowledge import Document, Message, existing, unreadable
-from ..knowledge.questions.draft_rules import POINTING
 from .bot import Checkable, Context, Identity, KnowledgeDigests, Reply, Usage
 from .chat.extractive import EMPTY_WORDS
 from .chat.limits import SingleFlight
@@ -178,6 +177,8 @@ def standalone(question: str, history: Sequence[Message]) -> str:
 
 def leans_on_earlier(text: str) -> bool:
     """Whether a text needs what was said before it to be understood."""
+    from ..knowledge.questions.draft_rules import POINTING  # long expressions, which few runs need
+
     text = _BEING.sub(" ", text.strip())
     if POINTING.search(text) or _GOING_BACK.search(text) or _GOING_ON.match(text):
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import keyword
 import sys
@@ -193,6 +194,9 @@ def main() -> None:
     from .console import forgive
 
     forgive()
+    gc.set_threshold(
+        100_000, 20, 20
+    )  # to look through what is being imported took a tenth of the way to the first call
     try:
         app(prog_name="proctor")
     except KeyboardInterrupt:

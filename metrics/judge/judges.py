@@ -1,8 +1,9 @@
-"""Judges: a language model asked by prompts, and once more where a reply can't be read; and several as one."""
+"""Judges: a language model asked by prompts, and again where a reply can't be read; and several as one."""
 
 import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic
 
 from ..score import JudgeUnavailable, NotApplicable, Unreadable
@@ -14,6 +15,7 @@ from .replies import bare_reply
 _ECHOED = 4_000  # characters of an unreadable reply that the model is shown again
 _QUOTED = 200  # characters of it in a message
 _CUT_OFF = "length"
+_REPAIRS = 2  # of a judge whose replies can't be read one time in five, one in 125 calls is lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class PromptedJudge:
         return False
 
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
-        """The model's answer, after one repair if needed; see ``metrics.tools.Judge``."""
+        """The model's answer, after up to two repairs if needed; see ``metrics.tools.Judge``."""
         request = render(call, vote, votes)
         readings: dict[JudgeReply, Reading[Answer]] = {}  # the model's cache reads a new reply, too
 
@@ -50,18 +52,24 @@ class PromptedJudge:
     async def _repaired(
         self, call: JudgeCall[Answer], request: JudgeRequest, reply: JudgeReply, first: Reading[Answer]
     ) -> Answer:
-        """Ask again, and complete what was read of the first reply with what is read of the second."""
-        repair = replace(request, exchange=((_echo(reply), f"{first.problem} Reply again. {call.reminder()}"),))
-        try:
-            reply = await self.model.complete(repair, lambda given: _completed(call, first, _read(call, given)).problem)
-        except JudgeUnavailable:
-            if first.answer is None:
-                raise
-            return first.answer
-        both = _completed(call, first, _read(call, reply))
-        if both.answer is None:
-            raise Unreadable(_complaint(call, reply, both.problem))
-        return both.answer
+        """Ask again, twice at most, and complete what was read of the first reply with what is read of others."""
+        known, exchange = first, list[tuple[str, str]]()
+        for _ in range(_REPAIRS):
+            exchange.append((_echo(reply), f"{known.problem} Reply again. {call.reminder()}"))
+            try:
+                reply = await self.model.complete(
+                    replace(request, exchange=tuple(exchange)), partial(_problem, call, known)
+                )
+            except JudgeUnavailable:
+                if known.answer is None:
+                    raise
+                return known.answer
+            known = _completed(call, known, _read(call, reply))
+            if known.answer is not None and not known.problem:
+                return known.answer
+        if known.answer is None:
+            raise Unreadable(_complaint(call, reply, known.problem))
+        return known.answer
 
 
 def _read(call: JudgeCall[Answer], reply: JudgeReply) -> Reading[Answer]:
@@ -86,6 +94,11 @@ def _completed(call: JudgeCall[Answer], first: Reading[Answer], second: Reading[
     return Reading(answer, second.problem if call.missing(answer) else "")
 
 
+def _problem(call: JudgeCall[Answer], known: Reading[Answer], reply: JudgeReply) -> str:
+    """What is wrong with both, blank when nothing is missing any more."""
+    return _completed(call, known, _read(call, reply)).problem
+
+
 def _echo(reply: JudgeReply) -> str:
     """A reply as the model is shown it again; servers refuse an empty one."""
     return harmless(bare_reply(reply.text or "")[:_ECHOED]) or "(no reply)"
@@ -96,7 +109,7 @@ def _complaint(call: JudgeCall[Answer], reply: JudgeReply, problem: str) -> str:
     advice = " Raise max_tokens of the judge's model." if cut_off else ""
     ended = f" It ended with {reply.finish_reason!r}." if reply.finish_reason not in {"", "stop", _CUT_OFF} else ""
     begins = f" It begins: {reply.text.strip()[:_QUOTED]!r}." if reply.text and reply.text.strip() else ""
-    unread = f"The judge's reply to {call.title()} can't be read, nor could one before it"
+    unread = f"The judge's reply to {call.title()} can't be read, nor could those before it"
     return f"{unread}: {problem}{advice}{ended}{begins}"
 
 

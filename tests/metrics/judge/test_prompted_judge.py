@@ -15,7 +15,7 @@ COMPARE = CompareClaims("E", "A", ("one", "two"), ("e",))
 
 
 def ask(call, *replies, **votes):
-    model = ScriptedModel(list(replies))
+    model = ScriptedModel([*replies, replies[-1]])  # who said it twice says it again
     return asyncio.run(PromptedJudge(model).ask(call, **votes)), model
 
 
@@ -61,11 +61,22 @@ def test_an_unreadable_reply_is_repaired_once():
     assert model.problems[1] == ""
 
 
-def test_a_second_unreadable_reply_is_a_parse_failure():
-    model = ScriptedModel(["no", "Still no."])
+def test_a_second_repair_shows_both_replies_and_what_was_wrong():
+    answer, model = ask(CLAIMS, "One.", '{"claims": "One."}', '{"claims": ["One."]}')
+    assert answer == ("One.",)
+    assert len(model.requests) == 3
+    (first, no_object), (second, no_list) = model.requests[2].exchange
+    assert (first, second) == ("One.", '{"claims": "One."}')
+    assert "no JSON object" in no_object
+    assert "a list" in no_list
+    assert model.problems[2] == ""
+
+
+def test_a_third_unreadable_reply_is_a_parse_failure():
+    model = ScriptedModel(["no", "Nor this.", "Still no."])
     with pytest.raises(Unreadable, match=r"answer_claims can't be read.*no JSON object.*'Still no\.'"):
         asyncio.run(PromptedJudge(model).ask(CLAIMS))
-    assert len(model.requests) == 2
+    assert len(model.requests) == 3
 
 
 @pytest.mark.parametrize("nothing", [None, "", "  \n"])
