@@ -76,6 +76,7 @@ def test_writing_without_blanks_is_refused(perturb: Perturb, text: str) -> None:
         ("DO YOU MIND MODIFYING IT?", {"DO YOU MIND ALTERING IT?", "DO YOU MIND CHANGING IT?"}),
         ("An apartment, now", {"A flat, now"}),
         ("How often may I call?", {"How frequently may I call?"}),
+        ("Bicycles are here", {"Bikes are here"}),
         ("The parcel arrives when?", {"The package arrives when?"}),
     ],
 )  # fmt: skip
