@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ... import InputError
 from ...bots import RagSettings
+from ...knowledge import simulation_of
 from ...reports import count, find_run, named
 from ...reports.analysis import AnalysedQuestion, KnowledgeAnalysis, known_before_answers, store_analysis
 from ...reports.compare import run_tables
@@ -266,7 +267,7 @@ class _Analysing:
             self._parts(corpus, answers)
             if measuring is not None or against is not None:
                 self._store(corpus)
-                self.show(self.known)
+                self.show(self._as_known(corpus, ()))
             if against is not None:
                 self._know(document_changes=self._document_changes(replace(against, corpus=corpus), answers))
             if measuring is not None:
@@ -416,7 +417,9 @@ class _Analysing:
     def _manifest(self, corpus: CorpusIndex, warnings: tuple[str, ...]) -> dict[str, object]:
         """What the analysis rests on; no secrets."""
         documents = {document.id: document.fingerprint for document in corpus.documents[:MOST_DOCUMENTS]}
+        simulated = sum(simulation_of(each) is not None for each in corpus.questions)
         effective = {
+            "questions": {"count": len(corpus.questions) - simulated, "simulated_conversations": simulated},
             "suite_file": corpus.loaded.path.name,
             "suite_hash": corpus.loaded.text_hash,
             "analysis": self.settings.model_dump(mode="json"),

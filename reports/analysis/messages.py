@@ -10,6 +10,8 @@ from typing import Final
 from ..compare.scores import Estimate
 from ..leaderboard import count
 from ..statistics.paired import Difference
+from ..summary import asked_in_words
+from ..text import mapping_in
 from .findings import (
     AblatedAnswer,
     Ablations,
@@ -119,15 +121,16 @@ def about(analysis: KnowledgeAnalysis) -> str:
     }
     parts = [f"{kinds[kind]} {words}" for kind, words in phrases.items() if kinds[kind]]  # type: ignore[index]
     documents = len(analysis.documents) or _documents(analysis)
-    whole = f"{count(documents, 'document')}, {count(len(analysis.questions), 'question')}"
+    settings = mapping_in(analysis.manifest.get("settings"))
+    simulated = int(mapping_in(settings.get("questions")).get("simulated_conversations", 0))
+    asked = asked_in_words(len(analysis.questions) - simulated, simulated)
+    whole = f"{count(documents, 'document')}, {asked}"
     return whole + (f": {', '.join(parts)}" if parts else "")
 
 
 def _documents(analysis: KnowledgeAnalysis) -> int:
     """As many as were read, where no cards were wanted."""
-    settings = analysis.manifest.get("settings")
-    documents = settings.get("documents") if isinstance(settings, dict) else None
-    found = documents.get("count") if isinstance(documents, dict) else None
+    found = mapping_in(mapping_in(analysis.manifest.get("settings")).get("documents")).get("count")
     return found if isinstance(found, int) else 0
 
 
