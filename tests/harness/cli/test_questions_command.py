@@ -185,7 +185,8 @@ def test_the_suite_s_judge_writes_and_calls_are_bounded_by_what_is_wanted(tmp_pa
         model = {"model": "openai:test-model", "base_url": server.url}
         with_suite(tmp_path, models={"big": model}, judge="big")
         run(tmp_path, "draft", "suite.yaml", "--count", 1)
-        assert len(server.calls) == 1
+        (call,) = server.calls
+        assert "number of questions: at most 3." in str(call.body["messages"])
         assert (
             json.loads(run(tmp_path, "draft", "suite.yaml", "--judge", "embedded", "--json").stdout)["by"] == "offline"
         )
