@@ -620,10 +620,12 @@ def dataset_quality(
     found += self_answered(corpus.questions)
     say("Comparing expected answers with their evidence")
     against = contradicted_answers(corpus)
-    found += [*against, *unconfirmed_answers(corpus, {question for one in against for question in one.questions})]
+    warnings: list[str] = []
+    doubted = {question for one in against for question in one.questions}
+    found += [*against, *unconfirmed_answers(corpus, doubted, say, warnings.append)]
     if answers is None:
         unanswered = "No answers were looked at: label errors, item analysis and a smaller set need the answers."
-        return DatasetQuality(_ordered(found), warnings=(unanswered,))
+        return DatasetQuality(_ordered(found), warnings=(*warnings, unanswered))
     say("Comparing the bots' answers, and looking for a smaller set of questions")
     marks = marks_of(corpus.questions, answers, corpus.gold)
     if len(marks.bots) > 1:
@@ -635,7 +637,7 @@ def dataset_quality(
         questions=each,
         subset=chosen.subset,
         metric=marks.column.name,
-        warnings=(*_label_doubts(marks), *_missing_values(marks), *chosen.warnings),
+        warnings=(*warnings, *_label_doubts(marks), *_missing_values(marks), *chosen.warnings),
     )
 
 

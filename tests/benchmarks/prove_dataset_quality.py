@@ -222,8 +222,8 @@ USUAL_SHARE = 0.1  # share of wrong expected answers at which a precision is wor
 def wrong_in_other_words(embedder: BatchingEmbedder) -> None:
     """Expected answers that are wrong in words of their own, written before any was tried, and others as they are.
 
-    The threshold was chosen on other questions of sample, xquad_en, clapnq and mtrag_un, none of pubmedqa. Its evidence
-    lacks the conclusions that its answers are.
+    The threshold was chosen on the first half of them, by a hash of their ids, none of them of pubmedqa: its evidence
+    lacks the conclusions that its answers are. The other half is what is claimed.
     """
     print("Expected answers wrong in other words (goal: .8 found at a precision of .9)")
     sample = index_corpus(load_suite(sample_suite()), {})
@@ -233,8 +233,8 @@ def wrong_in_other_words(embedder: BatchingEmbedder) -> None:
         finder = EvidenceFinder(documents)
         planted = [one for one in questions if one.id in WRONG]
         rest = [one for one in questions if one.id not in WRONG]
-        plain = random.Random(0).sample(rest, min(len(rest), 150))
-        wrong = [dataclasses.replace(one, expected=(WRONG[one.id],)) for one in planted]
+        plain = [one for one in rest if is_of_second_half(one.id)]
+        wrong = [dataclasses.replace(one, expected=(WRONG[one.id],)) for one in planted if is_of_second_half(one.id)]
         shares = []
         for chosen in (wrong, plain):
             gold = {question.id: gold_by_evidence(question, finder) for question in chosen}
@@ -252,6 +252,11 @@ def wrong_in_other_words(embedder: BatchingEmbedder) -> None:
             f"  {name}: {right} of {all_wrong} found ({by_words} by words alone), {false} of {all_plain} as they are; "
             f"precision where {USUAL_SHARE:.0%} are wrong {likely:.2f}"
         )
+
+
+def is_of_second_half(key: str) -> bool:
+    """Whether nothing was chosen on this question."""
+    return hashlib.sha256(key.encode()).digest()[0] % 2 == 1
 
 
 def another_number(text: str, chance: random.Random) -> str:

@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from bare_questions import ask, corpus
 from proctor.harness.analysis.corpus import QuestionGold
@@ -97,7 +99,26 @@ def test_what_the_evidence_does_not_confirm():
     ]
     (one,) = unconfirmed_answers(corpus(questions, GUIDE), {"doubted"})
     assert (one.kind, one.severity, one.questions) == ("unconfirmed_answer", "medium", ("wrong",))
-    assert one.details["probability"] < 0.35
+    assert one.details["probability"] < 0.5
     assert set(one.details["nearest"]) <= {RETURNS, FOUNDED, SIZE, "A collection costs 35 euros for a bicycle."}
     assert "guide.md" in one.what
     assert "Wales" in one.what
+    said: list[str] = []
+    again = [dataclasses.replace(questions[0], id=f"wrong-{place}") for place in range(5)]
+    assert len(unconfirmed_answers(corpus(again, GUIDE), (), said.append, said.append, 2)) == 2
+    assert said == [
+        "Of 5 expected answers that are not in the words of their evidence, 2 drawn by chance were compared with it by "
+        "the support model; of the others nothing is said.",
+        "Reading the evidence of 2 expected answers in other words than theirs",
+    ]
+
+
+def test_answers_that_are_hardly_ever_confirmed_are_concluded_rather_than_wrong():
+    said: list[str] = []
+    questions = [ask(f"q{place}", "Who founded it?", "Some miners from Wales.", quote=FOUNDED) for place in range(11)]
+    found = unconfirmed_answers(corpus(questions, GUIDE), (), warn=said.append)
+    assert len(found) == 11 and {one.severity for one in found} == {"low"}
+    assert said == [
+        "11 of 11 expected answers are not confirmed by their evidence. So many say that answers are concluded from it "
+        "and not stated there, rather than wrong."
+    ]
