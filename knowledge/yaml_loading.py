@@ -86,7 +86,10 @@ def _from_events(text: str) -> "Node | None":
     while parser.check_event():
         event: Any = parser.get_event()
         match event:
-            case ScalarEvent(tag=None, value=value, implicit=implicit):
+            # an item of a list that is not there is left to the other: it has another line
+            case ScalarEvent(tag=None, value=value, implicit=implicit) if (
+                value or event.style or opened[-1][1] is not None
+            ):
                 key = (value, implicit)
                 tag = tags.get(key) or tags.setdefault(key, resolve(ScalarNode, value, implicit))
                 made: Any = ScalarNode(tag, value, event.start_mark, event.end_mark, style=event.style or None)
@@ -120,8 +123,6 @@ def _place(
         anchors[anchor], made.anchor = made, anchor
     there, key, _ = opened[-1]
     if key is None:
-        if made.value == "" and made.style is None:  # an item that is not there: its line is another
-            raise _Other
         there.append(made)
     elif key:
         there.append((key.pop(), made))
