@@ -70,6 +70,7 @@ EXIT_CODES = {
     "proctor models fetch": 1,  # no network
     "proctor score recorded.jsonl --metrics toxicity_labels": 2,  # no such folder
     "proctor gate": 0,
+    "proctor knowledge --show": 2,  # no analysis was made in this folder; test_knowledge shows one
 }
 BOTS = "bots:\n  dense: {type: rag}\n  hybrid: {type: rag, retriever: hybrid}\n"
 # Files of other tools, by what they are called in the documentation.

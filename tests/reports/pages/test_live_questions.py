@@ -125,6 +125,7 @@ def test_the_chosen_pair_stays_while_both_runs_grow(shown: Shown, served_from: t
     shown.wait(f"{DRAWN} === 9 && {HEADS.replace('return ', '')}.join() === {','.join(first)!r}")
     shown.run("history.back()")
     shown.wait(f"return {HEADS.replace('return ', '')}.join() === {','.join(second)!r}")
+    shown.wait(DETAIL)  # nothing is asked of the server when it goes
 
 
 def choose_pair(shown: Shown, number: int) -> None:

@@ -80,7 +80,7 @@ def test_everything_that_decides_a_run_is_in_it(found):
     text = Read(section(found)).text
     for words in (
         "proctor run 'my suites/suite.yaml' --db runs.db", "pip install torch==2.13.0 numpy==2.4.6", "Seed 42",
-        "0.1.0, Python 3.11.7", "Linux 6.1 x86_64, 2 cores", "suite.yaml " + "ab" * 32, "1,097 " + "cd" * 32,
+        "0.1.0, Python 3.11.7", "Linux 6.1 x86_64, 2 cores", "suite.yaml " + "ab" * 32, "1,097 questions " + "cd" * 32,
         "Repeats 2", "MY_KEY, HTTP_KEY", "1,200 documents, combined hash " + "ef" * 32, "a.md " + "01" * 32,
         "And 1,198 more documents.", "openai:judge", "3 votes a verdict", "temperature: 0", "mini@1",
         "bleu : no expected answers", "the knowledge has two files of one name", found.run.summary.run,
