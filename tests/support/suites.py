@@ -50,7 +50,7 @@ def write_suite(folder: Path, bot: str, questions: Sequence[dict] | int = 5, **s
 def proctor(*arguments: object, folder: Path, **changes: object) -> subprocess.CompletedProcess[str]:
     """Run the program to its end."""
     return subprocess.run(
-        [*PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120, **changes
+        [*PROGRAM, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300, **changes
     )
 
 
