@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from proctor.knowledge.models.encoder import Embedded, PackagedEncoder
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -20,6 +21,10 @@ _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_
 _UNTESTED = {"PROCTOR_JUDGE_SELF_TEST": "off"}  # tests count a judge's calls; those of the self-test turn it on
 _EMBEDDED: dict[tuple[str, str], tuple[Any, Any]] = {}  # by model and text: the vector, and whether it was cut
 _UNSEEN = {"BROWSER": "true"}  # the program that does nothing: no test opens a window
+
+# On a busy machine an example takes as long as it takes: time decides no test.
+settings.register_profile("proctor", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("proctor")
 
 
 @pytest.fixture(scope="session", autouse=True)

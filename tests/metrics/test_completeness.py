@@ -64,7 +64,7 @@ points = st.lists(st.tuples(*[st.integers(-5, 5)] * 3), min_size=2, max_size=8, 
 
 
 @given(points, points)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_properties(source: list[tuple[int, ...]], summary: list[tuple[int, ...]]) -> None:
     first, second = np.array(source, dtype=float), np.array(summary, dtype=float)
     value = completeness(first, second)

@@ -106,7 +106,7 @@ def rows(draw: st.DrawFn) -> JudgedRow:
 
 
 @given(rows())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_holds_for_any_verdicts(row: JudgedRow) -> None:
     found = scores(OURS, row.facts)
     for name, one in found.items():

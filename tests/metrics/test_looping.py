@@ -82,13 +82,13 @@ repeated = st.builds(lambda a, b, c, times: a + b * times + c, letters, letters,
 
 
 @given(repeated)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_the_longest_repeat_is_that_of_a_quadratic_search(text: str) -> None:
     assert longest_repeat(text) == naive(text)
 
 
 @given(repeated, st.integers(0, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_way_of_long_texts_gives_the_same(text: str, at: int) -> None:
     # characters that stand once keep the text long, and can't be part of anything repeated
     unique = "".join(chr(0x4E00 + number) for number in range(800))
@@ -114,7 +114,7 @@ def test_the_evidence_is_kept_short_and_a_cut_is_noted() -> None:
 
 
 @given(st.text(min_size=1, max_size=200).filter(str.strip))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_values_stay_in_their_ranges(answer: str) -> None:
     for score in scores(answer).values():
         assert score.value is None or 0 <= score.value <= 1, score

@@ -113,7 +113,7 @@ def test_rouge_cannot_read_other_scripts() -> None:
 
 
 @given(words, words)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_cumulative_bleu_is_the_geometric_mean_of_the_orders(first: list[str], second: list[str]) -> None:
     counted = clipped_matches(first, second)
     if min(len(first), len(second)) < 4:
@@ -123,7 +123,7 @@ def test_cumulative_bleu_is_the_geometric_mean_of_the_orders(first: list[str], s
 
 
 @given(words, words)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_subsequence_is_as_long_as_the_table_says(first: list[str], second: list[str]) -> None:
     table = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for i, one in enumerate(first):
@@ -133,7 +133,7 @@ def test_the_subsequence_is_as_long_as_the_table_says(first: list[str], second: 
 
 
 @given(words, words)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_rouge_swaps_precision_and_recall_with_its_sides(first: list[str], second: list[str]) -> None:
     if not first or not second:
         return

@@ -30,7 +30,7 @@ PATTERNS = st.recursive(
 TEXTS = st.text(alphabet="ab1é \n\t\x0b\x1c.{}Kk\u212aA_²\u0301\u0e33\ud800", max_size=6)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(PATTERNS, st.sampled_from(["", "", "(?i)", "(?m)", "(?s)", "(?a)"]), TEXTS)
 @example("a$", "", "a\n")
 @example(r"\s", "", "\x1c")

@@ -395,7 +395,7 @@ rows = st.fixed_dictionaries({"question": texts, "answer": texts, "expected": te
 
 
 @given(rows)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_there_is_a_value_exactly_when_the_status_is_ok(row: Facts) -> None:
     plan = BUILTIN.plan([*LEXICAL, "faq_similarity", "latency_ms", "cost"])
     for score, one in zip(plan.score_now(row), plan.metrics, strict=True):
@@ -406,7 +406,7 @@ def test_there_is_a_value_exactly_when_the_status_is_ok(row: Facts) -> None:
 
 
 @given(st.lists(rows, max_size=5), st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_neither_the_order_of_rows_nor_the_company_of_metrics_matters(
     batch: list[Facts], picker: random.Random
 ) -> None:

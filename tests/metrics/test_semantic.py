@@ -152,7 +152,7 @@ sentence = st.sampled_from(
 
 
 @given(st.lists(sentence, min_size=1, max_size=4), st.lists(sentence, min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_bounds_between_metrics(answer: list[str], contexts: list[str]) -> None:
     facts: Facts = {"question": "Where is it?", "answer": " ".join(answer), "contexts": contexts}
     found = scores(facts, StubEmbedder())

@@ -175,7 +175,7 @@ def test_most_drawn_sentences_need_no_nltk() -> None:
     assert sum(_tokens_by_piece(sentence) is not None for sentence in drawn) > 1_000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=60))
 def test_tokens_are_nltks_on_any_text(text: str) -> None:
     assert word_tokens(text) == nltk_tokenizer.tokenize(text)
@@ -191,13 +191,13 @@ def test_stems_are_nltks_on_drawn_words() -> None:
     assert [word for word in drawn if stem(word) != nltk_stemmer.stem(word)] == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(alphabet="abcdeilnosty09", max_size=14))
 def test_stems_are_nltks_on_any_word(word: str) -> None:
     assert stem(word) == nltk_stemmer.stem(word)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_rouge_tokens_are_those_of_rouge_score(text: str) -> None:
     assert rouge_tokens(text) == rouge_tokenize(text, nltk_stemmer)

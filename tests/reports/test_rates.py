@@ -95,7 +95,7 @@ def test_without_a_row_that_counts_there_is_no_rate(tmp_path):
     assert set(view.values()) == {None}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from([*OUTCOMES, "bot error", "not applicable"]), min_size=1, max_size=12))
 def test_passes_failures_and_parse_failures_are_one(outcomes):
     with tempfile.TemporaryDirectory() as folder:

@@ -217,7 +217,7 @@ def test_the_ends_of_its_range_are_thresholds_of_a_metric(threshold):
     assert chosen(["latency_ms"], {"latency_ms": 60_000}).thresholds == {"latency_ms": 60_000}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(names(builtin_catalog())), unique=True))
 def test_whatever_is_named_each_evaluator_is_of_the_run_and_each_metric_in_one(wanted):
     meant = [(evaluator.id, name) for name in wanted for evaluator in named(name, builtin_catalog())]

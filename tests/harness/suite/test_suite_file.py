@@ -290,7 +290,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.one_of(st.lists(st.sampled_from(PIECES), max_size=25).map("".join), st.text(max_size=40)))
 def test_whatever_stands_in_the_file_it_is_loaded_or_refused_in_our_words(folder: Path, text: str) -> None:
     path = written(folder, text.encode("utf-8", "replace"))

@@ -120,7 +120,7 @@ questions = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(asked=st.lists(questions, min_size=1, max_size=4), ending=st.sampled_from((".json", ".jsonl", ".csv")))
 def test_what_both_know_survives_a_round_trip(tmp_path_factory: Any, asked: list[dict[str, Any]], ending: str) -> None:
     path = tmp_path_factory.mktemp("round") / f"samples{ending}"

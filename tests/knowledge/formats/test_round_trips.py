@@ -112,7 +112,7 @@ def known_of(back, known):
 
 
 @pytest.mark.parametrize(("name", "ending"), ENDINGS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_nothing_that_both_sides_know_is_lost_and_the_rest_is_named(name, ending, data):
     rows = prepared(name, ending, data.draw(st.lists(ROW, min_size=1, max_size=4)))
@@ -129,7 +129,7 @@ def test_nothing_that_both_sides_know_is_lost_and_the_rest_is_named(name, ending
         assert "accepted answers after the first are" in lost
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(corpus=st.dictionaries(TEXT, st.tuples(TEXT, TEXT), min_size=1, max_size=4), data=st.data())
 def test_a_corpus_with_queries_and_judgements_is_the_same(corpus, data):
     documents = [Document(name, text, title) for name, (text, title) in corpus.items()]
@@ -154,7 +154,7 @@ TURNS = st.lists(st.tuples(TEXT, TEXT), min_size=2, max_size=4)
 
 
 @pytest.mark.parametrize(("name", "ending"), [("proctor", ".jsonl"), ("ragas", ".jsonl"), ("deepeval", ".json")])
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(talks=st.lists(TURNS, min_size=1, max_size=3))
 def test_conversations_stay_conversations(name, ending, talks):
     rows = [

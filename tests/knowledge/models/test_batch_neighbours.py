@@ -56,7 +56,7 @@ def opened(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=6))
 def test_company_does_not_matter(opened, kind, texts):
     model = opened[kind]

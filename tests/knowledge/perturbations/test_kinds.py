@@ -35,7 +35,7 @@ def try_out(kind: Kind, text: str, share: float, seed: int = 0) -> Perturbed | N
 
 
 @pytest.mark.parametrize("kind", OFFLINE, ids=lambda kind: kind.name)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts, share=shares, seed=st.integers(0, 5))
 def test_a_kind_changes_a_text_or_refuses_it(kind: Kind, text: str, share: float, seed: int) -> None:
     found = try_out(kind, text, share, seed)
@@ -46,7 +46,7 @@ def test_a_kind_changes_a_text_or_refuses_it(kind: Kind, text: str, share: float
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OFFLINE if kind.graded], ids=lambda kind: kind.name)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts, share=shares)
 def test_the_share_that_is_changed_is_the_one_wanted(kind: Kind, text: str, share: float) -> None:
     found = try_out(kind, text, share)
@@ -56,7 +56,7 @@ def test_the_share_that_is_changed_is_the_one_wanted(kind: Kind, text: str, shar
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OFFLINE if not kind.graded], ids=lambda kind: kind.name)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts)
 def test_kinds_without_degrees_change_one_place(kind: Kind, text: str) -> None:
     found = try_out(kind, text, 1.0)
@@ -64,7 +64,7 @@ def test_kinds_without_degrees_change_one_place(kind: Kind, text: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in OFFLINE if kind.must == "same"], ids=lambda kind: kind.name)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts, share=shares)
 def test_the_digits_of_a_question_stay_where_the_answer_must_be_the_same(kind: Kind, text: str, share: float) -> None:
     found = try_out(kind, text, share)
@@ -74,7 +74,7 @@ def test_the_digits_of_a_question_stay_where_the_answer_must_be_the_same(kind: K
 
 
 @pytest.mark.parametrize("kind", CHARACTER, ids=lambda kind: kind.name)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts)
 def test_blanks_and_marks_of_other_letters_stay(kind: Kind, text: str) -> None:
     found = try_out(kind, text, 1.0)
@@ -136,7 +136,7 @@ def test_what_must_happen_is_what_the_issue_says() -> None:
     assert {kind.name for kind in KINDS.values() if not kind.offline} == {"paraphrase", "misinformation"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts)
 def test_letters_are_of_words_that_may_change(text: str) -> None:
     free = {place for word in words(text) if not word.fixed for place in range(word.start, word.end)}
@@ -144,7 +144,7 @@ def test_letters_are_of_words_that_may_change(text: str) -> None:
     assert all(text[place].isalpha() for place in letters(text))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(text=texts)
 def test_words_stand_where_they_say(text: str) -> None:
     for word in words(text):

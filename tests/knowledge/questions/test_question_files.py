@@ -732,7 +732,7 @@ def test_rows_of_many_shapes_are_read(tmp_path: Path) -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(str.strip)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=st.lists(st.tuples(texts, st.lists(texts, max_size=3)), min_size=1, max_size=6))
 def test_what_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, list[str]]]

@@ -46,7 +46,7 @@ def written(folder: Path, made: list[Question], suffix: str) -> Path:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(made=st.lists(questions(), min_size=1, max_size=3))
 def test_what_is_written_reads_back_the_same(suffix: str, made: list[Question], tmp_path: Path) -> None:
     assert list(open_questions(written(tmp_path, made, suffix))) == made

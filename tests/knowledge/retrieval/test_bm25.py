@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from proctor.knowledge.documents.document import Passage
 from proctor.knowledge.retrieval.search import K1, B, Bm25Index, words
@@ -30,7 +30,6 @@ def by_formula(passages: list[list[str]], asked: list[str]) -> list[float]:
     return scores
 
 
-@settings(deadline=None)
 @given(passages=PASSAGES, asked=st.lists(st.sampled_from("abcde"), min_size=1, max_size=4))
 def test_scores_are_those_of_the_formula(passages, asked):
     found = index_of(*map(" ".join, passages)).search(" ".join(asked), len(passages))

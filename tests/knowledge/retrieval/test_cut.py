@@ -20,7 +20,7 @@ mixed = st.lists(pieces | st.text(max_size=30), max_size=80).map("".join)
 repeated = st.tuples(mixed, st.integers(1, 30)).map(lambda parts: parts[0] * parts[1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=mixed | repeated, size=st.integers(20, 120), share=st.floats(0, 0.99))
 @example(text="a" * 2_000, size=60, share=0.5)
 @example(text="same line\n" * 300, size=50, share=0.4)

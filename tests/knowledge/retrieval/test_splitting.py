@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge.documents.document import Document
@@ -30,7 +30,6 @@ TEXTS = st.text(st.sampled_from("ab. \n#?!`-\U0001f6b2\u00e9\ud800\u3002"), max_
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS)
-@settings(deadline=None)
 @given(text=TEXTS, size=st.integers(20, 60), overlap=st.integers(0, 19))
 def test_passages_are_pieces_of_the_text_that_hold_all_of_it(splitter, text, size, overlap):
     passages = Splitting(splitter, size, overlap).cut(Document("a.md", text))

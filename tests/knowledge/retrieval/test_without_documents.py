@@ -28,7 +28,7 @@ def asked(search: PassageSearch, question: str, k: int, without: Collection[str]
     return search.find(question, vector if search.needs_vector else None, k, without)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts=CORPORA, question=QUESTIONS, gone=st.sets(st.integers(0, 8)), k=st.sampled_from([1, 2, 5, 60]))
 def test_by_meaning_it_is_that_of_an_index_without_them(texts, question, gone, k):
     documents = [Document(f"{number}.md", text) for number, text in enumerate(texts)]
@@ -68,7 +68,7 @@ def test_cosines_are_the_same_to_the_last_bit():
 
 
 @pytest.mark.parametrize("retriever", RETRIEVERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(texts=CORPORA, question=QUESTIONS, gone=st.sets(st.integers(0, 8)))
 def test_each_retriever_leaves_out_just_the_passages_of_those_documents(retriever, texts, question, gone):
     documents = [Document(f"{number}.md", text) for number, text in enumerate(texts)]

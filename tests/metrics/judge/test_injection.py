@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from obeying_judge import CONTROL, KEEPS, LACKS, OBEYED, ObeyingJudge, material
 from proctor.metrics.judge.call import Block, unmarked
@@ -229,7 +229,6 @@ def test_published_attacks_change_no_verdict(name, shared_data):
         assert word == harmless_word, call
 
 
-@settings(deadline=None)
 @given(st.text(), st.text(), st.lists(st.text(), min_size=1, max_size=4), st.lists(st.text(), min_size=1, max_size=4))
 def test_whatever_the_texts_are_they_stand_between_the_boundaries_as_they_are(question, expected, chunks, claims):
     call = CheckExpected(question, expected, tuple(chunks), tuple(claims), usefulness=True)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from proctor.metrics.judge.replies import (
     Malformed,
@@ -114,14 +114,12 @@ def test_a_label_that_does_not_stand_out_is_not_guessed(reply, labels):
     assert read_label(reply, labels) is None
 
 
-@settings(deadline=None)
 @given(st.text(), st.sampled_from(["true", "false"]))
 def test_a_label_is_never_read_beside_another(text, label):
     other = {"true": "false", "false": "true"}[label]
     assert read_label(f"{label}. {text}\n{other}", TRUTH) != label
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(categories=["L", "N"]), min_size=1))
 def test_a_label_is_never_read_within_a_word(letters):
     assert read_label(f"true{letters}", TRUTH) is None
@@ -318,14 +316,12 @@ def test_a_megabyte_of_malice_is_read_like_any_other(reply):
     assert isinstance(read_object(reply), str)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_reading_never_raises(reply):
     read_label(reply, TRUTH)
     read_object(reply)
 
 
-@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
