@@ -118,7 +118,7 @@ def _of_kind(found: Sequence[Finding], asked: Mapping[str, str]) -> Table:
 
 def _grid(grid: Grid, metric: str) -> Iterator[Block]:
     yield Sentence(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
-    best = words.best_configurations(grid, SETTINGS)
+    best = [(place, result) for place, result in words.best_configurations(grid, SETTINGS) if result.metrics]
     rows = [[_name(grid, place), *_figures(grid, result)] for place, result in best]
     yield Table(columns("", "mean", "vs. current", "tokens", "ms", first="text"), rows)
     yield Item(f"{_legend(grid)} {words.about_means(grid)}".rstrip(), "dim")

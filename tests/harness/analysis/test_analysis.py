@@ -1,4 +1,5 @@
 import contextlib
+import dataclasses
 import os
 import signal
 import sqlite3
@@ -18,8 +19,11 @@ from proctor.harness.analysis.analysis import (
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.suite.suite_file import load_suite
+from proctor.reports.analysis.findings import Gaps
 from proctor.reports.analysis.store import analysis_json, find_analysis
+from proctor.reports.export import knowledge_blocks
 from proctor.reports.store.database import Store
+from proctor.reports.table import Table
 
 GRID = ("splitter=sentences", "chunk_size=200", "chunk_overlap=0", "retriever=bm25,dense", "top_k=1")
 BOTS = """
@@ -260,6 +264,13 @@ class PressingCtrlC(Watcher):
         signal.raise_signal(signal.SIGINT)
 
 
+def grid_rows(found):
+    """The signs before the configurations that are shown with figures."""
+    blocks = knowledge_blocks(dataclasses.replace(found, documents=(), gaps=Gaps()))
+    (table,) = [each for each in blocks if isinstance(each, Table)]
+    return [row[0][0] for row in table.rows]
+
+
 def test_ctrl_c_while_bots_are_asked_gives_what_is_known_without_answers(tmp_path):
     """Until now all was lost that had been found before."""
     said: list[str] = []
@@ -276,6 +287,7 @@ def test_ctrl_c_while_bots_are_asked_gives_what_is_known_without_answers(tmp_pat
     assert [one.kind for one in found.gaps.findings] == ["stale_gold"] and len(found.documents) == 3
     assert found.grid is not None and found.grid.configurations[0].metrics
     assert all(one.dropped for one in found.grid.configurations[1:])
+    assert grid_rows(found) == ["= "]  # those that were not measured are counted in a sentence
     assert any(one.startswith("Stopped: not all is known of grid, gaps, documents, attr") for one in found.warnings)
     assert said.index("Known before any answer (Ctrl-C at any time shows all that is known):") < said.index(
         next(one for one in said if one.startswith("Asking"))
