@@ -98,6 +98,7 @@ def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
     (found,) = checked(expanded, find_document_problems(expanded, Answers("run", 1, METRIC, rows)))
     assert (found.kind, found.severity, found.questions) == ("near_duplicate", "high", ("q",))
     assert (found.details["stolen_places"], found.details["from_answers"]) == (1, True)
+    assert "They take 1 place twice among the 2 passages that bots were handed, for 1 question." in found.what
     apart = (Answer("rag", "q", "14 days", contexts[:1], 1.0, True, False),)
     rows = (*apart, Answer("b", "q", "", None, None, None, False))
     (found,) = find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings

@@ -74,3 +74,16 @@ def _gate(chance: np.random.Generator, flaky: int, right: float) -> str:
             return found.outcome
         for place, _ in picked:
             again[place, np.isfinite(again[place]).sum()] = chance.random() < shares[place]
+
+
+def test_a_loss_must_be_clearer_where_two_metrics_are_gated():
+    """1.96 standard errors, as either may look like a loss by chance, in place of 1.645."""
+    chance = np.random.default_rng(39)
+    before, now = np.ones((60, 2)), np.ones((60, 2))
+    before[:20] = chance.integers(0, 2, (20, 2))
+    now[:20] = chance.integers(0, 2, (20, 2)) * (chance.random((20, 2)) < 0.7)
+    none = np.full((60, 1), np.nan)
+    one, two = (on_these(Samples(before, now, none, none), 0.02, tests) for tests in (1, 2))
+    assert one is not None
+    assert two is not None
+    assert (one.outcome, two.outcome) == ("regressed", "undecided")
