@@ -194,7 +194,7 @@ def main() -> None:
     from .console import forgive
 
     forgive()
-    gc.set_threshold(100_000, 20, 20)  # looking through what is imported took a tenth of the way to the first call
+    gc.set_threshold(100_000, 20, 20)  # looking through what is being imported was a tenth of the start
     try:
         app(prog_name="proctor")
     except KeyboardInterrupt:

@@ -158,7 +158,7 @@ def test_a_judge_writes_what_no_rule_can_make(tmp_path):
     assert made["b~misinformation-1-0"].extra["perturbs"]["must"] == "abstain"
 
 
-def test_a_reply_that_says_the_question_again_is_asked_once_more_and_then_refused(tmp_path):
+def test_a_reply_that_says_the_question_again_is_asked_twice_more_and_then_refused(tmp_path):
     def copying(call: Call):
         first = call.body["messages"][1]["content"]
         return {"questions": [material(first)["question"].upper()]}
@@ -169,7 +169,7 @@ def test_a_reply_that_says_the_question_again_is_asked_once_more_and_then_refuse
     assert (made["kinds"]["paraphrase"]["variants"], made["kinds"]["paraphrase"]["refused"]) == (0, 1)
     (why,) = made["kinds"]["paraphrase"]["reasons"]
     assert why.startswith("the judge wrote none:") and "new questions were asked for; 0" in why
-    assert len(server.calls) == 2
+    assert len(server.calls) == 3
 
 
 def test_all_kinds_without_a_judge_are_those_that_need_none(tmp_path):

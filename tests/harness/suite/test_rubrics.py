@@ -116,7 +116,7 @@ def test_a_server_without_log_probabilities_is_asked_without(tmp_path):
 def test_what_is_no_score_is_a_parse_failure(tmp_path, text):
     with OpenAIServer(lambda call: Answer(text), structured="ignore") as server:
         run(tmp_path, server)
-        assert len(rubric_calls(server)) == 4, "each is asked once more"
+        assert len(rubric_calls(server)) == 6, "each is asked twice more"
     rows = sqlite3.connect(tmp_path / "proctor.db").execute("select value, status from row_scores").fetchall()
     assert set(rows) == {(None, "parse_failure")}
 
