@@ -503,6 +503,7 @@ class Comparison:
         baseline: what it is compared with.
         candidate: what is looked at.
         questions: paired ones.
+        simulated: how many of them are turns of simulated users.
         clusters: how many clusters they make.
         cluster: how clusters are made.
         correct: how p values are corrected over the metrics.
@@ -522,6 +523,7 @@ class Comparison:
     baseline: Described
     candidate: Described
     questions: int
+    simulated: int
     clusters: int
     cluster: str
     correct: Correction
@@ -585,7 +587,9 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
     return Comparison(
         baseline=_described(baseline, old, names[0]),
         candidate=_described(candidate, new, names[1]),
-        questions=len(pairing.cases), clusters=pairing.cluster_count, cluster=asked.cluster, correct=asked.correct,
+        questions=len(pairing.cases),
+        simulated=len(pairing.candidate.simulated.intersection(pairing.candidate_places.tolist())),
+        clusters=pairing.cluster_count, cluster=asked.cluster, correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
         warnings=(*filter(None, failures), *doubts(baseline, candidate, pairing)),

@@ -127,7 +127,18 @@ def asked(comparison: Comparison) -> str:
     clusters = "" if alone else f" from {count(comparison.clusters, noun)}"
     repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
-    return f"{count(comparison.questions, 'question')}{clusters}{times}"
+    return f"{questions_in_words(comparison.questions, comparison.simulated)}{clusters}{times}"
+
+
+def questions_in_words(questions: int, simulated: int) -> str:
+    """How many questions there are, and how many of them simulated users ask.
+
+    >>> questions_in_words(135, 3)
+    '135 questions (3 of a simulated user)'
+    >>> questions_in_words(135, 0)
+    '135 questions'
+    """
+    return count(questions, "question") + (f" ({simulated:,} of a simulated user)" if simulated else "")
 
 
 def legend(comparison: Comparison) -> Iterator[str]:

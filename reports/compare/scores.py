@@ -67,6 +67,7 @@ class ScoreTable:
         model: its chat model, or None.
         embedded: whether no language model takes part.
         cases: the questions, in the order of the run.
+        simulated: the places of turns of simulated users among them.
         columns: the metrics of rows, each with its version, direction, range and threshold.
         values: by metric; NaN where there is none. An unreadable verdict of a rate counts as 0, as in its mean.
         statuses: by metric; a place in STATUSES, or ABSENT.
@@ -100,6 +101,7 @@ class ScoreTable:
     answer_hashes: NDArray[np.uint64]
     answers: Answers = no_answers
     of_run: Mapping[str, RunFigure] = field(default_factory=dict)
+    simulated: frozenset[int] = frozenset()
 
     @property
     def places(self) -> PlacesByKey:
@@ -411,11 +413,13 @@ class _Questions:
         cases: each key once, in the order of the run.
         of_key: the lines of the table of each place, where a key has several.
         first_turns: by place that of the conversation's first turn, where a user is simulated.
+        simulated: the places of all turns of such conversations.
     """
 
     cases: Cases
     of_key: Mapping[int, Sequence[int]]
     first_turns: Mapping[int, int]
+    simulated: frozenset[int]
     _sorted: NDArray[np.int64]
     _places: NDArray[Any]  # of 32 bits
 
@@ -442,8 +446,8 @@ class _Questions:
                 of_key.setdefault(place, []).append(number)
         began = {key: cases.places.get(beginning) for key, beginning in simulated}
         first_turns = {cases.places[key]: place for key, place in began.items() if place is not None}
-        by_id = np.argsort(numbers)
-        return cls(cases, of_key, first_turns, numbers[by_id], places[by_id])
+        by_id, played = np.argsort(numbers), frozenset(cases.places[key] for key in began)
+        return cls(cases, of_key, first_turns, played, numbers[by_id], places[by_id])
 
     def at(self, ids: Sequence[int]) -> Places:
         """The places of questions by their ids."""
@@ -485,6 +489,7 @@ class _Frame:
                 str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)
                 for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
             },
+            simulated=self.questions.simulated,
         )  # fmt: skip
         for ids, repeats, status, latency, cost, abstained, answers in blocks(self.store, ROWS, [self.run_id, bot_id]):
             at = self.questions.at(ids), np.array(repeats, np.intp)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..compare.comparison import ALPHA, cluster_noun
-from ..compare.messages import interval, p_value, signed
+from ..compare.messages import interval, p_value, questions_in_words, signed
 from ..compare.scores import Mean, ScoreTable
 from ..leaderboard import ARROWS, count, figure, milliseconds
 from ..ranking.abstention import OUTCOMES, Abstention, Promise, RiskCoverage
@@ -258,8 +258,9 @@ def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
     """The bots by each wanted metric, what else speaks for them, and whether other metrics and judges agree."""
     run = ranked.run
     unfinished = "" if run.status == "finished" else f" ({run.status})"
-    questions = len(next(iter(run.tables.values())).cases)
-    asked = f": {count(questions, 'question')}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
+    table = next(iter(run.tables.values()))
+    asked = questions_in_words(len(table.cases), len(table.simulated))
+    asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
     yield Heading((Span(run.suite, "bold"), asked), 2, "")
     yield from (_verdict(detail, ranked) for detail in ranked.details)
     if run.primary and run.primary.name == ranked.details[0].metric.column.name:
