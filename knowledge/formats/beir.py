@@ -23,6 +23,8 @@ def _detect(head: Head) -> str | None:
         return f"a folder with {_CORPUS} and {_QUERIES}"
     if head.path.name.startswith("queries.jsonl") and {"_id", "text"} <= head.keys:
         return "queries with _id and text"
+    if head.path.name == _CORPUS and {"_id", "text"} <= head.keys and (head.path.parent / _QUERIES).is_file():
+        return f"a corpus beside {_QUERIES}"
     return None
 
 

@@ -30,6 +30,7 @@ FOUND = {
     "h2o-test-suite.json": ("h2o", "tests with test_cases, a test suite"),
     "h2o-test-lab.json": ("h2o", "the keys dataset and models of a test lab"),
     "beir-2.2.0": ("beir", "a folder with corpus.jsonl and queries.jsonl"),
+    "beir-2.2.0/corpus.jsonl": ("beir", "a corpus beside queries.jsonl"),
     "ragchecker-0.1.9.json": ("ragchecker", "the keys query and gt_answer"),
     "squad-datasets-5.2.0": ("squad", "the keys question, context and answers with answer_start"),
     "squad-datasets-5.2.0.jsonl": ("squad", "the keys question, context and answers with answer_start"),
