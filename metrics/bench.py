@@ -151,17 +151,15 @@ async def make_all(work: Sequence[Work]) -> None:
         while ready or under_way:
             if ready:
                 step, values = work[place := ready.pop(0)]
-                task = _begun(step, values)
+                if begun := _begun(step, values):
+                    under_way[begun] = place
+                    begun.add_done_callback(ended.put_nowait)
+                    continue
             else:
                 task = await ended.get()
-                step, values = work[place := under_way.pop(task)]
+                step, values = work[under_way.pop(task)]
                 values[step.name] = _outcome_of(task, step)
-                task = None
-            if task is not None:
-                under_way[task] = place
-                task.add_done_callback(ended.put_nowait)
-            else:
-                ready += _freed(followers[id(values), step.name], unmet)
+            ready += _freed(followers[id(values), step.name], unmet)
     finally:
         for task in under_way:
             task.cancel()

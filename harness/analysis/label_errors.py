@@ -529,12 +529,12 @@ def unconfirmed_answers(
     ]  # fmt: skip
     if not asked:
         return ()
-    if len(asked) > most and warn is not None:
-        warn(
-            f"Of {len(asked):,} expected answers that are not in the words of their evidence, {most:,} drawn by chance "
-            "were compared with it by the support model; of the others nothing is said."
-        )
     if len(asked) > most:
+        if warn is not None:
+            warn(
+                f"Of {len(asked):,} expected answers that are not in the words of their evidence, {most:,} drawn by "
+                "chance were compared with it by the support model; of the others nothing is said."
+            )
         chosen = np.random.default_rng(corpus.seed).permutation(len(asked))[:most]
         asked = [asked[at] for at in np.sort(chosen)]
     if notify is not None:
