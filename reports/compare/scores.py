@@ -413,13 +413,11 @@ class _Questions:
         cases: each key once, in the order of the run.
         of_key: the lines of the table of each place, where a key has several.
         first_turns: by place that of the conversation's first turn, where a user is simulated.
-        simulated: the places of all turns of such conversations.
     """
 
     cases: Cases
     of_key: Mapping[int, Sequence[int]]
     first_turns: Mapping[int, int]
-    simulated: frozenset[int]
     _sorted: NDArray[np.int64]
     _places: NDArray[Any]  # of 32 bits
 
@@ -446,8 +444,8 @@ class _Questions:
                 of_key.setdefault(place, []).append(number)
         began = {key: cases.places.get(beginning) for key, beginning in simulated}
         first_turns = {cases.places[key]: place for key, place in began.items() if place is not None}
-        by_id, played = np.argsort(numbers), frozenset(cases.places[key] for key in began)
-        return cls(cases, of_key, first_turns, played, numbers[by_id], places[by_id])
+        by_id = np.argsort(numbers)
+        return cls(cases, of_key, first_turns, numbers[by_id], places[by_id])
 
     def at(self, ids: Sequence[int]) -> Places:
         """The places of questions by their ids."""
@@ -489,7 +487,7 @@ class _Frame:
                 str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)
                 for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
             },
-            simulated=self.questions.simulated,
+            simulated=frozenset(self.questions.first_turns),
         )  # fmt: skip
         for ids, repeats, status, latency, cost, abstained, answers in blocks(self.store, ROWS, [self.run_id, bot_id]):
             at = self.questions.at(ids), np.array(repeats, np.intp)
