@@ -470,7 +470,7 @@ class StatusError(Exception):
         else:
             self.body = content.get("error", content) if isinstance(content, dict) else content
             found = self.body if isinstance(self.body, dict) else {"message": self.body}
-        self.message = said if isinstance(said := found.get("message"), str) else ""
+        self.message = message if isinstance(message := found.get("message"), str) else ""
         self.code, self.type = found.get("code"), found.get("type")
         self.param = param if isinstance(param := found.get("param"), str) else None
         super().__init__(self.message)

@@ -219,7 +219,7 @@ class TurnOrder:
                 )
             self._seen.add(group)
         if conversation and (not isinstance(turn, int) or turn <= self._last):
-            said = f"turn {turn} of conversation {conversation!r} comes after turn {self._last}"
+            late = f"turn {turn} of conversation {conversation!r} comes after turn {self._last}"
             none = f"a turn of conversation {conversation!r} has no number (`turn`)"
-            raise InputError(f"{self._path}:{line}: {said if turn else none}; write them in order, counted from 1.")
+            raise InputError(f"{self._path}:{line}: {late if turn else none}; write them in order, counted from 1.")
         self._last = turn if isinstance(turn, int) else 0

@@ -211,7 +211,7 @@ def pair_perturbations(base: ScoreTable, perturbed: ScoreTable) -> PerturbedPair
     )  # fmt: skip
 
 
-HELD: Final = f"""
+OTHER_ASKED: Final = f"""
 SELECT 1 FROM questions WHERE key IN ({MARKED}) AND {WAS_ASKED.format(run="other", questions="questions")} LIMIT 1"""
 
 
@@ -222,11 +222,11 @@ def source_run(store: Store, run_id: int) -> int | None:
     """
     if not has_perturbations(store, run_id):
         return None
-    if store.query(HELD, {"run": run_id, "other": run_id}):
+    if store.query(OTHER_ASKED, {"run": run_id, "other": run_id}):
         return run_id
     suite = _suite(store, run_id)
     others = _runs(store, [suite.removesuffix(PERTURBED), suite], run_id)
-    holding = [other for other in others if store.query(HELD, {"run": run_id, "other": other})]
+    holding = [other for other in others if store.query(OTHER_ASKED, {"run": run_id, "other": other})]
     return _nearest(store, run_id, holding)
 
 
@@ -238,7 +238,7 @@ def perturbed_run(store: Store, run_id: int) -> int | None:
     if has_perturbations(store, run_id):
         return run_id
     others = _runs(store, [_suite(store, run_id) + PERTURBED], run_id)
-    holding = [other for other in others if store.query(HELD, {"run": other, "other": run_id})]
+    holding = [other for other in others if store.query(OTHER_ASKED, {"run": other, "other": run_id})]
     return _nearest(store, run_id, holding)
 
 

@@ -274,8 +274,8 @@ class EmbeddedJudge:
             parts = [(one.holds, float(one.holds), one.why) for one in claims if one]
         if not parts:
             return None
-        said, shares, missing = zip(*parts, strict=True)
-        return Verdict(all(said), why="; ".join(filter(None, missing)), probability=fmean(shares))
+        holds, shares, missing = zip(*parts, strict=True)
+        return Verdict(all(holds), why="; ".join(filter(None, missing)), probability=fmean(shares))
 
     async def _goodness(self, call: ComparePair, answer: str) -> float:
         """Mean of the probability that the answer is right, and of the support of its claims."""
