@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         whole_file,
         whole_folder,
     )
-    from .leaderboard import ARROWS, count, milliseconds
+    from .leaderboard import ARROWS, milliseconds
     from .markdown_text import one_line
     from .models_in_use import families, named, self_test_missed
     from .primary import Primary, check_primary
@@ -47,6 +47,6 @@ if TYPE_CHECKING:
         quoted,
     )
     from .terminal import WIDTH, plain, styled
-    from .text import mapping_in, printable, printable_lines
+    from .text import count, mapping_in, printable, printable_lines
 else:
     __getattr__, __all__ = front(__name__)

@@ -14,6 +14,7 @@ from .outcomes import about_agreement, about_outcomes, aligned
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Style, Table, Words, quoted
+from .text import count
 
 # Figures that a clock gave: they differ between two runs that are equal in all else.
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
@@ -280,11 +281,6 @@ def milliseconds(value: float) -> str:
         return f"{value / 1000:.1f} s"
     digits = 0 if value >= 10 else 1 if value >= 1 else 2
     return f"{value:.{digits}f} ms"
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where there is not one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _operations(bots: Sequence[BotSummary], timed: bool) -> Iterator[Row]:

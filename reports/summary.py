@@ -30,6 +30,7 @@ from .store.figures import figures_key, keep_figure, stored_figure
 from .store.judge_calls import USER_CALL
 from .store.run import LATEST, LATEST_FIRST
 from .store.run_scores import run_facts
+from .text import count
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -205,8 +206,7 @@ def asked_in_words(questions: int, simulations: int) -> str:
     '132 questions and 1 simulated conversation'
     """
     nouns = ((questions, "question"), (simulations, "simulated conversation"))
-    parts = [f"{number:,} {noun}{'s' * (number != 1)}" for number, noun in nouns if number]
-    return " and ".join(parts) or "0 questions"
+    return " and ".join(count(*each) for each in nouns if each[0]) or count(0, "question")
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
@@ -430,8 +430,8 @@ def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, Metri
     }
     of_run = {line[0]: line[1:] for line in store.query(OF_RUN, [run_id, bot_id])}
     missing: dict[int, list[tuple[str, str, int]]] = {}
-    for metric_id, status, reason, count in store.query(MISSING, [run_id, bot_id]):
-        missing.setdefault(metric_id, []).append((status, reason, count))
+    for metric_id, status, reason, rows in store.query(MISSING, [run_id, bot_id]):
+        missing.setdefault(metric_id, []).append((status, reason, rows))
     return {
         column.name: _of_run(of_run.get(metric_id))
         if column.level == "run"
@@ -445,9 +445,9 @@ def _metric(
 ) -> MetricSummary:
     counts: dict[str, int] = {}
     reasons: dict[str, int] = {}
-    for status, reason, count in missing:
-        counts[status] = counts.get(status, 0) + count
-        reasons[reason] = reasons.get(reason, 0) + count
+    for status, reason, rows in missing:
+        counts[status] = counts.get(status, 0) + rows
+        reasons[reason] = reasons.get(reason, 0) + rows
     not_applicable = counts.pop("not_applicable", 0)
     failed = sum(counts.values())
     unreadable = counts.get("parse_failure", 0)

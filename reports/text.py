@@ -20,6 +20,11 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.splitlines())
 
 
+def count(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where there is not one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def unbroken(text: str) -> str:
     r"""The text with its intervals, p values and percentages each on one line, however narrow the page.
 

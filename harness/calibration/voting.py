@@ -33,10 +33,10 @@ from ...reports.compare.side_by_side import (
     stored_verdicts,
 )
 from ...reports.files import csv_line, whole_file
-from ...reports.leaderboard import count
 from ...reports.statistics.agreement import share
 from ...reports.store.database import Store
 from ...reports.summary import find_run
+from ...reports.text import count
 from .calibrating import all_mistakes, check_sheet
 
 COLUMNS: Final = ("pair", "question_id", "question", "expected", "evidence", "answer_1", "answer_2", "vote", "write")

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ..compare.scores import Estimate
-from ..leaderboard import count
 from ..statistics.paired import Difference
 from ..summary import asked_in_words
-from ..text import mapping_in
+from ..text import count, mapping_in
 from .findings import (
     AblatedAnswer,
     Ablations,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from ..leaderboard import count
 from ..statistics.agreement import Share, krippendorff_alpha
 from ..statistics.agreement import share as share_of
+from ..text import count
 from .labels import HumanVerdict, Label, ScoredRow
 
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import numpy as np
 
 from ... import InputError
-from ..leaderboard import count, figure
+from ..leaderboard import figure
 from ..primary import Primary
 from ..statistics.intervals import missing_bounds
 from ..statistics.latency import LatencyDifference, latency_difference
@@ -20,6 +20,7 @@ from ..statistics.power import benjamini_hochberg, holm
 from ..statistics.variance import VarianceParts, variance_parts
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn
+from ..text import count
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ..leaderboard import count, figure, milliseconds
+from ..leaderboard import figure, milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT
 from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
+from ..text import count
 from .changes import Direction
 from .comparison import Comparison, MetricComparison, Noise, among_corrected, cluster_noun
 from .judge_noise import UNKNOWN

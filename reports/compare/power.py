@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from ... import InputError
-from ..leaderboard import count
 from ..statistics.paired import Difference, difference
 from ..statistics.power import LIKENESS, Spread, questions_needed, spread_of_one, spread_of_pairs
 from ..summary import MetricColumn
+from ..text import count
 from .comparable import check_cluster, mean_of_repeats, pair
 from .comparison import check_names, cluster_noun
 from .scores import RunTables, ScoreTable, is_binary

@@ -16,13 +16,13 @@ import orjson
 
 from ... import InputError
 from ...metrics.judge.pairs import Better, PairVerdict, settled_pair
-from ..leaderboard import count
 from ..statistics.agreement import Share
 from ..statistics.agreement import share as share_of
 from ..statistics.intervals import Figures
 from ..statistics.preference import WinRate, davidson, length_controlled, prediction_powered, win_rate
 from ..store.database import Store, insert_many, marks, transaction
 from ..store.encoding import to_json
+from ..text import count
 from .comparable import Pairing, cluster_codes, cluster_of
 from .comparable import pair as pair_tables
 from .operands import Operand

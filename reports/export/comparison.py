@@ -13,7 +13,7 @@ from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricC
 from ..compare.conversations import ComparedConversations
 from ..compare.messages import headline
 from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
-from ..leaderboard import ARROWS, count, figure
+from ..leaderboard import ARROWS, figure
 from ..records import record_object
 from ..statistics.preference import WinRate
 from ..summary import MetricColumn
@@ -34,6 +34,7 @@ from ..table import (
     columns,
     quoted,
 )
+from ..text import count
 from .github import Annotation, commands
 
 

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ...metrics import Reason
 from ...metrics.evaluators import RATES
-from ..leaderboard import count, figure
+from ..leaderboard import figure
 from ..markdown_text import one_line
 from ..problems import Problem
 from ..report import Report
@@ -28,6 +28,7 @@ from ..reported_run import (
 from ..store.database import marks
 from ..store.run import RunEvaluator
 from ..summary import BotSummary, MetricColumn, MetricSummary
+from ..text import count
 
 Kind = Literal["passed", "failure", "error", "skipped"]
 

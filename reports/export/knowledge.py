@@ -19,8 +19,8 @@ from ..analysis.findings import (
     KnowledgeAnalysis,
 )
 from ..compare.messages import change, share
-from ..leaderboard import count
 from ..table import BLANK, Block, Cell, Column, Heading, Item, Sentence, Span, Style, Table, Words, columns, quoted
+from ..text import count
 
 FINDINGS: Final = 4  # of a kind
 LONGEST: Final = 300  # characters of a sentence that quotes documents

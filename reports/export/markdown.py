@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from ..analysis.store import analysis_of_run
 from ..boards import board_blocks
 from ..insights import Insight
-from ..leaderboard import count, headline_blocks, leaderboard_table
+from ..leaderboard import headline_blocks, leaderboard_table
 from ..problems import Problem, counted
 from ..report import Report
 from ..table import Block, Column, Folded, Heading, Item, Sentence, Span, Table, Words, quoted
 from ..table import markdown as as_markdown
+from ..text import count
 from .knowledge import analysis_blocks
 
 MOST_PROBLEMS = 30  # a comment on a pull request has room for about 65,000 characters

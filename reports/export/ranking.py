@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ..compare.comparison import ALPHA, cluster_noun
 from ..compare.messages import interval, p_value, questions_in_words, signed
 from ..compare.scores import Mean, ScoreTable
-from ..leaderboard import ARROWS, count, figure, milliseconds
+from ..leaderboard import ARROWS, figure, milliseconds
 from ..ranking.abstention import OUTCOMES, Abstention, Promise, RiskCoverage
 from ..ranking.ranked_run import AbstainedRun, Caution, InDetail, Judges, RankedMetric, RankedRun
 from ..ranking.ranking import Against, RankAgreement, Ranking, as_measured, names_in_order
@@ -17,6 +17,7 @@ from ..records import json_value, record_object
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
+from ..text import count
 
 COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9)
 ABOUT_CURVES = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..compare.messages import change, share
 from ..compare.scores import Estimate
-from ..leaderboard import count, figure
+from ..leaderboard import figure
 from ..records import record_object
 from ..robustness.flips import Flip, FlippedPair, KindFlips
 from ..robustness.robustness import (
@@ -20,6 +20,7 @@ from ..robustness.robustness import (
 )
 from ..summary import MetricColumn
 from ..table import BLANK, Block, Column, Folded, Heading, Item, Sentence, Span, Table, Words, columns, markdown, quoted
+from ..text import count
 
 CONTROLS = {
     "identity": "control: identical copies",

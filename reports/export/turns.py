@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..analysis.turns import BotTurns, LostConversation, TurnAttribution
-from ..leaderboard import count
 from ..table import BLANK, Block, Column, Heading, Sentence, Table, Words, quoted
+from ..text import count
 
 MOST = 20  # lost conversations of a bot that are listed
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..compare.changes import change_words
-from ..leaderboard import count, milliseconds
+from ..leaderboard import milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
+from ..text import count
 from .rule import WRONG, GateRule, Scope, worst_code
 from .verdicts import (
     BotVerdict,

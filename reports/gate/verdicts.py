@@ -32,13 +32,14 @@ from ..compare.scores import (
     passes,
     with_failures_wrong,
 )
-from ..leaderboard import count, milliseconds
+from ..leaderboard import milliseconds
 from ..reported_run import bound
 from ..statistics.intervals import missing_bounds
 from ..statistics.latency import LatencyDifference
 from ..statistics.paired import Difference, difference, sign_flip
 from ..statistics.power import holm, questions_to_settle
 from ..summary import MetricColumn
+from ..text import count
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
 
 TheseOutcome = Literal["not worse", "regressed", "undecided"]

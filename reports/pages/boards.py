@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from ...metrics.classification import ConfusionMatrix
 from ..boards import Board, BoardRow, BoolBoard, BoolRow, Cell, ClassificationBoard, ClassificationRow, HeatmapBoard
 from ..compare.scores import Mean, clustered_mean
-from ..leaderboard import count, figure, milliseconds
+from ..leaderboard import figure, milliseconds
 from ..problems import ERROR_RATE
 from ..report import Report
 from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
 from ..statistics.latency import quantiles
 from ..store.run import RunEvaluator
 from ..summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
+from ..text import count
 from .charts import DotIntervals, Histogram, Line, interval_scale
 from .conversations import turn_board
 from .templating import render

@@ -16,14 +16,13 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from ...bots import HIDDEN, redacted, redacted_command
-from ..leaderboard import count
 from ..models_in_use import families
 from ..problems import counted
 from ..report import BotRecord, Report
 from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
 from ..summary import MetricColumn, asked_in_words
-from ..text import mapping_in
+from ..text import count, mapping_in
 from .templating import render
 
 

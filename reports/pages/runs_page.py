@@ -15,12 +15,13 @@ from urllib.parse import quote, urlencode
 import orjson
 from markupsafe import Markup
 
-from ..leaderboard import ARROWS, best_bots, count, figure
+from ..leaderboard import ARROWS, best_bots, figure
 from ..problems import Severity
 from ..store.database import Store, marks
 from ..store.leases import workers_on
 from ..store.run import ASIDE
 from ..summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
+from ..text import count
 from .charts import Lines, Series, Value
 from .page import Page, Section
 from .templating import render

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from ..leaderboard import ARROWS, count, figure, milliseconds
-from ..text import unbroken
+from ..leaderboard import ARROWS, figure, milliseconds
+from ..text import count, unbroken
 from .charts import colour, shape, shortened
 from .rows import rows_address
 

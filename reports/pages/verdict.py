@@ -13,7 +13,7 @@ from ..compare.comparison import MetricComparison, compare_metric, correct_all, 
 from ..compare.messages import p_value
 from ..compare.operands import Operand
 from ..compare.scores import RunTables, run_tables
-from ..leaderboard import count, figure, milliseconds
+from ..leaderboard import figure, milliseconds
 from ..primary import CORRECT, OPERATIONAL, RIGHTNESS, of_quality
 from ..problems import apart
 from ..ranking.ranked_run import InDetail, ranked_run
@@ -21,6 +21,7 @@ from ..ranking.ranking import Ranking, SharedQuestions, as_measured
 from ..ranking.routing import Offer
 from ..reported_run import ReportedRun, bound, figure_apart, misses
 from ..summary import BotSummary, MetricColumn, Summary
+from ..text import count
 
 CLUSTER = "source"  # what keeps questions together, as for the intervals of the leaderboard
 
