@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..knowledge import Document, EvidenceFinder, Message, Passage, readable
+from ..knowledge import Document, EvidenceFinder, Message, Passage, encodable
 from ..metrics.declaration import exception_line
 from .bot import Context, Identity, Reply, ToolCall, Usage, as_contexts
 from .python import Target
@@ -150,7 +150,7 @@ def _documents(passages: Sequence[Passage]) -> list[object]:
 
     return [
         LangChainDocument(
-            page_content=readable(each.text),
+            page_content=encodable(each.text),
             metadata={"source": each.document, "start_index": each.start, "end_index": each.end},
         )
         for each in passages

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from .. import front
 
 if TYPE_CHECKING:
-    from .documents.document import Document, Passage, storable
+    from .documents.document import Document, Passage, encodable, storable
     from .documents.evidence import EvidenceFinder
     from .documents.reading import Knowledge, read_knowledge
     from .models.batching import BatchingEmbedder, SharedVectors
     from .models.embedding import EmbedderSettings, open_encoder
-    from .models.encoder import Embedded, readable
+    from .models.encoder import Embedded
     from .models.entailment import EntailmentModel, find_entailment
     from .models.finding import ROLES, Device, ModelChoice, Role
     from .models.pool import ListedModel, LocalModels

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ... import InputError
-from ...knowledge import readable
+from ...knowledge import encodable
 from ...knowledge.models.language_models import Continued, Likelihood, Stretch, sliding
 from ...metrics import ModelUnavailable
 from ..bot import BotMisconfigured, BotRefused
@@ -312,14 +312,14 @@ class LikelihoodServer:
         Raises:
             TooLong: the server turns no text into tokens and does not read one as long as this.
         """
-        text = readable(text)
+        text = encodable(text)
         return await self._tokens.get(text, lambda: self._find_tokens(text)) if text else ()
 
     async def read(self, text: str) -> Echo:
         """A text's tokens as ``tokens`` has them, each with its log-probability; for servers that take text alone."""
         if not text:
             return Echo((), ())
-        text = readable(text)
+        text = encodable(text)
         if not (await self.offer()).begins:
             return await self._echoes.get(text, lambda: self.echo(text))
         tokens = await self.tokens(text)
@@ -327,7 +327,7 @@ class LikelihoodServer:
 
     async def echo(self, prompt: str | Sequence[int], count: int | None = None) -> Echo:
         """The log-probabilities of a prompt, of so many tokens where that is known. Raises TooLong, see there."""
-        given = readable(prompt) if isinstance(prompt, str) else prompt
+        given = encodable(prompt) if isinstance(prompt, str) else prompt
 
         def read(answer: object) -> Echo:
             echo = read_echo(answer, count)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...knowledge import encodable
 from ..bot import BotMisconfigured, BotRefused, Usage
 from ..http_replies import MOST_MB
 from ..redaction import redacted, redacted_url, redactor, without_url_secrets
@@ -403,13 +404,13 @@ class OpenAIChat:
             await self._endpoint.close()
 
     def _body(self, request: ChatRequest) -> dict[str, object]:
-        messages = [{"role": each["role"], "content": _sendable(each["content"])} for each in request.history]
-        messages.append({"role": "user", "content": _sendable(request.prompt)})
+        messages = [{"role": each["role"], "content": encodable(each["content"])} for each in request.history]
+        messages.append({"role": "user", "content": encodable(request.prompt)})
         if request.system:
-            messages.insert(0, {"role": "system", "content": _sendable(request.system)})
+            messages.insert(0, {"role": "system", "content": encodable(request.system)})
         for answered, follow_up in request.exchange:
-            messages.append({"role": "assistant", "content": _sendable(answered)})
-            messages.append({"role": "user", "content": _sendable(follow_up)})
+            messages.append({"role": "assistant", "content": encodable(answered)})
+            messages.append({"role": "user", "content": encodable(follow_up)})
         body: dict[str, object] = {"model": self._endpoint.model, "messages": messages, **self._parameters}
         return body | {"stream": True} if self._stream else body
 
@@ -448,12 +449,3 @@ class OpenAIChat:
             tool_calls=reply.tool_calls if reply.tool_calls or self._has_tools else None,
             logprobs=reply.logprobs,
         )
-
-
-def _sendable(text: str) -> str:
-    """The text with lone surrogates, which UTF-8 can't carry, replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

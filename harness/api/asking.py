@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from ... import InputError
 from ...bots import Context, ToolCall, Usage, index_folder
-from ...knowledge import Question, cache_folder
+from ...knowledge import Question, cache_folder, encodable
 from ...reports import milliseconds, printable_lines
-from ...reports.store import Row, RowStatus, VectorCache, ask_key, storable
+from ...reports.store import Row, RowStatus, VectorCache, ask_key
 from ..run import TIMEOUT, BotQueue, DaemonThreads, Interrupts, ask, build_one
 from ..suite import suite_redactor
 
@@ -77,7 +77,7 @@ def ask_one(
     if not question.strip():
         raise InputError('The question is blank; ask something, such as "When do you open?".')
     with Interrupts() as interrupts:
-        row = interrupts.run(_asked(loaded, bot, storable(question), environ, given))
+        row = interrupts.run(_asked(loaded, bot, encodable(question), environ, given))
     reply = row.reply
     if row.status is not RowStatus.ANSWERED or reply is None:
         raise InputError(f"{bot} gave no answer ({row.status.value.replace('_', ' ')}): {row.error}")

@@ -23,10 +23,10 @@ from ...bots import (
     scrubbed,
     without_url_secrets,
 )
-from ...knowledge import Message
+from ...knowledge import Message, encodable
 from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
-from ...reports.store import Row, RowStatus, now, storable
+from ...reports.store import Row, RowStatus, now
 from ...reports.store.encoding import clean_reply
 from .isolation import EndedEarly, apart, cancel_again
 from .queues import BotQueue
@@ -198,7 +198,7 @@ def _fail(row: Row, start: float, status: RowStatus, error: BaseException, sente
     queue_ms = float(getattr(error, "queue_ms", 0.0))
     attempts_ms = tuple(getattr(error, "attempts_ms", ()))
     row.latency_ms = max((time.perf_counter() - start) * 1000 - queue_ms, 0.0)
-    row.status, row.error = status, storable(without_url_secrets(sentence))[:2000]
+    row.status, row.error = status, encodable(without_url_secrets(sentence))[:2000]
     row.reply = Reply(None, queue_ms=queue_ms, attempts_ms=attempts_ms)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
 from ... import InputError
-from ...knowledge import RecordedSet
+from ...knowledge import RecordedSet, encodable
 from ...knowledge.formats.finding import ForeignRows
 from ...knowledge.questions.recorded import DEFAULT_BOT, recorded_of
 from ...knowledge.questions.rows import GivenScore, ReadRow
@@ -27,7 +27,6 @@ from ...reports.store import (
     Store,
     note_changes,
     now,
-    storable,
     transaction,
     write_given,
 )
@@ -128,7 +127,7 @@ class AnswerFile:
         replies = {
             "question_hash": list(map(answer_key, known, itertools.repeat(None), column("scores", _NO_SCORES))),
             "repeat": column("repeat", 0),
-            "answer": [None if each is None else storable(each) for each in answers],
+            "answer": [None if each is None else encodable(each) for each in answers],
             "abstained": abstaining(answers, texts),
             "retrieved": [None if each is None else len(each) for each in contexts],
             "latency_ms": latency,
@@ -185,7 +184,7 @@ def _as_tuples(scores: Mapping[str, GivenScore]) -> Mapping[str, GivenValues]:
 
 @lru_cache(PASSAGES)
 def _passage(text: str, document: str) -> tuple[Columns, None]:
-    return passage_columns(storable(text), storable(document)), None
+    return passage_columns(encodable(text), encodable(document)), None
 
 
 def _nameless(folder: Path) -> IO[bytes]:

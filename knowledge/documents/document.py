@@ -7,6 +7,15 @@ from dataclasses import dataclass
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+def encodable(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD: UTF-8, and so no file, request or tokenizer, takes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def storable(text: str) -> str:
     """The text with every NUL and lone surrogate replaced by U+FFFD, which SQLite and UTF-8 files can hold."""
     return _UNSTORABLE.sub("\ufffd", text)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from .encoder import MODEL, REVISION, Embedded, Encoder, Precision, packaged_id, readable, unit_rows
+from ..documents.document import encodable
+from .encoder import MODEL, REVISION, Embedded, Encoder, Precision, packaged_id, unit_rows
 from .finding import ModelChoice, find
 from .hub import ONE_LOAD, Hub
 
@@ -44,7 +45,7 @@ class SentenceEncoder:
         """Embed the texts, in their order; the model's own default prompt is applied, if it has one."""
         if not texts:
             return Embedded(np.empty((0, self.dimensions), np.float32), np.zeros(0, np.bool_))
-        readables = [readable(text) for text in texts]
+        readables = [encodable(text) for text in texts]
         with self._alone:
             vectors = self._model.encode(
                 readables, batch_size=_TEXTS_A_RUN, convert_to_numpy=True, show_progress_bar=False
@@ -54,7 +55,7 @@ class SentenceEncoder:
 
     def token_vectors(self, texts: Sequence[str]) -> list[Embedded]:
         """For each text the unit vectors of its tokens, the special ones included. Shape (tokens, dimensions) each."""
-        readables = [readable(text) for text in texts]
+        readables = [encodable(text) for text in texts]
         with self._alone:
             made = self._model.encode(readables, output_value="token_embeddings", show_progress_bar=False)
             truncated = self._truncated(readables)
@@ -146,7 +147,7 @@ class LangChainEncoder:
             return Embedded(np.empty((0, self.dimensions), np.float32), np.zeros(0, np.bool_))
         # Some endpoints refuse blank input, and a single blank is what they take for it.
         with self._alone:
-            given = self._embeddings.embed_documents([readable(text) or " " for text in texts])
+            given = self._embeddings.embed_documents([encodable(text) or " " for text in texts])
         vectors = np.asarray(given, dtype=np.float32)
         if vectors.shape != (len(texts), self.dimensions):
             raise ValueError(

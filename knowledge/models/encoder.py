@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
+from ..documents.document import encodable
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,6 @@ class Encoder(Protocol):
     def encode(self, texts: Sequence[str]) -> Embedded:
         """Embed the texts, in their order; any string will do, blank and broken ones too."""
         ...
-
-
-def readable(text: str) -> str:
-    """The text with lone surrogates replaced, since no tokenizer takes them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def unit_rows(vectors: NDArray[np.float32], model_id: str) -> NDArray[np.float32]:
@@ -406,7 +398,7 @@ class PackagedEncoder:
 
     def _tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], NDArray[np.bool_]]:
         # Blanks mean nothing to the tokenizer, and only in very long texts is it worth the time to squeeze them.
-        squeezed = [readable(text) if len(text) <= _MOST_READ else " ".join(readable(text).split()) for text in texts]
+        squeezed = [encodable(text) if len(text) <= _MOST_READ else " ".join(encodable(text).split()) for text in texts]
         encodings = self._tokenizer.encode_batch_fast([text[:_MOST_READ] for text in squeezed])
         tokens: list[list[int]] = [encoding.ids for encoding in encodings]
         truncated = np.zeros(len(tokens), dtype=np.bool_)

@@ -13,8 +13,8 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documents.document import encodable
 from .batching import ModelThread, Request, VectorKeeper
-from .encoder import readable
 from .loading import SpecialTokens
 
 ITEMS_A_BATCH = 64
@@ -109,7 +109,7 @@ class LocalModel(Generic[Loaded]):
         """
         if not items:
             return []
-        texts = [json.dumps([readable(text) for text in item], ensure_ascii=False) for item in items]
+        texts = [json.dumps([encodable(text) for text in item], ensure_ascii=False) for item in items]
         keys = None if fresh else [blake2b(text.encode(), digest_size=16).digest() for text in texts]
         request = Request(texts, keys)
         self._thread.submit(request)

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..documents.document import encodable
 from .batching import VectorKeeper
 from .encoder import (
     MODEL,
@@ -27,7 +28,6 @@ from .encoder import (
     _runs,
     packaged_folder,
     pair_graph,
-    readable,
 )
 from .running import Item, LocalModel, ModelOutput
 
@@ -187,13 +187,13 @@ class LoadedSupport:
 
     def pair(self, task: str, question: str, claim: str, text: str) -> tuple[list[int], list[int]]:
         """Tokens of a pair and their kinds, see ``pair_tokens``; of a long text its best sentences are read."""
-        asked = self._tokens_of(readable(question))[:_QUESTION_TOKENS] if question else []
+        asked = self._tokens_of(encodable(question))[:_QUESTION_TOKENS] if question else []
         if task == CORRECT:
-            answer = self._tokens_of(readable(claim))[:_ANSWER_TOKENS]
-            return pair_tokens(asked, answer, self._tokens_of(readable(text))[:_ANSWER_TOKENS], correct=True)
+            answer = self._tokens_of(encodable(claim))[:_ANSWER_TOKENS]
+            return pair_tokens(asked, answer, self._tokens_of(encodable(text))[:_ANSWER_TOKENS], correct=True)
         query = f"{question} {claim}" if question else claim
-        passage = best_sentences(query, readable(text), self._tokens_of, PASSAGE_TOKENS)
-        return pair_tokens(asked, self._tokens_of(readable(claim))[:_CLAIM_TOKENS], passage)
+        passage = best_sentences(query, encodable(text), self._tokens_of, PASSAGE_TOKENS)
+        return pair_tokens(asked, self._tokens_of(encodable(claim))[:_CLAIM_TOKENS], passage)
 
     def _read(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids

@@ -15,14 +15,13 @@ from typing import Protocol, TypeVar
 import orjson
 
 from ... import InputError
-from ...knowledge import open_rows
+from ...knowledge import encodable, open_rows
 from ...knowledge.questions.rows import Reading
 from ...metrics.score import passed
 from ..files import csv_line
 from ..primary import CORRECT
 from ..reported_run import ReportedRun, bound
 from ..store.database import MOST_BOUND, Store, insert_many, marks
-from ..store.encoding import storable
 from ..summary import MetricColumn
 
 
@@ -299,7 +298,7 @@ def stored_labels(run: ReportedRun, metric: str, rows: Mapping[str, Sequence[Sco
         verdict = HumanVerdict(value, None if passes is None else bool(passes))
         stored.setdefault(content, []).append((verdict, seed, rater))
         questions.add(question)
-    maybe = [row for of_bot in rows.values() for row in of_bot if storable(row.question) in questions]
+    maybe = [row for of_bot in rows.values() for row in of_bot if encodable(row.question) in questions]
     return [
         Label(row, *given)
         for row, shown in shown_rows(run.store, maybe).items()
@@ -315,7 +314,7 @@ def save_labels(run: ReportedRun, metric: str, labels: Sequence[Label]) -> None:
         (
             metric, shown[label.row].content, label.row.question, label.verdict.value,
             None if label.verdict.passes is None else int(label.verdict.passes), int(label.verdict.is_unsure),
-            label.seed, now, storable(label.rater),
+            label.seed, now, encodable(label.rater),
         )
         for label in labels
     ]  # fmt: skip
@@ -332,7 +331,7 @@ def remove_label(run: ReportedRun, metric: str, row: ScoredRow, rater: str) -> N
     shown = shown_rows(run.store, [row])[row]
     run.store.connection.execute(
         "DELETE FROM calibration_labels WHERE metric = ? AND content = ? AND rater = ?",
-        [metric, shown.content, storable(rater)],
+        [metric, shown.content, encodable(rater)],
     )
 
 

@@ -15,11 +15,10 @@ import orjson
 
 from ...bots.bot import Context
 from ...bots.prompting import Template, asked_again, chat_request, render_contexts, request_hash
-from ...knowledge import Evidence
+from ...knowledge import Evidence, encodable
 from ..problems import ERROR_RATE, Problem
 from ..reported_run import ReportedRun, RowKey, row_metric
 from ..store.database import Store, marks
-from ..store.encoding import storable
 from ..summary import MetricColumn, bot_keys, metric_columns
 
 
@@ -118,11 +117,11 @@ def short(value: float | None) -> float | None:
 
 def _clean(value: Json) -> Json:
     if isinstance(value, str):
-        return storable(value)
+        return encodable(value)
     if isinstance(value, list):
         return [_clean(each) for each in value]
     if isinstance(value, dict):
-        return {storable(key): _clean(each) for key, each in value.items()}
+        return {encodable(key): _clean(each) for key, each in value.items()}
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
         return float(value) if abs(value) < 10**300 else str(value)[:20]
     return value

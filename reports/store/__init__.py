@@ -7,7 +7,7 @@ from ... import front
 if TYPE_CHECKING:
     from .damage import damage_behind
     from .database import Store, StoreError, left_as_found, marks, snapshot, transaction
-    from .encoding import question_fingerprint, storable, to_json, tool_calls_column, tool_calls_of
+    from .encoding import question_fingerprint, to_json, tool_calls_column, tool_calls_of
     from .figures import changes_of, note_changes
     from .given_scores import GivenRow, keep_given, write_given
     from .judge_cache import JudgeCache

@@ -9,18 +9,9 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from ...bots import Context, Identity, Reply, ToolCall, with_tool_calls
-from ...knowledge import Question
+from ...knowledge import Question, encodable
 
 _LARGEST: Final = int(sys.float_info.max)
-
-
-def storable(text: str) -> str:
-    """The text with lone surrogates replaced by U+FFFD: UTF-8, and so SQLite and every page, can't hold them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def to_json(value: object) -> str:
@@ -42,11 +33,11 @@ def _standard(value: Any) -> object:  # noqa: ANN401 - any JSON
     """JSON with texts and numbers that all readers of JSON take."""
     match value:
         case str():
-            return storable(value)
+            return encodable(value)
         case int():
             return value if abs(value) <= _LARGEST else str(value)
         case dict():
-            return {storable(key): _standard(member) for key, member in value.items()}
+            return {encodable(key): _standard(member) for key, member in value.items()}
         case list():
             return [_standard(member) for member in value]
     return value
@@ -169,7 +160,7 @@ def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[o
 
 
 def clean_reply(reply: Reply) -> Reply:
-    """The reply with every text storable; the same object when it is clean already.
+    """The reply with every text encodable; the same object when it is clean already.
 
     A figure of its usage that can't be true (a cost of inf or below 0, 1e23 tokens) is None then, and the trace says
     under ``not_kept`` what was told; so it is with tool calls that can't be read.
@@ -179,8 +170,8 @@ def clean_reply(reply: Reply) -> Reply:
     """
     _check(reply)
     reply = _clean_calls(reply)
-    answer = None if reply.answer is None else storable(reply.answer)
-    reasoning = None if reply.reasoning is None else storable(reply.reasoning)
+    answer = None if reply.answer is None else encodable(reply.answer)
+    reasoning = None if reply.reasoning is None else encodable(reply.reasoning)
     contexts = reply.contexts and tuple(map(_clean_context, reply.contexts))
     usage, wrong = reply.usage.sound()
     if wrong:
@@ -204,8 +195,8 @@ def _clean_call(call: ToolCall) -> ToolCall:
     except (TypeError, ValueError, RecursionError) as error:
         arguments, wrong = None, f"its arguments can't be written as JSON: {error}"
     trouble = "; ".join(part for part in (call.error, wrong) if part)
-    result = None if call.result is None else storable(call.result)
-    return ToolCall(storable(call.name), arguments, result, storable(call.id), storable(trouble))
+    result = None if call.result is None else encodable(call.result)
+    return ToolCall(encodable(call.name), arguments, result, encodable(call.id), encodable(trouble))
 
 
 def tool_calls_column(calls: tuple[ToolCall, ...] | None) -> str | None:
@@ -230,7 +221,7 @@ def _clean_context(context: Context) -> Context:
     _expect("the document of a context", context.document, (str,))
     for value in (context.start, context.end, context.score):
         _expect("the place or score of a context", value, (int, float))
-    text, document = storable(context.text), storable(context.document)
+    text, document = encodable(context.text), encodable(context.document)
     return (
         context
         if (text, document) == (context.text, context.document)

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from ...knowledge import encodable
 from ...knowledge.questions.rows import GivenScore
 from ...metrics import Reason, Status
 from .database import Lines, Store, insert_lines, insert_many, marks, transaction
-from .encoding import storable, to_json
+from .encoding import to_json
 from .figures import note_changes
 from .row_tables import DETAILS_COLUMNS, SCORE_COLUMNS, SCORED_ANEW
 from .run_results import CHUNK, OpenRun
@@ -52,7 +53,7 @@ def write_given(
     details = [
         (
             *line,
-            to_json(({"reason": storable(reason)} if reason else {}) | ({} if passed is None else {"passed": passed})),
+            to_json(({"reason": encodable(reason)} if reason else {}) | ({} if passed is None else {"passed": passed})),
         )
         for *line, (_, reason, passed, _) in found
         if reason or passed is not None

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...bots import Completion
+from ...knowledge import encodable
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
 from .database import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
-from .encoding import storable, to_json
+from .encoding import to_json
 from .figures import note_changes
 from .run import Row
 
@@ -169,8 +170,8 @@ def _there(
 
 def _text_ids(connection: sqlite3.Connection, texts: Sequence[str]) -> list[int]:
     """The ids of the texts of requests, made where they are new."""
-    fingerprints = [_fingerprint("judge_texts", (storable(text),)) for text in texts]
-    lines = dict(zip(fingerprints, map(storable, texts), strict=True))
+    fingerprints = [_fingerprint("judge_texts", (encodable(text),)) for text in texts]
+    lines = dict(zip(fingerprints, map(encodable, texts), strict=True))
     insert_many(connection, "INSERT OR IGNORE INTO judge_texts", "fingerprint, text", list(lines.items()))
     ids: dict[bytes, int] = {}
     for start in range(0, len(fingerprints), MOST_BOUND):
@@ -221,17 +222,17 @@ def _columns(
         _text_id(connection, "judge_prompts", (request.call, request.system), prompts), text,
         _text_id(connection, "judge_texts", (to_json(request.schema),), prompts) if request.schema else None,
         reply.usage.tokens_in, reply.usage.tokens_out, reply.usage.cost, record.latency_ms, record.queue_ms,
-        to_json(record.attempts_ms) if record.attempts_ms else None, storable(record.stored.finish_reason) or None,
-        record.asked_at, storable(record.problem) or None, storable(record.stored.error) or None,
-        None if reply.text is None else storable(reply.text),
-        None if reply.reasoning is None else storable(reply.reasoning),
+        to_json(record.attempts_ms) if record.attempts_ms else None, encodable(record.stored.finish_reason) or None,
+        record.asked_at, encodable(record.problem) or None, encodable(record.stored.error) or None,
+        None if reply.text is None else encodable(reply.text),
+        None if reply.reasoning is None else encodable(reply.reasoning),
         to_json(request.exchange) if request.exchange else None,
     )  # fmt: skip
 
 
 def _text_id(connection: sqlite3.Connection, table: str, values: tuple[str, ...], remembered: Remembered) -> int:
     """The id of a text that comes again and again, made where it is new and looked up once."""
-    values = tuple(map(storable, values))
+    values = tuple(map(encodable, values))
     fingerprint = _fingerprint(table, values)
     found = remembered.get(fingerprint)
     if found is None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from ...knowledge import encodable
 from ...metrics import RunFacts, Score
 from .database import Store, transaction
-from .encoding import storable, to_json
+from .encoding import to_json
 from .run_results import OpenRun
 
 COUNTS = """
@@ -125,4 +126,4 @@ def keep_run_scores(store: Store, run: OpenRun, score: Callable[[RunFacts], Sequ
 def _columns(run: OpenRun, bot_id: int, rows: int, score: Score) -> tuple[object, ...]:
     key = (run.id, bot_id, run.run_metric_ids[score.metric])
     details = to_json(score.details) if score.details else None
-    return (*key, rows, score.value, score.status.value, storable(score.reason) or None, details)
+    return (*key, rows, score.value, score.status.value, encodable(score.reason) or None, details)
