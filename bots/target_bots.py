@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Final, Protocol, Self, cast, runtime_checkable
 
 from .. import InputError
 from ..knowledge import Document, Message
+from ..metrics.versions import in_memory
 from .bot import Bot, Identity, Reply, hears_history, keeps_memory, reply_of
 from .building import BotResources
 from .langchain import LangChainBot
@@ -111,62 +111,21 @@ def _own_name(given: object) -> str:
 
 
 def _identity(given: object, options: Mapping[str, object]) -> Identity:
-    """What is known of an object in memory: its source, and the ``repr`` of what it contains.
+    """What is known of an object in memory: its code, and the values that this reads.
 
-    What its code calls is not seen, nor what hides behind a ``repr`` without content.
+    What it imports is not seen, nor what hides behind a ``repr`` without content.
     """
-    parts: list[object] = []
+    parts: list[str] = []
     code = given
     while isinstance(code, partial):
-        parts += [code.args, sorted(code.keywords.items())]
+        parts.append(in_memory([code.args, sorted(code.keywords.items())]))
         code = code.func
-    if is_runnable(code):
-        source = repr(code)
-    elif inspect.isroutine(code) or inspect.isclass(code):
-        source = _source(code)
-        parts += _held_by_function(code)
-    else:
-        source = _source(type(code))
-        parts.append(_attributes(code))
-    content = without_addresses("\0".join([source, *map(_written, parts)]))
+    parts.append(without_addresses(repr(code)) if is_runnable(code) else in_memory(code))
     return Identity(
         kind="langchain" if is_runnable(given) else "python",
         settings={"options": redacted(options)} if options else {},
-        parts={"code": hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()},
+        parts={"code": sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()},
     )
-
-
-def _source(code: object) -> str:
-    try:
-        return inspect.getsource(cast("type", code))
-    except (OSError, TypeError):
-        return f"{getattr(code, '__module__', '')}.{getattr(code, '__qualname__', code)}"
-
-
-def _held_by_function(code: object) -> list[object]:
-    """Defaults, what a closure holds, and the object behind a bound method."""
-    cells = [cell.cell_contents for cell in getattr(code, "__closure__", None) or () if _is_filled(cell)]
-    owner = getattr(code, "__self__", None)
-    parts = [getattr(code, "__defaults__", None), getattr(code, "__kwdefaults__", None), cells]
-    return parts if owner is None or inspect.ismodule(owner) else [*parts, type(owner), _attributes(owner)]
-
-
-def _is_filled(cell: object) -> bool:
-    try:
-        return hasattr(cell, "cell_contents")
-    except ValueError:
-        return False
-
-
-def _attributes(owner: object) -> object:
-    return sorted(vars(owner).items()) if hasattr(owner, "__dict__") else repr(owner)
-
-
-def _written(parts: object) -> str:
-    try:
-        return repr(parts)
-    except Exception:  # noqa: BLE001 - the user's own __repr__
-        return type(parts).__name__
 
 
 @runtime_checkable

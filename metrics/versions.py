@@ -1,16 +1,19 @@
 """Versions: a hash of the code that a score depends on, from the metric through all that it calls."""
 
 import ast
+import dis
 import errno
 import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import CodeType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Final, NamedTuple
 
 _ROOT: Final = __name__.split(".", maxsplit=1)[0]
@@ -18,6 +21,14 @@ _ROOT: Final = __name__.split(".", maxsplit=1)[0]
 _VOCABULARY: Final = frozenset(f"{__package__}.{name}" for name in ("declaration", "facts", "score", "tools"))
 # Packages whose version changes no value beyond the last bits.
 _TRANSPARENT: Final = frozenset({"numpy"})
+_ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
+_ATTRIBUTES: Final = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
+_READS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"}) | _ATTRIBUTES
+_SETS: Final = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "STORE_ATTR"})
+# Methods that change the built-in containers.
+_CHANGES: Final = frozenset({"add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop"}) | frozenset(
+    {"popitem", "popleft", "remove", "setdefault", "update"}
+)
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -108,16 +119,114 @@ def ingredients(function: Callable[..., object]) -> dict[str, str]:
     top = function.__qualname__.split(".")[0]
     source = _source(code.co_filename, function.__module__)
     if source is None or top not in source.definitions:
-        return {"code": _bytecode(code)}
+        return {"code": in_memory(function)}
     parts = {"closure": _closure(function)}
     _follow(source, top, parts)
     return parts
 
 
-def _bytecode(code: CodeType) -> str:
-    """The instructions and constants of a function without a source file."""
-    constants = [_bytecode(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return repr((code.co_code.hex(), code.co_names, constants))
+def in_memory(given: object) -> str:
+    """A function, class or object as it is now, without its file; the same in every process of one Python version.
+
+    Of a function that is its code, and the values that it reads: its defaults, its closure and global names.
+    Functions, classes and their instances are followed where they are of the same module; of others the ``repr``
+    counts. What code itself changes (a log, a cache, a counter) is no part of it.
+    """
+    inner = inspect.unwrap(given) if callable(given) else given
+    inner = getattr(inner, "__func__", inner)
+    module = getattr(inner, "__globals__", None)
+    if module is None:
+        kind = inner if isinstance(inner, type) else type(inner)
+        module = {} if kind.__module__ == "builtins" else getattr(sys.modules.get(kind.__module__), "__dict__", {})
+    try:
+        return _Written(module).of([inner, getattr(given, "__self__", None)])
+    except RecursionError:
+        return _named(inner)
+
+
+class _Written:
+    """Writes values as they are now, each object once."""
+
+    def __init__(self, module: Mapping[str, object]) -> None:
+        """``module`` are the names of the user's module, whose functions and classes are followed."""
+        self._module = module
+        self._seen: dict[int, object] = {}  # with the objects, so that no other gets the number of one that is gone
+
+    def of(self, value: object) -> str:
+        if value is None or isinstance(value, (str, bytes, int, float)):
+            return repr(value)
+        if id(value) in self._seen:
+            return "again"
+        self._seen[id(value)] = value
+        match value:
+            case dict():
+                return repr([(self.of(key), self.of(each)) for key, each in list(value.items())])
+            case list() | tuple():
+                return repr([type(value).__name__, *map(self.of, list(value))])
+            case set() | frozenset():
+                return repr([type(value).__name__, *sorted(map(self.of, list(value)))])
+            case CodeType():
+                return repr((value.co_code.hex(), value.co_names, [self.of(each) for each in value.co_consts]))
+            case ModuleType():
+                return value.__name__
+        inner = inspect.unwrap(value) if callable(value) else value
+        return self._function(inner) if isinstance(inner, FunctionType) else self._object(inner)
+
+    def _function(self, function: FunctionType) -> str:
+        if function.__globals__ is not self._module:
+            return _named(function)
+        code = function.__code__
+        cells = zip(code.co_freevars, map(_content, function.__closure__ or ()), strict=True)
+        names = ChainMap(dict(cells), dict(self._module))
+        read, state = _names([code])
+        values = {each: names[each] for each in sorted(read - state) if each in names}
+        return self.of([code, function.__defaults__, function.__kwdefaults__, values])
+
+    def _object(self, value: object) -> str:
+        kind = value if isinstance(value, type) else type(value)
+        if kind.__module__ != self._module.get("__name__"):
+            try:
+                return _ADDRESS.sub("", repr(value))
+            except Exception:  # noqa: BLE001 - the user's own __repr__
+                return _named(kind)
+        own = {name: getattr(each, "__func__", each) for name, each in vars(kind).items()}
+        plain = {name: each for name, each in own.items() if isinstance(each, (FunctionType, str, int, float, tuple))}
+        methods = [each.__code__ for name, each in own.items() if isinstance(each, FunctionType) and name != "__init__"]
+        state = _names(methods)[1]
+        attributes = {} if value is kind else getattr(value, "__dict__", {})
+        settings = {name: each for name, each in attributes.items() if name not in state}
+        return self.of([_named(kind), list(plain.items()), settings])
+
+
+def _names(codes: Iterable[CodeType]) -> tuple[set[str], set[str]]:
+    """The names that code and its inner functions read, and those that they set or change in place."""
+    read: set[str] = set()
+    state: set[str] = set()
+    left = list(codes)
+    while left:
+        code = left.pop()
+        left += [each for each in code.co_consts if isinstance(each, CodeType)]
+        last = ""  # the name that was read last
+        for step in dis.get_instructions(code):
+            if step.opname in _SETS:
+                state.add(str(step.argval))
+            elif step.opname == "STORE_SUBSCR" or (step.opname in _ATTRIBUTES and step.argval in _CHANGES):
+                state.add(last)
+            elif step.opname in _READS:
+                last = str(step.argval)
+                read.add(last)
+    return read, state
+
+
+def _named(thing: object) -> str:
+    return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', type(thing).__qualname__)}"
+
+
+def _content(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not filled yet
+        return None
 
 
 def _follow(source: _Source, name: str, parts: dict[str, str]) -> None:

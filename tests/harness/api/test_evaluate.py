@@ -91,6 +91,41 @@ def test_what_is_kept_is_not_asked_again(tmp_path):
     assert lines() == 6
 
 
+def test_a_function_without_a_file_is_asked_again_when_what_it_reads_changed(tmp_path):
+    """As in a notebook: a prompt, a function or a class in another cell is edited, and the bot's own cell is not."""
+    cell = {"__name__": "notebook"}
+    exec(  # noqa: S102 - as a kernel does
+        "PROMPT, MESSAGES, CACHE, calls, asked = 'In', ['in'], {}, [], 0\n"
+        "class Model:\n"
+        "    def __init__(self, place): self.place, self.asked = place, 0\n"
+        "    def __call__(self, text): self.asked += 1; return text + ' ' + self.place\n"
+        "model = Model('Ulm')\n"
+        "def written(question): return PROMPT + MESSAGES[0]\n"
+        "def bot(question):\n"
+        "    global asked\n"
+        "    asked += 1; calls.append(question); CACHE[question] = 1\n"
+        "    return model(written(question))\n",
+        cell,
+    )
+
+    def answered() -> tuple[int, str]:
+        before = cell["asked"]
+        run = evaluated(tmp_path, bots={"bot": cell["bot"]})
+        return cell["asked"] - before, run.rows()[0].answer
+
+    assert answered() == (3, "Inin Ulm")
+    assert answered() == (0, "Inin Ulm")
+    edits = {
+        "PROMPT = 'At'": "Atin Ulm",
+        "MESSAGES[0] = 'on'": "Aton Ulm",
+        "model.place = 'Rome'": "Aton Rome",
+        "def written(question): return 'Up'": "Up Rome",
+    }
+    for edit, answer in edits.items():
+        exec(edit, cell)  # noqa: S102 - as a kernel does
+        assert answered() == (3, answer)
+
+
 def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     def broken(question: str) -> str:
         raise ValueError("no connection")
