@@ -8,9 +8,9 @@ import pytest
 from proctor.bots.bot import Usage
 from proctor.bots.chat.model import Completion
 from proctor.metrics.judge.rendering import JudgeRequest
-from proctor.reports.store.journal import SEGMENT, CallJournal, left_calls
 from proctor.reports.store.judge_calls import CachedCall, CallRecord
 from proctor.reports.store.run import RowStatus
+from proctor.reports.store.writer import SEGMENT, CallJournal, left_calls
 from report_rows import Book, context, row
 
 
