@@ -7,7 +7,7 @@ from .. import front
 
 if TYPE_CHECKING:
     from .bench import PlannedMetric
-    from .catalog import Catalog, builtin_catalog
+    from .catalog import Catalog, builtin_catalog, with_installed
     from .declaration import Artefact, Function, Metric, artefact, metric
     from .evaluators import RATES
     from .facts import Facts, Place, RunFacts, ToolCall
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .judge.calls import OwnPrompt
     from .judge.verdicts import Word
     from .plan import Plan
-    from .plugins import with_installed
     from .score import (
         Better,
         JudgeUnavailable,

@@ -1,4 +1,4 @@
-"""Catalog: all metrics and artefacts by name, checked so that every need has one provider."""
+"""The catalog: every metric by its name, those of other packages among them, and what is offered to each."""
 
 import hashlib
 import importlib.util
@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Final
@@ -30,6 +31,7 @@ from .declaration import (
     read_signature,
     wrong_in,
 )
+from .evaluators import EVALUATORS, GROUPS
 from .facts import OF_CONVERSATION, ROW_CHECKS, RUN_CHECKS, TOOLS
 from .plan import EmptyContexts, Plan, make_plan
 from .versions import read_files
@@ -312,3 +314,39 @@ _MODULES: Final = (
 def builtin_catalog() -> Catalog:
     """The metrics that come with the package."""
     return Catalog.of(*(import_module(f".{name}", __package__) for name in _MODULES))
+
+
+GROUP: Final = "proctor.metrics"
+
+
+def with_installed(catalog: Catalog, names: Iterable[str]) -> Catalog:
+    """The catalog; with the metrics of other packages if one of the names is not in it.
+
+    Raises:
+        InputError: a package can't be imported, or its entry point is no metric; the message names the package.
+    """
+    known = {*catalog.metrics, *EVALUATORS, *GROUPS}
+    if all(name in known or name.startswith("byop") for name in names):
+        return catalog
+    return catalog.with_functions(found) if (found := _installed()) else catalog
+
+
+@cache
+def _installed() -> tuple[Function, ...]:
+    found: dict[int, Function] = {}  # a module may be named by several entry points
+    for each in entry_points(group=GROUP):
+        found |= {id(function): function for function in _loaded(each)}
+    return tuple(found.values())
+
+
+def _loaded(entry: EntryPoint) -> list[Function]:
+    package = entry.dist.name if entry.dist else entry.module
+    message = f"The package {package} declares metrics ({GROUP}: {entry.name} = {entry.value}), and "
+    try:
+        loaded = entry.load()
+    except Exception as error:  # the code of others may raise anything
+        raise InputError(f"{message}importing it failed: {type(error).__name__}: {error}") from error
+    functions = declared_in(loaded) if isinstance(loaded, ModuleType) else [loaded]
+    if not functions or not all(map(declaration_of, functions)):
+        raise InputError(f"{message}there is no metric: neither a module with metrics nor a function under '@metric'.")
+    return functions

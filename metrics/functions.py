@@ -9,11 +9,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from .. import InputError
-from .catalog import Catalog, builtin_catalog
+from .catalog import Catalog, builtin_catalog, with_installed
 from .declaration import nearest
 from .evaluators import options_of
 from .facts import ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts, ToolCall
-from .plugins import with_installed
 from .score import JudgeUnavailable, ModelUnavailable, Score, Status, Unreadable
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         whole_folder,
     )
     from .leaderboard import ARROWS, milliseconds
-    from .markdown_text import one_line
     from .models_in_use import families, named, self_test_missed
     from .primary import Primary, check_primary
     from .problems import ERROR_RATE, counted, listed
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from .summary import BotSummary, MetricColumn, MetricSummary, Summary, find_run, summarise
     from .table import (
         BLANK,
+        WIDTH,
         Block,
         Column,
         Heading,
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
         csv,
         html,
         markdown,
+        plain,
         quoted,
+        styled,
     )
-    from .terminal import WIDTH, plain, styled
-    from .text import count, mapping_in, printable, printable_lines
+    from .text import count, mapping_in, one_line, printable, printable_lines
 else:
     __getattr__, __all__ = front(__name__)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from .markdown_text import one_line
 from .primary import CORRECT
+from .text import one_line
 
 if TYPE_CHECKING:
     from .store.database import Store

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from ..metrics.evaluators import EVALUATORS, evaluator_of
 from .causes import same_words
-from .markdown_text import one_line
 from .reported_run import (
     MOST,
     FoundRow,
@@ -34,6 +33,7 @@ from .reported_run import (
 )
 from .store.run import RunEvaluator
 from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
+from .text import one_line
 
 if TYPE_CHECKING:
     from .robustness.flips import Flip

@@ -1,4 +1,4 @@
-"""Texts of reports: made safe for a terminal, and parts of manifests."""
+"""Texts of reports: made safe for a terminal and for Markdown, and parts of manifests."""
 
 from __future__ import annotations
 
@@ -41,3 +41,67 @@ def mapping_in(value: object) -> Mapping[str, Any]:
     ({'count': 3}, {})
     """
     return value if isinstance(value, Mapping) else {}
+
+
+MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # all ASCII punctuation
+MOST = 300  # characters of a text that a summary repeats
+
+
+def code(text: str, most: int = MOST) -> str:
+    """The text as a code span on one line: nothing in it is read as Markdown, HTML or a mention of somebody.
+
+    >>> code("a `tick` | <b>")
+    '``a `tick` | <b>``'
+    """
+    plain = one_line(text, most)
+    if not plain:
+        return ""
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
+    padding = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{padding}{plain}{padding}{fence}"
+
+
+def cell_code(text: str, most: int = MOST) -> str:
+    """As ``code``, for a cell of a table, in which a pipe would end the cell even within code.
+
+    >>> cell_code("a|b")
+    '<code>a&#124;b</code>'
+    """
+    return html_code(text, most) if "|" in one_line(text, most) else code(text, most)
+
+
+def html_code(text: str, most: int = MOST) -> str:
+    """As ``code``, for a line of HTML such as a summary, in which no Markdown is read.
+
+    >>> html_code("a_b")
+    '<code>a&#95;b</code>'
+    """
+    return f"<code>{MARKS.sub(_entity, one_line(text, most))}</code>"
+
+
+def prose(text: str, most: int = MOST, starts_line: bool = True) -> str:
+    r"""A sentence of ours that repeats names of others: every mark of Markdown and HTML in it is taken literally.
+
+    An ``@`` or ``#`` is followed by an invisible word joiner, so that it calls nobody and refers to nothing; so is what
+    an address of the web begins with, so that it is no link.
+
+    >>> prose("<b> *x* [y](z)")
+    '&lt;b&gt; \\*x\\* \\[y\\](z)'
+    """
+    escaped = re.sub(r"([\\`*_\[\]~!])", r"\\\1", one_line(text, most))
+    if starts_line:
+        escaped = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", escaped)  # else a list would begin there
+    escaped = re.sub(r"(?i)(:)(?=//)|\bwww(?=\.)", "\\g<0>\N{WORD JOINER}", escaped)  # else a link
+    escaped = re.sub("([@#])", "\\1\N{WORD JOINER}", escaped)  # before there are entities, in which a # has to stay
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+
+
+def one_line(text: str, most: int = MOST) -> str:
+    """The text without line ends and control characters, cut to a number of characters."""
+    flat = " ".join(text.split())
+    flat = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in flat)
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def _entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"

@@ -27,7 +27,7 @@ ROOMS = {  # of the harness and the reports, from the ground up; each imports ea
         {"analysis"}, {"server"}, {"api", "cli"}, {"pytest_results"}, {"pytest_plugin"}, {"entry"},
     ],
     "reports": [
-        {"statistics"}, {"text"}, {"records"}, {"markdown_text"}, {"files"}, {"table"}, {"terminal"}, {"store"},
+        {"statistics"}, {"text"}, {"records"}, {"files"}, {"table"}, {"store"},
         {"corrected"}, {"models_in_use"},
         {"summary", "outcomes", "primary", "conversations"},
         {"leaderboard"}, {"reported_run"}, {"calibration"}, {"compare"}, {"gate"},

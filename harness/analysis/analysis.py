@@ -30,8 +30,7 @@ from ..run import (
 from ..run.manifest import manifest
 from ..suite import AnalysisSettings, nearest, overridden_grid
 from .attribution import attribution, plan_ablations
-from .configuration_answers import answer_best, answers_to_ask
-from .configurations import GridMeasuring
+from .configurations import GridMeasuring, answer_best, answers_to_ask
 from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
 from .dataset_quality import dataset_quality
 from .document_changes import TAKING_DOCUMENTS, AgainstPlan, compare_documents, plan_document_changes

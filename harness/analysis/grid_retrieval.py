@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder, Document, Passage, Reranker
     from ...metrics import Embedded as Vectors
     from .corpus import CorpusIndex, Notify
-    from .grid_rounds import Round
+    from .recommendation import Round
 
 
 @dataclass(frozen=True, slots=True)

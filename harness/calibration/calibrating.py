@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import InputError
-from ...reports.calibration.calibration import Calibration, calibrate, is_binary, save_calibrations
+from ...reports.calibration.calibration import (
+    Calibration,
+    RaterAgreement,
+    agreed_labels,
+    calibrate,
+    is_binary,
+    rater_agreement,
+    save_calibrations,
+)
 from ...reports.calibration.labels import (
     HumanVerdict,
     Label,
@@ -28,7 +36,6 @@ from ...reports.calibration.labels import (
     shown_rows,
     stored_labels,
 )
-from ...reports.calibration.raters import RaterAgreement, agreed_labels, rater_agreement
 from ...reports.files import check_file, whole_file
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.agreement import FEWEST

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ... import InputError
-from ...reports.calibration.calibration import Calibration, calibration_object, save_calibrations
+from ...reports.calibration.calibration import (
+    Calibration,
+    agreed_labels,
+    calibration_object,
+    rater_agreement,
+    save_calibrations,
+    warnings_of,
+)
 from ...reports.calibration.labels import (
     LONGEST_RATER,
     Label,
@@ -23,8 +30,6 @@ from ...reports.calibration.labels import (
     shown_rows,
     stored_labels,
 )
-from ...reports.calibration.raters import agreed_labels, rater_agreement
-from ...reports.calibration.table import warnings_of
 from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.store.database import Store, transaction
 from ...reports.summary import Summary

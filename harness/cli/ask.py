@@ -20,8 +20,7 @@ from ... import InputError
 from ...reports import count, milliseconds, printable, printable_lines
 from ..api.asking import Answer, ask_one
 from ..suite import FILE, FIRST_LINE, NAME, sample_suite, suite_schema
-from .console import own_stdout, write_json
-from .conventions import Json, interruptible
+from .conventions import Json, interruptible, own_stdout, write_json
 
 if TYPE_CHECKING:
     from ...bots import ToolCall

@@ -27,8 +27,18 @@ from ...reports.compare import (
     open_operand,
 )
 from ...reports.export import compared_blocks, compared_object, tournament_blocks, tournament_object
-from .console import Form, own_stdout, show_as, write_bytes
-from .conventions import Cluster, Database, JudgeUrl, OnlyBots, Seed, interruptible
+from .conventions import (
+    Cluster,
+    Database,
+    Form,
+    JudgeUrl,
+    OnlyBots,
+    Seed,
+    interruptible,
+    own_stdout,
+    show_as,
+    write_bytes,
+)
 
 if TYPE_CHECKING:
     from ..side_by_side import PairOptions

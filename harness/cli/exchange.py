@@ -16,8 +16,7 @@ from ... import InputError
 from ...metrics import Better
 from ...reports import check_no_parts, count, one_run, printable
 from ..run import ScoreMetadata
-from .console import write_json
-from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible
+from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible, write_json
 
 if TYPE_CHECKING:
     from ...reports.export.mlflow import Logged

@@ -23,8 +23,20 @@ from ..api.verbs import Asking, gate_of_suite, gate_run
 from ..gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
 from ..run import RunConfig
 from ..suite import NAME, SUITES, is_suite
-from .console import Form, own_stdout, show, show_as, write_bytes
-from .conventions import STDOUT, STOPPED, Database, OnlyBots, complain, interruptible, say
+from .conventions import (
+    STDOUT,
+    STOPPED,
+    Database,
+    Form,
+    OnlyBots,
+    complain,
+    interruptible,
+    own_stdout,
+    say,
+    show,
+    show_as,
+    write_bytes,
+)
 from .report import write_step
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from ...reports import (
     quoted,
     save_check,
 )
-from ...reports.calibration.calibration import calibration_object
-from ...reports.calibration.table import calibration_table
+from ...reports.calibration.calibration import calibration_object, calibration_table
 from ...reports.store import Store
 from ..calibration.calibrating import Calibrated
 from ..run import (
@@ -48,8 +47,19 @@ from ..run import (
     suite_evaluation,
 )
 from ..suite import CheckSettings, LoadedSuite
-from .console import Form, own_stdout, show_as
-from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, Seed, interruptible, judge_fit
+from .conventions import (
+    DONE,
+    UNABLE,
+    Database,
+    Form,
+    Judge,
+    JudgeUrl,
+    Seed,
+    interruptible,
+    judge_fit,
+    own_stdout,
+    show_as,
+)
 
 MOST_WRONG = 8  # wrong verdicts that are shown; the rest are in --json
 LONGEST = 300  # characters of a text or reply

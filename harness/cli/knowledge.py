@@ -15,9 +15,22 @@ from ...reports import BLANK, Sentence, csv, printable
 from ...reports.analysis import KnowledgeAnalysis
 from ...reports.export import early_blocks, knowledge_blocks, late_blocks
 from ..run import RunConfig
-from .console import Form, own_stdout, write_bytes, write_json
-from .console import show as show_blocks
-from .conventions import DONE, STOPPED, UNABLE, Database, SuiteFile, complain, interruptible, judge_fit, say
+from .conventions import (
+    DONE,
+    STOPPED,
+    UNABLE,
+    Database,
+    Form,
+    SuiteFile,
+    complain,
+    interruptible,
+    judge_fit,
+    own_stdout,
+    say,
+    write_bytes,
+    write_json,
+)
+from .conventions import show as show_blocks
 
 if TYPE_CHECKING:
     from ..analysis import AnalysisOptions

@@ -191,7 +191,7 @@ def _root(
 
 def main() -> None:
     """The entry point; a user's mistake is a sentence on stderr and exit code 2."""
-    from .console import forgive
+    from .conventions import forgive
 
     forgive()
     gc.set_threshold(100_000, 20, 20)  # looking through what is being imported was a tenth of the start

@@ -21,6 +21,7 @@ from rich.text import Text
 from ... import InputError
 from ...knowledge import ROLES, Role
 from ...metrics import builtin_catalog
+from ...metrics.catalog import with_installed
 from ...metrics.declaration import Allowed, facts_of, nearest
 from ...metrics.evaluators import (
     EVALUATORS,
@@ -33,9 +34,8 @@ from ...metrics.evaluators import (
     options_of,
 )
 from ...metrics.facts import TOOLS
-from ...metrics.plugins import with_installed
 from ...reports import ARROWS, Table, columns
-from .console import Form, show_as, write_json
+from .conventions import Form, show_as, write_json
 
 if TYPE_CHECKING:
     from ...metrics import Artefact, Catalog, Metric

@@ -20,8 +20,7 @@ from ...knowledge import ROLES, Role
 from ...metrics.declaration import facts_of
 from ...metrics.evaluators import EVALUATORS, RATES
 from ...reports import Table, columns, csv, printable
-from .console import write_bytes, write_json
-from .conventions import DONE, UNABLE, Csv, Json, LocalModel, complain, interruptible, say
+from .conventions import DONE, UNABLE, Csv, Json, LocalModel, complain, interruptible, say, write_bytes, write_json
 
 if TYPE_CHECKING:
     from ...knowledge import ListedModel
@@ -206,7 +205,7 @@ def listed(
         return
     if as_markdown and (suite or overrides):
         raise InputError("--markdown prints the default models, so it takes no --suite or --local-model.")
-    from .console import own_stdout
+    from .conventions import own_stdout
 
     with interruptible("Stopped."), own_stdout() as stdout:
         if as_markdown:
@@ -229,7 +228,7 @@ def fetch(
     everything: Annotated[bool, typer.Option("--all", help="The models of all roles.")] = False,
 ) -> None:
     """Download models and prepare them; needs a network."""
-    from .console import own_stdout
+    from .conventions import own_stdout
 
     wanted, overrides = _known(roles or []), tuple(local_model or ())
     with interruptible("Stopped. Finished downloads stay; run the same command again."), own_stdout() as out:

@@ -11,8 +11,7 @@ import typer
 
 from ...reports import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, count, quoted
 from ...reports.compare import CORRELATION, FEW_CLUSTERS, Need, Plan, Planned, cluster_noun, interval, signed
-from .console import Form, own_stdout, show_as
-from .conventions import Cluster, Database, interruptible
+from .conventions import Cluster, Database, Form, interruptible, own_stdout, show_as
 
 
 def plan_object(plan: Plan) -> dict[str, object]:

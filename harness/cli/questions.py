@@ -16,8 +16,7 @@ from ... import InputError
 from ...knowledge import Nugget, storable
 from ...reports import printable
 from ..drafting import PASSAGE, nuggets_written
-from .console import write_json
-from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say
+from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say, write_json
 
 if TYPE_CHECKING:
     from ...knowledge import Question
@@ -320,7 +319,7 @@ def draft(
     from ..drafting import DraftOptions, draft_questions
     from ..nugget_drafts import draft_nuggets
     from ..suite import load_named
-    from .console import own_stdout
+    from .conventions import own_stdout
 
     with interruptible(_STOPPED), own_stdout() as stdout:
         options = DraftOptions(

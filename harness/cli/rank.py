@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from ... import InputError
-from .console import Form, show_as
-from .conventions import Cluster, Database, OnlyBots, Seed, interruptible
+from .conventions import Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
 
 STOPPED = "Stopped. Nothing was written."
 

@@ -21,8 +21,7 @@ from ...reports.store import Store
 from ..api.results import compare_operands
 from ..api.run import report_text, write_report
 from .compare import files_of_operands, opened_operands
-from .console import Browse, json_bytes, own_stdout
-from .conventions import Database, Wanted, interruptible, write_page, write_text
+from .conventions import Browse, Database, Wanted, interruptible, json_bytes, own_stdout, write_page, write_text
 
 if TYPE_CHECKING:
     from ...reports import Report

@@ -16,8 +16,19 @@ from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, one_r
 from ...reports.export import robustness_blocks, robustness_object
 from ...reports.robustness import Robustness
 from ..perturb import Perturbed
-from .console import Form, own_stdout, show_as
-from .conventions import DONE, UNABLE, Database, Judge, JudgeUrl, complain, interruptible, judge_fit
+from .conventions import (
+    DONE,
+    UNABLE,
+    Database,
+    Form,
+    Judge,
+    JudgeUrl,
+    complain,
+    interruptible,
+    judge_fit,
+    own_stdout,
+    show_as,
+)
 
 if TYPE_CHECKING:
     from ...knowledge.perturbations.perturbations import Recipe

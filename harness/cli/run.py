@@ -31,13 +31,13 @@ from ...reports import (
 )
 from ...reports.leaderboard import leaderboard
 from ..run import Outcome, RunConfig, watching
-from .console import Form, own_stdout, show_as, write_json
 from .conventions import (
     DONE,
     STOPPED,
     UNABLE,
     BetterOption,
     Database,
+    Form,
     RangeOption,
     Rows,
     SuiteFile,
@@ -45,7 +45,10 @@ from .conventions import (
     complain,
     interruptible,
     judge_fit,
+    own_stdout,
     say,
+    show_as,
+    write_json,
 )
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import typer
 from ... import InputError
 from ...reports import count
 from ..run import RunConfig
-from .console import Form, own_stdout, show_as, write_json
-from .conventions import Database, SuiteFile, interruptible, say
+from .conventions import Database, Form, SuiteFile, interruptible, own_stdout, say, show_as, write_json
 
 MOST = 1000
 

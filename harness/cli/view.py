@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .console import shown_in_browser
-from .conventions import interruptible, say
+from .conventions import interruptible, say, shown_in_browser
 
 Looked = Annotated[Path, typer.Argument(metavar="DB", help="The SQLite file with all results.")]
 SeveralLooked = Annotated[

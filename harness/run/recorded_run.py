@@ -26,7 +26,7 @@ from ...knowledge import (
 from ...knowledge.formats import Metric
 from ...knowledge.formats.finding import OWN, ForeignRows, format_names, format_of
 from ...metrics import Better, Catalog, builtin_catalog
-from ...metrics.plugins import with_installed
+from ...metrics.catalog import with_installed
 from ...reports.store import GivenRow, OpenRun, RunEvaluator, RunHeader, RunMetric, VectorCache, to_json
 from ..suite import (
     JudgeSettings,

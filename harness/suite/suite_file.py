@@ -286,7 +286,7 @@ def _unknown_gated(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]
 def _unknown_metrics(values: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
     """Entries that name no metric, as far as it can be told without reading the files that the suite names."""
     from ...metrics import builtin_catalog
-    from ...metrics.plugins import with_installed
+    from ...metrics.catalog import with_installed
     from .choices import names_of, unknown_names
 
     if values.get("metric_files") or values.get("byop") or values.get("rubrics"):

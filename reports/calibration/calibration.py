@@ -2,18 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import fmean, pvariance
 
 from ..corrected import Measure, population_of
-from ..statistics.agreement import FEWEST, Confusion, Estimate, Share, Stratum, design_effect, stratified_mean
+from ..leaderboard import figure
+from ..statistics.agreement import (
+    FEWEST,
+    Confusion,
+    Estimate,
+    Share,
+    Stratum,
+    design_effect,
+    krippendorff_alpha,
+    stratified_mean,
+)
 from ..statistics.agreement import share as share_of
 from ..store.database import Store
 from ..store.encoding import to_json
 from ..summary import MetricColumn
-from .labels import Label, Scale, ScoredRow, drawn
+from ..table import BLANK, Block, Column, RowGroup, Sentence, Table, quoted
+from ..text import count
+from .labels import HumanVerdict, Label, Scale, ScoredRow, drawn
+
+
+def agreed_labels(labels: Iterable[Label]) -> list[Label]:
+    """One label a row: what the majority of those who are sure says; a row without a majority has none.
+
+    Of numbers that decide nothing, it is their mean.
+    """
+    return [label for of_row in _by_row(labels).values() if (label := _agreed(of_row)) is not None]
+
+
+def _by_row(labels: Iterable[Label]) -> dict[ScoredRow, list[Label]]:
+    """The labels of those who are sure, by row."""
+    found: dict[ScoredRow, list[Label]] = {}
+    for label in labels:
+        if not label.verdict.is_unsure:
+            found.setdefault(label.row, []).append(label)
+    return found
+
+
+def _agreed(labels: Sequence[Label]) -> Label | None:
+    votes = Counter(label.verdict.passes for label in labels)
+    (passes, most), *others = votes.most_common(2)
+    if others and others[0][1] == most:
+        return None
+    values = [label.verdict.value for label in labels if label.verdict.passes == passes]
+    known = [value for value in values if value is not None]
+    seed = next((label.seed for label in labels if label.seed is not None), None)
+    return Label(labels[0].row, HumanVerdict(fmean(known) if known else None, passes), seed)
+
+
+@dataclass(frozen=True, slots=True)
+class RaterAgreement:
+    """How far raters agree on whether rows pass.
+
+    Attributes:
+        raters: by name, how many rows each labelled and was sure of; a blank name is of nobody named.
+        agreement: share of the rows with several raters on which all say the same; None where there is no such row.
+        alpha: Krippendorff's alpha for nominal data: 1 is full agreement, 0 that of chance; None where it is undefined.
+        unsure: labels by which a rater could not tell.
+    """
+
+    raters: dict[str, int]
+    agreement: Share | None
+    alpha: float | None
+    unsure: int
+
+    @property
+    def sentence(self) -> str:
+        """Who labelled, and how far they agree; blank for one rater without a name who was always sure."""
+        named = ", ".join(f"{name or 'no name'} {number:,}" for name, number in self.raters.items())
+        parts = [f"raters: {named}"] if set(self.raters) - {""} or len(self.raters) > 1 else []
+        if self.agreement:
+            same = round(self.agreement.value * self.agreement.count)
+            parts.append(f"all say the same on {same:,} of {self.agreement.count:,} rows with several")
+        if self.alpha is not None:
+            parts.append(f"Krippendorff's alpha {self.alpha:.2f}")
+        if self.unsure:
+            parts.append(f"unsure {count(self.unsure, 'time')}")
+        return "; ".join(parts)
+
+    @property
+    def as_object(self) -> dict[str, object]:
+        """For JSON."""
+        shared = self.agreement
+        rows = shared and {"value": shared.value, "ci_low": shared.low, "ci_high": shared.high, "rows": shared.count}
+        return {"raters": self.raters, "agreement": rows, "alpha": self.alpha, "unsure": self.unsure}
+
+
+def rater_agreement(labels: Sequence[Label]) -> RaterAgreement:
+    """The agreement of those who gave the labels, one for each row and rater."""
+    by_row = _by_row(labels)
+    sure = Counter(label.rater for of_row in by_row.values() for label in of_row)
+    passing = [[label.verdict.passes for label in of_row] for of_row in by_row.values()]
+    several = [of_row for of_row in passing if len(of_row) > 1 and None not in of_row]
+    same = sum(len(set(of_row)) == 1 for of_row in several)
+    unsure = sum(label.verdict.is_unsure for label in labels)
+    raters = {name: sure[name] for name in sorted({label.rater for label in labels})}
+    return RaterAgreement(raters, share_of(same, len(several)), krippendorff_alpha(several), unsure)
+
 
 MOST_HOLES = 0.1  # share of the rows of a sample that may be without a label before it counts as selected
 FAR = 3.0  # standard errors between labelled and other rows that are unlikely by chance
@@ -303,3 +395,73 @@ def save_calibrations(
         names = ", ".join(values)
         marked = ", ".join(f":{name}" for name in values)
         store.connection.execute(f"INSERT INTO calibrations ({names}) VALUES ({marked})", values)
+
+
+ALL_BOTS = "all bots"
+
+
+def calibration_table(found: Sequence[Calibration], column: MetricColumn, judge: str = "") -> Iterator[Block]:
+    """Figures in rows, bots in columns; then what they are, and the warnings."""
+    names = (ALL_BOTS if each.bot is None else quoted(each.bot, 60, "bold") for each in found)
+    yield Table(
+        [Column("", "name"), *(Column(name, "figures") for name in names)],
+        [[name, *cells] if cells else RowGroup(name, "") for name, cells in _lines(found, column, judge)],
+    )
+    yield BLANK
+    yield from (Sentence(line, "dim") for line in _legend(found))
+    yield from (Sentence(line, "warning") for line in warnings_of(found))
+
+
+def warnings_of(found: Sequence[Calibration]) -> list[str]:
+    """The warnings: each sentence once, with the bots that it applies to."""
+    bots: dict[str, list[str]] = {}
+    for each in found:
+        if each.bot is None:  # the warnings of all bots together repeat those of the single bots
+            continue
+        for warning in each.warnings:
+            bots.setdefault(warning, []).append(each.bot)
+    return [f"{', '.join(names)}: {warning}" for warning, names in bots.items()]
+
+
+def _lines(found: Sequence[Calibration], column: MetricColumn, judge: str) -> Iterator[tuple[str, list[str]]]:
+    yield "labels", [f"{each.labels:,} of {each.labels + each.others:,}" for each in found]
+    if any(each.confusion.count for each in found):
+        yield "agreement", [_table_share(each.confusion.agreement) for each in found]
+        yield (
+            "Cohen's kappa",
+            ["-" if each.confusion.kappa is None else f"{each.confusion.kappa:.2f}" for each in found],
+        )
+        yield "sensitivity", [_table_share(each.confusion.sensitivity) for each in found]
+        yield "specificity", [_table_share(each.confusion.specificity) for each in found]
+    if any(each.unreadable for each in found):
+        yield "unreadable", [f"{each.unreadable:,} left out" for each in found]
+    is_mean = found[0].measure == "mean"
+    shown = column if is_mean else _share_column(column)
+    yield "mean" if is_mean else "share that passes", []
+    yield f"  {'judge' if judge else 'metric'} alone", [figure(each.judge_mean, shown) for each in found]
+    yield "  labels alone", [_table_estimate(each.people, shown) for each in found]
+    yield "  corrected", [_table_estimate(each.corrected, shown) for each in found]
+
+
+def _share_column(column: MetricColumn) -> MetricColumn:
+    return MetricColumn(column.name, column.version, "higher", 0.0, 1.0, None)
+
+
+def _table_share(share: Share | None) -> str:
+    return "-" if share is None else f"{share.value:.2f} {_bound(f'{share.low:.2f}')}-{_bound(f'{share.high:.2f}')}"
+
+
+def _table_estimate(estimate: Estimate, column: MetricColumn) -> str:
+    low, high = (_bound(figure(value, column)) for value in (estimate.low, estimate.high))
+    return f"{figure(estimate.mean, column)} {low}-{high}"
+
+
+def _bound(text: str) -> str:
+    return text.removeprefix("0") or "0"
+
+
+def _legend(found: Sequence[Calibration]) -> Iterator[str]:
+    if any(each.confusion.count for each in found):
+        yield "sensitivity: of the rows that people pass, the share that the judge passes"
+        yield "specificity: of the rows that people fail, the share that the judge fails"
+    yield "corrected: estimated verdict of people on all rows, from labels and judge (95 %)"

@@ -6,10 +6,9 @@ import secrets
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from ..markdown_text import one_line
 from ..problems import counted
 from ..report import Report
-from ..text import count
+from ..text import count, one_line
 
 Level = Literal["error", "warning", "notice"]
 MOST: Final = 10  # annotations of a level that GitHub shows of a step

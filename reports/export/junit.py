@@ -11,7 +11,6 @@ from xml.sax.saxutils import escape, quoteattr
 from ...metrics import Reason
 from ...metrics.evaluators import RATES
 from ..leaderboard import figure
-from ..markdown_text import one_line
 from ..problems import Problem
 from ..report import Report
 from ..reported_run import (
@@ -28,7 +27,7 @@ from ..reported_run import (
 from ..store.database import marks
 from ..store.run import RunEvaluator
 from ..summary import BotSummary, MetricColumn, MetricSummary
-from ..text import count
+from ..text import count, one_line
 
 Kind = Literal["passed", "failure", "error", "skipped"]
 

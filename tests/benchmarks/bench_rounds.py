@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from proctor.harness.analysis.configurations import LEEWAY
 from proctor.harness.analysis.corpus import CorpusIndex, index_corpus
 from proctor.harness.analysis.grid_expansion import expand_grid
-from proctor.harness.analysis.grid_rounds import Round, rounds_of, why_dropped
-from proctor.harness.analysis.recommendation import Contest, recommend
+from proctor.harness.analysis.recommendation import Contest, Round, recommend, rounds_of, why_dropped
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge import Bm25Index, PassageIndex, Splitting
 from proctor.knowledge.retrieval.search import CONSTANT, FEWEST_CANDIDATES, words

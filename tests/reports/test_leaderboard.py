@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from proctor.reports.leaderboard import figure, leaderboard, milliseconds
 from proctor.reports.summary import MetricColumn, summarise
-from proctor.reports.terminal import plain
+from proctor.reports.table import plain
 from proctor.reports.text import printable
 from report_rows import LENGTH, MATCH, Book, ok, row
 from reported_runs import FAMILY, missing, pii_scores

@@ -9,7 +9,7 @@ from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import StoreError
 from proctor.reports.store.run import RowStatus, RunMetric
 from proctor.reports.summary import find_run, summarise
-from proctor.reports.terminal import plain
+from proctor.reports.table import plain
 from report_rows import MATCH, Book, ok, row
 
 

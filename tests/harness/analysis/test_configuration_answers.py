@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 from corpus_folders import corpus_of, question
 from openai_server import Call, OpenAIServer
-from proctor.harness.analysis.configuration_answers import (
+from proctor.harness.analysis.configurations import (
     answer_best,
     answered_questions,
     answers_to_ask,
     best_configurations,
+    measure_grid,
 )
-from proctor.harness.analysis.configurations import measure_grid
 from proctor.harness.analysis.recommendation import halves
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation

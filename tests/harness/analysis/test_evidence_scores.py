@@ -4,8 +4,8 @@ import math
 
 import pytest
 from proctor.bots.bot import Context
+from proctor.harness.analysis.configurations import METRICS, Yardstick, context_precision, gold_places, prompt_tokens
 from proctor.harness.analysis.corpus import QuestionGold
-from proctor.harness.analysis.retrieval_values import METRICS, Yardstick, context_precision, gold_places, prompt_tokens
 from proctor.knowledge.questions.question import Evidence
 from proctor.metrics.facts import Place
 from tables import in_one_test

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from corpus_folders import FACTS, corpus_of, document, question
-from proctor.harness.analysis.configurations import evident_questions, measure_grid
+from proctor.harness.analysis.configurations import METRICS, evident_questions, measure_grid
 from proctor.harness.analysis.corpus import QuestionGold
-from proctor.harness.analysis.retrieval_values import METRICS
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings
 from proctor.knowledge.questions.question import Evidence
 from proctor.reports.analysis.findings import Grid

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from corpus_folders import corpus_of, document, question
 from proctor.harness.analysis.configurations import GridMeasuring, measure_grid
-from proctor.harness.analysis.grid_rounds import rounds_of, why_dropped
-from proctor.harness.analysis.recommendation import halves
+from proctor.harness.analysis.recommendation import halves, rounds_of, why_dropped
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings
 from proctor.knowledge.retrieval.index import PassageIndex
 from proctor.knowledge.retrieval.splitting import Splitting

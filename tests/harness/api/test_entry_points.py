@@ -5,7 +5,7 @@ from pathlib import Path
 
 import proctor
 import pytest
-from proctor.metrics import plugins
+from proctor.metrics import catalog
 from suites import proctor as program
 from suites import write_suite
 
@@ -45,9 +45,9 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (site / name).write_text(text)
     monkeypatch.syspath_prepend(site)
     monkeypatch.setenv("PYTHONPATH", f"{site}:{Path(proctor.__file__).parents[1]}")
-    plugins._installed.cache_clear()
+    catalog._installed.cache_clear()
     yield site
-    plugins._installed.cache_clear()
+    catalog._installed.cache_clear()
     for name in ("acme", "acme_broken"):
         sys.modules.pop(name, None)
 

@@ -14,7 +14,7 @@ from proctor.harness.cli.rank import named_figures
 from proctor.reports.export.ranking import abstention_blocks, percent, rank_blocks, rounded_up
 from proctor.reports.ranking.abstention import OUTCOMES, Confidence, promise
 from proctor.reports.ranking.ranked_run import Caution, abstained_run, ranked_run
-from proctor.reports.terminal import plain
+from proctor.reports.table import plain
 from ranked_tables import cases, run_of, table
 from runs_with_traces import says, write_run
 from typed import proctor

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 import suites
-from proctor.harness.cli.console import shown_in_browser
-from proctor.harness.cli.conventions import Wanted
+from proctor.harness.cli.conventions import Wanted, shown_in_browser
 from proctor.harness.cli.report import CUT, MOST, VARIABLE, report_run, write_step
 from small_runs import FakeBot, numbered, run_into
 from suites import lines, write_suite

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from proctor.harness.cli.console import TableConsole
+from proctor.harness.cli.conventions import TableConsole
 
 
 class Terminal(io.StringIO):

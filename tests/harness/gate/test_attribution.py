@@ -25,7 +25,7 @@ from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.compare.scores import run_tables
 from proctor.reports.store.database import Store
 from proctor.reports.summary import find_run
-from proctor.reports.terminal import plain
+from proctor.reports.table import plain
 from suites import lines
 from typed import proctor
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from gated_runs import MATCH, store_run
 from proctor.harness.api.verbs import Asking
-from proctor.harness.cli.console import Form
+from proctor.harness.cli.conventions import Form
 from proctor.harness.cli.gate import GateOutputs, gate_and_show
 from proctor.harness.gate.gate import GateOptions, suite_baseline
 from proctor.harness.suite.settings import GateSettings

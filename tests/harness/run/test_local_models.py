@@ -26,7 +26,7 @@ from proctor.knowledge.models.finding import ROLES
 from proctor.metrics import builtin_catalog
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.store.database import Store
-from proctor.reports.terminal import plain
+from proctor.reports.table import plain
 from small_runs import FakeBot, numbered, scripted_run
 from suites import lines, proctor, write_suite
 from tiny_classifier import classifier_folder

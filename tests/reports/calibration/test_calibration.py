@@ -6,7 +6,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from proctor.reports.calibration.calibration import calibrate, is_binary, save_calibrations
+from proctor.reports.calibration.calibration import (
+    agreed_labels,
+    calibrate,
+    is_binary,
+    rater_agreement,
+    save_calibrations,
+)
 from proctor.reports.calibration.labels import (
     HumanVerdict,
     Label,
@@ -19,14 +25,13 @@ from proctor.reports.calibration.labels import (
     shown_rows,
     stored_labels,
 )
-from proctor.reports.calibration.raters import agreed_labels, rater_agreement
 from proctor.reports.corrected import ANSWERS_CHANGED, JUDGE_CHANGED
 from proctor.reports.leaderboard import leaderboard
 from proctor.reports.statistics.agreement import krippendorff_alpha
 from proctor.reports.store.database import transaction
 from proctor.reports.store.run import RunMetric
 from proctor.reports.summary import MetricColumn, summarise
-from proctor.reports.terminal import plain
+from proctor.reports.table import plain
 from report_rows import Book, context, ok, row
 from reported_runs import reported
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from proctor.metrics.score import Status
 from proctor.reports.export.markdown import markdown
-from proctor.reports.markdown_text import cell_code, code, prose
 from proctor.reports.report import make_report, without_times
 from proctor.reports.store.run import RowStatus, RunEvaluator, RunMetric
+from proctor.reports.text import cell_code, code, prose
 from report_rows import Book, ok, row
 from reported_runs import FAMILY, PII, RECALL, alone, missing, pii_scores
 
