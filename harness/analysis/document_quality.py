@@ -644,7 +644,7 @@ _SAID: Final[dict[Defect, tuple[str, str]]] = {
         "Take the encoded data out of {document}.",
     ),
     "misread": (
-        "has words with signs or figures in them, as a scanner misreads letters, such as {sample}",
+        "has words with wrong letters, as a scanner misreads them, such as {sample}",
         "Scan {document} again, or correct its words; a search for them finds nothing.",
     ),
     "reversed": ("stands backwards, from the last letter to the first", "Turn the text of {document} round."),

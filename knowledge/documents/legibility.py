@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from itertools import islice
+from string import ascii_lowercase
 from typing import Final, Literal
 
 from .copies import UNSPACED, joined_spans, lines_of, words_of
@@ -47,10 +48,13 @@ _MISREAD: Final = re.compile(
     r"|[A-Za-zà-ÿ]*[a-zà-ÿ][|~^¦§¢£¬!;][a-zà-ÿ]+|[a-zà-ÿ]+[|¦~^][a-zà-ÿ]*)(?![\w/@=&?(:-])"
 )
 # The words that fill a text in one language or another.
-_FUNCTION_WORDS: Final = frozenset({
+_OF_ENGLISH: Final = frozenset({
     "the", "of", "and", "to", "in", "is", "that", "for", "it", "was", "on", "are", "with", "as", "be", "this", "by",
     "from", "at", "or", "an", "not", "have", "which", "you", "they", "has", "were", "but", "their", "can", "there",
-    "its", "will", "if", "all", "der", "die", "und", "das", "ist", "nicht", "ein", "eine", "mit", "den", "von", "zu",
+    "its", "will", "if", "all",
+})  # fmt: skip
+_FUNCTION_WORDS: Final = _OF_ENGLISH | frozenset({
+    "der", "die", "und", "das", "ist", "nicht", "ein", "eine", "mit", "den", "von", "zu",
     "für", "auf", "dem", "sich", "des", "im", "les", "est", "une", "dans", "pour", "que", "qui", "sur", "par",
     "avec", "pas", "el", "los", "las", "una", "por", "con", "para", "del", "como", "más", "il", "che", "di", "per",
     "non", "della", "sono", "um", "uma", "não", "com", "os", "het", "een", "van", "zijn", "niet", "voor", "op",
@@ -80,7 +84,7 @@ _AROUND: Final = 40  # characters that are shown on either side of what is wrong
 _TINY: Final = 40  # characters that are not blank
 _FEWEST: Final[dict[Defect, int]] = {
     "encoding": 2, "replaced": 2, "private": 3, "spaced": 2, "hyphenated": 4, "ligatures": 5, "markup": 5, "encoded": 1,
-    "misread": 4,
+    "misread": 3,
 }  # fmt: skip
 """How often each must be met: one may be a slip, or a text about such things."""
 _LEAST_SHARE: Final[dict[Defect, float]] = {
@@ -119,11 +123,17 @@ _COMMON: Final = 5  # times that the right one is, at least
 _LEAST_PROSE: Final = 0.1  # of the words of prose, those that fill it
 _SHORT: Final = 8  # letters of a word that is known where it is English
 _UNKNOWN_SHARE: Final = 0.15  # of such words
-_RARE_SHARE: Final = 0.1  # of a document's words, from which it is looked at what was misread
+_RARE_SHARE: Final = 0.1  # of a document's words, from which blanks may have been lost
+_ENGLISH: Final = 0.15  # of the words of an English text, those that fill it
+_USUAL: Final = 0.5  # of the words of a text in another language, those that other documents have, too
+_LETTERS: Final = 4  # of a word; a shorter one is soon a slip from another
+_LONG: Final = 7  # letters of a word that hardly differs from another by one letter
+_SLIPS: Final = 3  # words with a wrong letter that a text may hardly have by chance
+_WRONG_SHARE: Final = 0.02  # of its words that have one
 
 
 class CorpusWords:
-    """The words of some documents, by which those are known that a scan misread: *rnay*, *wbich*, *ofthe*, *hou se*."""
+    """The words of some documents, by which those are known that were misread: *rnay*, *wbich*, *ofthe*, *hou se*."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         """Count them."""
@@ -132,32 +142,46 @@ class CorpusWords:
             self._counts.update(found[0].lower() for found in _ANY_WORD.finditer(document.text))
 
     def misread(self, text: str) -> Iterator[tuple[int, int]]:
-        """The spans of words that are rare and would be common ones with one mistake of a scanner undone."""
-        from ..perturbations.characters import known_words
+        """The spans of words that are rare and would be common or English ones with one mistake undone.
 
-        # Names are rare as well, and lists of names are no prose.
+        A text in which few words are known, such as one of a language that no other document has, yields none.
+        """
         words = [(found[0].lower(), *found.span()) for found in _ANY_WORD.finditer(text) if found[0][0].islower()]
-        if not words or sum(word in _FUNCTION_WORDS for word, _, _ in words) < _LEAST_PROSE * len(words):
+        wrong, rare = self._wrong([word for word, _, _ in words])
+        if not wrong and not rare:
             return
-        rare = {word for word, _, _ in words if self._counts[word] <= _RARE} - known_words()
-        if sum(word in rare for word, _, _ in words) < _RARE_SHARE * len(words):
-            return
-        wrong = {word for word in rare if self._is_misread(word)}
-        short = [word for word, _, _ in words if len(word) <= _SHORT]
-        # Where that many are unknown, those whose right word is not common here are misread as well.
-        if len(wrong) > 1 and sum(word in rare for word in short) >= _UNKNOWN_SHARE * len(short):
-            wrong = rare
         for (word, start, end), (after, begin, stop) in zip(words, [*words[1:], ("", -1, -1)], strict=True):
             if word in wrong:
                 yield start, end
             elif begin == end + 1 and (word in rare or after in rare) and self._counts[word + after] >= _COMMON:
                 yield start, stop
 
-    def _is_misread(self, word: str) -> bool:
-        if len(word) < 3:
-            return False
-        if any(self._counts[one] >= _COMMON for one in _undone(word)):
-            return True
+    def _wrong(self, words: Sequence[str]) -> tuple[set[str], set[str]]:
+        """Of the words of a text those that were misread, and those that are rare where blanks may have been lost."""
+        from ..perturbations.characters import known_words
+
+        # Names are rare as well, and lists of names are no prose.
+        if not words or _share(words, _FUNCTION_WORDS) < _LEAST_PROSE:
+            return set(), set()
+        known = known_words() if _share(words, _OF_ENGLISH) >= _ENGLISH else frozenset()
+        common = {word for word in words if self._counts[word] >= _COMMON}
+        if not known and _share(words, common) < _USUAL:
+            return set(), set()
+        rare = {word for word in words if self._counts[word] <= _RARE}.difference(known)
+        wrong = set[str]()
+        for undone, least in ((_scanner_undone, _SLIPS), (_letter_undone, _SLIPS + 1)):
+            found = {word for word in rare if any(one in known or self._counts[one] >= _COMMON for one in undone(word))}
+            if len(found) >= least and _share(words, found) >= _WRONG_SHARE:
+                wrong = found
+                break
+        if _share(words, rare) < _RARE_SHARE:
+            return wrong, set()
+        # Where that many are unknown, those whose right word is not known either are misread as well.
+        if wrong and known and _share([word for word in words if len(word) <= _SHORT], rare) >= _UNKNOWN_SHARE:
+            return rare, rare
+        return wrong | {word for word in rare if self._has_lost_blank(word)}, rare
+
+    def _has_lost_blank(self, word: str) -> bool:
         cuts = ((word[:at], word[at:]) for at in range(2, len(word) - 1))
         return any(
             (first in _FUNCTION_WORDS or second in _FUNCTION_WORDS)
@@ -167,13 +191,24 @@ class CorpusWords:
         )
 
 
-def _undone(word: str) -> Iterator[str]:
-    """A word with one mistake of a scanner undone, in all ways."""
+def _share(words: Sequence[str], among: Set[str]) -> float:
+    return sum(word in among for word in words) / max(1, len(words))
+
+
+def _scanner_undone(word: str) -> Iterator[str]:
+    """A word with one mistake of a scanner undone, in all ways; none for a short one."""
     misread = _misread_letters()
-    for at in range(len(word)):
+    for at in range(len(word) if len(word) >= _LETTERS else 0):
         for length in (1, 2):
             for right in misread.get(word[at : at + length], ()):
                 yield word[:at] + right + word[at + length :]
+
+
+def _letter_undone(word: str) -> Iterator[str]:
+    """A long word with any letter in place of one, in all ways."""
+    for at in range(len(word) if len(word) >= _LONG else 0):
+        for letter in ascii_lowercase:
+            yield word[:at] + letter + word[at + 1 :]
 
 
 @cache
@@ -220,7 +255,8 @@ def _counted(document: Document, bare: int, words: CorpusWords | None) -> Iterat
     yield _met(document, "ligatures", _spans(_LIGATURES, prose), bare)
     yield _met(document, "markup", _spans(_MARKUP, prose), bare)
     misread = {*_spans(_MISREAD, prose), *(words.misread(prose) if words is not None else ())}
-    yield _met(document, "misread", sorted(misread), bare)
+    is_one = len({prose[slice(*span)] for span in misread}) < _SLIPS  # the name of a model, again and again
+    yield _met(document, "misread", () if is_one else sorted(misread), bare)
     yield _met(
         document, "encoded", (span for span in _spans(_ENCODED, prose) if _is_encoded(prose[slice(*span)])), bare
     )

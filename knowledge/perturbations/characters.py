@@ -29,7 +29,6 @@ from .edits import (
 from .english import synonyms
 from .words import opposites
 
-_LONGEST: Final = 8  # letters: a slip hardly makes another word of a longer one
 _SHORT: Final = "ad ah am an as at be by do go he hi if in is it me my no of oh ok on or ox so to up us we"
 _RUN: Final = re.compile(r"[^\W\d_]+")
 
@@ -44,7 +43,7 @@ def known_words() -> frozenset[str]:
         InputError: the embedded model is not installed.
     """
     vocabulary = (packaged_folder() / "vocab.txt").read_text("utf-8").split()
-    words = {word for word in vocabulary if word.isascii() and word.isalpha() and 2 < len(word) <= _LONGEST}
+    words = {word for word in vocabulary if word.isascii() and word.isalpha() and len(word) > 2}
     return frozenset(words | set(_SHORT.split()) | synonyms().keys() | opposites().keys())
 
 

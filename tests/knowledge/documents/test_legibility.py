@@ -63,6 +63,22 @@ def test_words_that_a_scan_made_of_others_are_known_by_the_other_documents() -> 
     (found,) = illegible(scan, words)
     assert found.defect == "misread" and found.sample == "hasic"
     assert illegible(scan) == ()  # by itself each of them could be a word
+    few = Document("few.md", GOOD.replace("basic", "hasic").replace("extra", "exlra").replace("hours", "hbours") * 2)
+    assert not illegible(few, CorpusWords([few]))
+    few = Document("few.md", few.text.replace("morning", "rnorning"))
+    (found,) = illegible(few, CorpusWords([few]))
+    assert (found.defect, found.count) == ("misread", 6)  # by the words of English; hbours has a letter too many
+    typed = GOOD.replace("service", "servize").replace("morning", "mornink").replace("otherwise", "otherwisd")
+    assert not illegible(Document("typed.md", typed), CorpusWords([]))
+    typed = Document("typed.md", typed.replace("Bring your", "Bring annother bicycla, your"))
+    (found,) = illegible(typed, CorpusWords([]))
+    assert (found.defect, found.sample) == ("misread", "servize")
+    german = Document(
+        "de.md", "Die Kunden hatten im Oktober vier Wochen lang mehr Räder und Teile bestellt als sonst. " * 2
+    )
+    assert not illegible(german, words)
+    cars = Document("cars.md", "The cbr600rr and the cbr600rr won. " * 9 + GOOD)
+    assert not illegible(cars, CorpusWords([cars]))
     assert not any(illegible(one, words) for one in others)
     assert "misread" not in {one.defect for one in illegible(names, words)}
     assert defects("Type git show <commit> <file name>, and write to <list at example.org>. " * 9 + GOOD) == []
