@@ -121,6 +121,7 @@ CHARACTERS_A_BATCH: Final = 4096  # handed to an encoder at once: more than enou
 _SORTED_TOGETHER = 512  # texts put in order of length before they are batched; none waits for more than these
 _SAVED_TOGETHER = 256
 NICENESS = 10  # of a thread that stepped back: about a tenth of a processor for which others fight
+_MOST_THREADS = 4  # of an encoder that stepped back: more would take the interpreter from the event loop too often
 _GATHERED_SECONDS = 0.03  # for which a thread that stepped back lets texts come together: full batches cost less
 _IDLE_SECONDS = 0.5  # without work, before what is unsaved is saved
 
@@ -141,7 +142,10 @@ Opened = TypeVar("Opened", bound=Runner)
 
 
 class ModelThread(Generic[Opened]):
-    """Takes requests from any thread. Starts with the first one; the model is opened when a text needs it."""
+    """Takes requests from any thread. Starts with the first one; the model is opened when a text needs it.
+
+    With ``beside``, so many further threads run batches, too, once this one has stepped back.
+    """
 
     def __init__(
         self,
@@ -152,6 +156,7 @@ class ModelThread(Generic[Opened]):
         max_batch: int,
         max_characters: int = CHARACTERS_A_BATCH,
         kind: str = "",
+        beside: int = 0,
     ) -> None:
         opener = OPENER.get() if kind else open_here
         self._open_model = partial(opener, kind, model_id, open_model, max_batch, max_characters)
@@ -160,8 +165,9 @@ class ModelThread(Generic[Opened]):
         self._max_batch = max_batch
         self._max_characters = max_characters
         self._memory = VectorMemory(memory_bytes)
-        self._change = threading.Condition()  # guards all below but the last three, which are the thread's own
-        self._thread: threading.Thread | None = None
+        self._beside = beside
+        self._change = threading.Condition()  # guards all below
+        self._threads: list[threading.Thread] = []
         self._stopping = False
         self._open_wanted = False
         self._steps_back = False
@@ -188,7 +194,7 @@ class ModelThread(Generic[Opened]):
                     if key is not None:
                         self._in_flight[key] = job
                 job.takers.append((request, place))
-            self._change.notify()
+            self._change.notify_all()
 
     def model(self) -> Future[Opened]:
         """The model, opened now if it was not. To be shared: don't cancel it."""
@@ -196,7 +202,7 @@ class ModelThread(Generic[Opened]):
             if not self._model.done():
                 self._start()
                 self._open_wanted = True
-                self._change.notify()
+                self._change.notify_all()
         return self._model
 
     def lower_priority(self) -> None:
@@ -208,10 +214,9 @@ class ModelThread(Generic[Opened]):
         """End after the batch in progress, save what is not saved, fail those who still wait, and drop the model."""
         with self._change:
             self._stopping = True
-            self._change.notify()
-        # The garbage collector may call this from the thread itself.
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
+            self._change.notify_all()
+        if self._threads and threading.current_thread() not in self._threads:  # the garbage collector may call this
+            self._threads[0].join()
         closed = RuntimeError(_CLOSED)
         self._fail([*self._arrived, *self._looked_up, *self._sorted], closed)
         opened, self._model = self._model, Future()  # so that what still refers to this object does not keep the model
@@ -222,9 +227,13 @@ class ModelThread(Generic[Opened]):
     def _start(self) -> None:
         if self._stopping:
             raise RuntimeError(_CLOSED)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="model", daemon=True)
-            self._thread.start()
+        if not self._threads:
+            self._start_thread(self._run)
+
+    def _start_thread(self, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, name="model", daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _run(self) -> None:
         is_back = False
@@ -232,6 +241,9 @@ class ModelThread(Generic[Opened]):
             if self._steps_back and not is_back:
                 is_back = True
                 _step_back()
+                with self._change:
+                    for _ in range(0 if self._stopping else self._beside):
+                        self._start_thread(self._run_beside)
             if is_back and not self._looked_up and not self._sorted and len(self._arrived) < self._max_batch:
                 time.sleep(_GATHERED_SECONDS)
             if self._open_wanted:
@@ -243,12 +255,29 @@ class ModelThread(Generic[Opened]):
                 self._run_batch(batch)
             if len(self._unsaved) >= _SAVED_TOGETHER:
                 self._save()
+        for thread in self._threads[1:]:
+            thread.join()
         self._save()
+
+    def _run_beside(self) -> None:
+        _step_back()
+        while self._await_batch():
+            if batch := self._next_batch():
+                self._run_batch(batch)
+
+    def _await_batch(self) -> bool:
+        """Wait for a batch of a model that is open; False when it is time to stop."""
+        with self._change:
+            self._change.wait_for(
+                lambda: self._stopping or (self._model.done() and any((self._looked_up, self._sorted)))
+            )
+            return not self._stopping
 
     def _await_work(self) -> bool:
         """Wait for something to do; False when it is time to stop."""
         with self._change:
-            if self._change.wait_for(self._has_work, _IDLE_SECONDS if self._unsaved else None):
+            may_save = self._unsaved or self._threads[1:]
+            if self._change.wait_for(self._has_work, _IDLE_SECONDS if may_save else None):
                 return not self._stopping
         self._save()
         return True
@@ -272,13 +301,17 @@ class ModelThread(Generic[Opened]):
             except Exception as error:  # noqa: BLE001 - a keeper is given from outside, and we can do without
                 self._do_without_keeper("read", error)
         found: list[tuple[_Job, bytes]] = []
+        new: list[_Job] = []
         for job in jobs:
             packed = stored.get(job.key) if job.key is not None else None
             if packed is not None and len(packed) > 1 and len(packed) % 4 == 1:
                 found.append((job, packed))
             else:
-                self._looked_up.append(job)
+                new.append(job)
         self._finish(found)
+        with self._change:
+            self._looked_up += new
+            self._change.notify_all()
 
     def _next_batch(self) -> list[_Job]:
         with self._change:
@@ -326,7 +359,8 @@ class ModelThread(Generic[Opened]):
             self._fail(batch, error)
             return
         if self._keeper is not None:
-            self._unsaved += [(job.key, value) for job, value in zip(batch, packed, strict=True) if job.key]
+            with self._change:
+                self._unsaved += [(job.key, value) for job, value in zip(batch, packed, strict=True) if job.key]
         self._finish(zip(batch, packed, strict=True))
 
     def _finish(self, jobs: Iterable[tuple[_Job, bytes]]) -> None:
@@ -346,7 +380,8 @@ class ModelThread(Generic[Opened]):
                     request.fail(error)
 
     def _save(self) -> None:
-        items, self._unsaved = self._unsaved, []
+        with self._change:
+            items, self._unsaved = self._unsaved, []
         if items and self._keeper is not None:
             try:
                 self._keeper.save(self._model_id, items)
@@ -417,7 +452,13 @@ class BatchingEmbedder:
         """
         self._model_id = model_id
         thread = ModelThread(
-            lambda: _Packing(open_encoder()), model_id, keeper, memory_mb << 20, max_batch, kind=type(self).__name__
+            lambda: _Packing(open_encoder()),
+            model_id,
+            keeper,
+            memory_mb << 20,
+            max_batch,
+            kind=type(self).__name__,
+            beside=min(os.cpu_count() or 1, _MOST_THREADS) - 1,
         )
         self._thread = thread
         # The threads know nothing of this object, so all end when nobody holds this one, or with the process.

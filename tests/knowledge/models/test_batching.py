@@ -293,3 +293,21 @@ def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_
     usual = priorities["before"]
     assert priorities["timed"] == usual
     assert priorities["after 0"] > usual
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor has nothing to share")
+def test_an_embedder_that_stepped_back_runs_batches_side_by_side():
+    class Meeting(CountingEncoder):
+        def encode(self, texts):
+            if texts != ["first"]:
+                met.wait()  # broken after 20 s where the other batch comes later
+            return super().encode(texts)
+
+    met = threading.Barrier(2, timeout=20)
+    embedder = embedder_of(Meeting())
+    embedder.lower_priority()
+    asyncio.run(embedder.embed(["first"]))
+    texts = ["x" * 4000, "y" * 4001]
+    found = asyncio.run(embedder.embed(texts))
+    np.testing.assert_array_equal(found.vectors, [vector_of(text) for text in texts])
+    embedder.close()
