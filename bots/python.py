@@ -443,8 +443,10 @@ def _from_mapping(given: Mapping[str, object]) -> Reply:
     unknown = [key for key in given if key not in _KEYS]
     if "answer" not in given or unknown:
         wrong = str(unknown[0]) if unknown else "answer"
-        near = difflib.get_close_matches(wrong, _KEYS, n=1)
+        left = [key for key in _KEYS if key not in given] if "answer" in given else ["answer"]
+        near = difflib.get_close_matches(wrong, left, n=1)
         problem = f"the key {wrong!r}" if unknown else "no key 'answer'"
+        problem += "" if "answer" in given or not unknown or near else " and none 'answer'"
         hint = f"; did you mean {near[0]!r}?" if unknown and near else f"; known are {', '.join(_KEYS)}"
         raise TypeError(f"the bot returned a mapping with {problem}{hint}")
     answer = given["answer"]

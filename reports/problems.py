@@ -426,6 +426,13 @@ JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status != 'answered'
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
+BLANK = """
+SELECT questions.key, run_rows.repeat FROM run_rows
+JOIN replies ON replies.id = run_rows.reply_id
+JOIN questions ON questions.id = run_rows.question_id
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status = 'answered' AND replies.answer = ''
+    AND replies.abstained IS NOT 1
+ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
 
 
 @dataclass(slots=True)
@@ -460,6 +467,13 @@ def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
         what = f"{bot.name} gave no answer on {number_of_rows(total)} more, for {len(rest):,} other reasons."
         keys = [key for cause in rest for key in cause.keys[:1]]
         yield _problem(bot, what, f"Read the errors of these rows on the page. {AGAIN}", _found(bot, keys, total))
+    blank = [RowKey(*found) for found in run.store.connection.execute(BLANK, [run.id, run.bot_ids[bot.name]])]
+    if blank:
+        what = f"{bot.name} gave a blank answer on {len(blank):,} of {number_of_rows(bot.rows)}."
+        rows = _found(bot, blank, len(blank))
+        yield problem_in(
+            "high", "operations", f"{what} For example {blank[0].question_id}.", SILENT, rows, bot=bot.name
+        )
 
 
 def _problem(bot: BotSummary, what: str, action: str, rows: FoundRows) -> Problem:
@@ -505,6 +519,7 @@ ACTIONS: dict[ProblemType, str] = {
     " prompt takes less.",
 }
 FEW_CASES = "Add questions that this evaluator can score, or lower its min_test_cases."
+SILENT = "See that the bot returns its answer: a function without `return` gives none. A blank answer counts as wrong."
 NEGATIVE = "Correct the prices in the suite, or the bot that reports the cost; these rows have no cost until then."
 
 

@@ -233,20 +233,25 @@ class Run:
         """
         return self._table(bot).to_arrow()
 
-    def compare(self, baseline: str, candidate: str, **options: Unpack[CompareOptions]) -> Comparison:
+    def compare(
+        self, baseline: str | Run, candidate: str | Run | None = None, **options: Unpack[CompareOptions]
+    ) -> Comparison:
         """Whether ``candidate`` is better than ``baseline``, question by question: difference, interval, test.
 
         Args:
             baseline: a bot of this run; or a run, ``RUN:BOT``, ``FILE.db`` or a baseline file.
-            candidate: likewise.
+            candidate: likewise; left out, this run.
             **options: those of ``proctor.compare``, such as ``metrics`` and ``preference``.
 
         Raises:
             InputError: there is no such side, or nothing can be compared.
         """
-        return compare_named(self._side(baseline), self._side(candidate), self.db, **options)
+        other = self if candidate is None else candidate
+        return compare_named(self._side(baseline), self._side(other), self.db, **options)
 
-    async def acompare(self, baseline: str, candidate: str, **options: Unpack[CompareOptions]) -> Comparison:
+    async def acompare(
+        self, baseline: str | Run, candidate: str | Run | None = None, **options: Unpack[CompareOptions]
+    ) -> Comparison:
         """``compare`` for async code: the caller's loop goes on while a judge is asked."""
         return await soon(lambda _: self.compare(baseline, candidate, **options), progress=False)
 
@@ -357,7 +362,9 @@ class Run:
         first = f"; the first: {printable(str(problems[0]['what']))}" if problems else ""
         return [*(f"{each}{first}" for each in notes), *(printable_lines(each) for each in self.warnings)]
 
-    def _side(self, operand: str) -> str:
+    def _side(self, operand: str | Run) -> str:
+        if isinstance(operand, Run):
+            return side_of(operand)
         return f"{self.name}:{operand}" if operand in self.bots else operand
 
     def _table(self, bot: str | None) -> Records:

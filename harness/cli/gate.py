@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -212,7 +213,7 @@ def save_baseline(
     return printable(
         f"Wrote {out}: {count(len(table.cases), 'question')}, {count(len(run.tables), 'bot')} and "
         f"{count(scored, 'metric')} of run {run.run}; {out.stat().st_size / 1000:,.0f} kB. "
-        f"Commit it, and compare with it: proctor gate --baseline {out}"
+        f"Commit it, and compare with it: proctor gate --baseline {shlex.quote(str(out))}"
     )
 
 

@@ -75,7 +75,7 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
     bots = [_quoted(bot.name) for bot in outcome.summary.bots]
     if outcome.unable:
         again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
-        yield again, "after fixing the set-up: asks only what is missing"
+        yield f"{again}{_database(outcome)}", "after fixing the set-up: asks only what is missing"
     run = f" {outcome.summary.run}" if outcome.cached else ""
     yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
     if sum(bot.failed < bot.rows and not bot.problem for bot in outcome.summary.bots) > 1:

@@ -102,6 +102,8 @@ async def _fill(
     if row.session:
         reply = replace(reply, trace={**reply.trace, "session": row.session})
     row.latency_ms = earlier[-1] if earlier else _latency(bot_queue, reply, took_ms)
+    if reply.answer is None and not bot_queue.recorded:
+        reply = replace(reply, answer="")  # who was asked and says nothing gave a blank answer; none is only not known
     row.reply = _marked(_without_secrets(clean_reply(reply), redact), row.question.text)
     return not earlier
 

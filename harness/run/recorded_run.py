@@ -91,6 +91,11 @@ def recorded_evaluation(
     )  # fmt: skip
     check_spelling(recorded, choice, options.metrics is not None or not recorded.has.get("answer"))
     given = given_metrics(recorded, options.score_metadata)
+    if not recorded.has.get("answer") and not given.names and all("answer" in one.needs for one in choice.plan.metrics):
+        raise InputError(
+            f"{recorded.path}: no row has an `answer`, which every metric needs. If it has another name, rename it to "
+            "`answer`; questions that are to be asked want bots: evaluate(..., bots=...), or a suite."
+        )
     models.take(choice.plan.needs)
     if recorded.has.get("constraints") or recorded.has.get("assertions"):
         check_constraints_of((record.question for record in recorded), recorded.path, choice.plan)

@@ -621,8 +621,9 @@ def rows_of(data: object, name: str) -> RowSource:
     """Rows of a file, or of what is in memory.
 
     Args:
-        data: a path; a list of dicts, or of questions as texts; a pandas or polars DataFrame; a pyarrow Table; a
-            Hugging Face ``Dataset``; or anything else that can be looped over and gives mappings or pydantic models.
+        data: a path; a list of dicts, or of questions as texts; a dict of columns, as ``Dataset.from_dict`` takes; a
+            pandas or polars DataFrame; a pyarrow Table; a Hugging Face ``Dataset``; or anything else that can be looped
+            over and gives mappings or pydantic models.
             The keys are ours, or those of another tool whose format is known.
         name: ``questions`` or ``answers``, for messages.
 
@@ -649,6 +650,9 @@ def _iterable(data: Any, name: str) -> Iterable[object]:  # noqa: ANN401 - whate
         if data and all(hasattr(each, "features") or hasattr(each, "column_names") for each in data.values()):
             splits, first = ", ".join(map(str, data)), repr(next(iter(data)))
             raise InputError(f"{name}: a data set with the splits {splits} was given; give one of them: data[{first}].")
+        columns = [_plain(column) for column in data.values()]
+        if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+            return [dict(zip(data, row, strict=True)) for row in zip(*columns, strict=True)]
         raise InputError(f"{name}: one mapping was given; put it in a list: [{{...}}].")
     for method in ("to_pylist", "to_dicts"):  # pyarrow, polars
         if callable(found := getattr(data, method, None)):

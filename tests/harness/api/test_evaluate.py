@@ -137,7 +137,16 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     assert any(problem["bot"] == "broken" and problem["severity"] == "high" for problem in run.problems())
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl", "pandas", "arrow", "rows", "dataset"])
+def test_a_bot_that_says_nothing_is_wrong_unless_it_says_that_it_abstains(tmp_path):
+    questions = [{"question": "When?", "expected_answer": "At nine"}, {"question": "Why?", "answerable": False}]
+    bots = {"mute": lambda question: None, "shy": lambda question: {"answer": None, "abstained": True}}
+    run = proctor.evaluate(questions, bots, ["correct"], db=tmp_path / "x.db", progress=False)
+    assert {bot: [row.score("correct") for row in run.rows(bot)] for bot in bots} == {"mute": [0, 0], "shy": [0, 1]}
+    (problem,) = run.problems()
+    assert "mute gave a blank answer on 2 of 2 rows" in problem["what"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "pandas", "arrow", "rows", "dataset", "columns"])
 def test_questions_come_in_whatever_form(tmp_path, kind):
     flat = [{key: value for key, value in each.items() if key != "tags"} for each in QUESTIONS]
     run = evaluated(tmp_path, questions=in_form(kind, flat, tmp_path), bots={"hours": hours})
@@ -160,6 +169,8 @@ def in_form(kind: str, rows: list[dict], folder: Path) -> object:
             return pytest.importorskip("pyarrow").Table.from_pylist(rows)
         case "rows":
             return iter(rows)
+        case "columns":
+            return {key: [each[key] for each in rows] for key in rows[0]}
     return Dataset(rows)
 
 
@@ -224,6 +235,7 @@ def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch, package, me
         ({"questions": []}, "questions holds no questions"),
         ({"questions": 7}, "questions: a int was given; wanted a path, a list of dicts"),
         ({"questions": {"question": "Why?"}}, "put it in a list"),
+        ({"questions": [{"question": "Why?", "reply": "So"}], "bots": None}, "no row has an `answer`.* want bots"),
         ({"questions": {"train": Dataset(QUESTIONS)}}, r"the splits train .*data\['train'\]"),
         ({"questions": "nowhere.csv"}, "There is no nowhere.csv; a file of questions was wanted"),
         ({"bots": {"mine": 7}}, "Bot mine: a bot must be a function.*this is a int"),
@@ -509,6 +521,7 @@ def test_runs_are_compared_by_name_or_as_they_are(tmp_path):
     by_name = proctor.compare(first.name, second.name, metrics=["exact_match"], bots=["hours"], db=tmp_path / "x.db")
     assert [dict(each) for each in by_object.records()] == [dict(each) for each in by_name.records()]
     (record,) = by_object.records()
+    assert dict(second.compare(first, metrics=["exact_match"]).records()[0]) == dict(record)
     assert record["difference"] == pytest.approx(-1 / 3)
     assert by_object.markdown().startswith("## ")
 
