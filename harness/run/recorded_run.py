@@ -138,6 +138,7 @@ def recorded_evaluation(
     def bot_queues(run: OpenRun) -> list[BotQueue]:
         return [_bot_queue(bot, run, recorded) for bot in bots]
 
+    embedder.lower_priority()  # nobody is timed: it may have all processors that others leave
     redact = redactor(environ, {one.api_key_env for one in local_models.served.values()})
     return Evaluation(
         header, choice.plan, bot_queues, embedder, vector_cache, warnings, redact, places, judging, models,
