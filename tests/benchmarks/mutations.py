@@ -3,22 +3,24 @@
     python tests/benchmarks/mutations.py [--count 20] [--seed 1] [--seconds 240]
 
 Each change is made in a copy of the checkout: a comparison turned round, a ``not`` dropped, a number off by one, two
-signs or ``and`` and ``or`` exchanged, a result thrown away. First those tests run that import the changed module, then
-those of its room, until one fails or the time is over. What is not noticed is printed with its file and line: either a
-test is missing, or the change changes nothing that anybody could see. Slow tests that a room has elsewhere are not
-run, so that the figure is a lower bound. Options of pytest go into ``PYTEST_ADDOPTS``.
+signs or ``and`` and ``or`` exchanged, a result thrown away. First those tests run that import the changed module or are
+called after it, then those that share the rarest words with the names around the changed line, then those of its room,
+until one fails or the time is over. What is not noticed is printed with its file and line: either a test is missing, or
+the change changes nothing that anybody could see. The other tests are not run, so that the figure is a lower bound.
+Options of pytest go into ``PYTEST_ADDOPTS``.
 """
 
 import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +31,7 @@ COMPARED = {
     ast.NotEq: ("!=", "=="), ast.In: (" in ", " not in "), ast.NotIn: ("not in", "in"), ast.Is: (" is ", " is not "),
     ast.IsNot: ("is not", "is"),
 }  # fmt: skip
+SPEAKING = 6  # test files that are run for what they speak of
 UNNOTICED = ("survived", "time is over")
 SIGNS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
 
@@ -92,19 +95,43 @@ def _exchanged(text: str, start: int, end: int, old: str, new: str) -> Iterator[
         yield place, place + len(old), new
 
 
-def tests_of(file: str) -> list[list[str]]:
-    """The test files that import a module, then the others of its room."""
-    path = Path(file)
+def tests_of(change: Change) -> list[list[str]]:
+    """The test files that import the module, those that speak of the changed lines, and the others of its room."""
+    path = Path(change.file)
     module = ".".join(("proctor", *path.with_suffix("").parts))
     room = ROOT / "tests" / path.parent
     while not any(room.glob("test_*.py")):
         room = room.parent
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    texts = {each: each.read_text("utf-8") for each in sorted((ROOT / "tests").rglob("test_*.py"))}
     its = f"test_{path.stem}"
-    near = [each for each in files if module in each.read_text("utf-8") or each.stem in (its, f"{its}_command")]
+    near = [each for each, text in texts.items() if module in text or each.stem in (its, f"{its}_command")]
     near.sort(key=lambda each: each.stem not in (its, f"{its}_command"))
-    nearby = [each for each in files if each.parent == room and each not in near]
-    return [[str(each.relative_to(ROOT)) for each in part] for part in (near, nearby) if part]
+    spoken = [each for each in _speaking(names_around(change), texts) if each not in near]
+    nearby = [each for each in texts if each.parent == room and each not in (*near, *spoken)]
+    return [[str(each.relative_to(ROOT)) for each in part] for part in (near, spoken, nearby) if part]
+
+
+def names_around(change: Change) -> set[str]:
+    """The words of the functions and classes that the line is in, and of its file."""
+    tree = ast.parse((ROOT / change.file).read_text("utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    around = [each for each in ast.walk(tree) if isinstance(each, kinds) and _spans(each, change.line)]
+    written = " ".join([Path(change.file).stem, *(each.name for each in around)])
+    return {word.casefold() for word in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}", written)}
+
+
+def _spans(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or 0)
+
+
+def _speaking(words: set[str], texts: Mapping[Path, str]) -> list[Path]:
+    """The few test files that hold most of the words, each counted the more the fewer files hold it."""
+    files_of = {
+        word: {each for each, text in texts.items() if word in text.casefold() and each.parent.name != "tests"}
+        for word in words
+    }
+    marks = {each: sum(1 / len(files) for files in files_of.values() if each in files) for each in texts}
+    return sorted((each for each in texts if marks[each]), key=lambda each: -marks[each])[:SPEAKING]
 
 
 def noticed(change: Change, copy: Path, seconds: float) -> str:
@@ -115,7 +142,7 @@ def noticed(change: Change, copy: Path, seconds: float) -> str:
     lines[change.line - 1] = change.after
     file.write_text("\n".join(lines) + "\n", "utf-8")
     try:
-        for files in tests_of(change.file):
+        for files in tests_of(change):
             command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *files]
             left = seconds - (time.monotonic() - began)
             done = subprocess.run(
