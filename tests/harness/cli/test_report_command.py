@@ -1,6 +1,7 @@
 """`proctor report` as it is typed: the page, two sides, what build servers read, and what is refused."""
 
 import json
+import os
 import shlex
 import sqlite3
 import stat
@@ -133,7 +134,7 @@ def test_open_is_typed_and_the_browser_of_the_environment_sees_the_page(folder):
     program = folder / "browse"
     program.write_text(f'#!{sys.executable}\nimport sys\nopen("seen", "w").write(sys.argv[1])\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    environ = {"BROWSER": str(program), "PATH": ""}
+    environ = {"BROWSER": str(program), "PATH": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     made = suites.proctor("report", "--open", folder=folder, env=environ)
     assert made.returncode == 0, made.stderr
     page = folder / f"{runs(folder)[-1]}.html"

@@ -40,6 +40,9 @@ def test_dates_in_names(name: str, value: tuple[int, ...]) -> None:
         ("effective 31/03/2024", (2024, 3, 31)),
         ("effective 03/31/2024", (2024, 3, 31)),
         ("effective 03/04/2024", (2024, 0, 0)),  # April or March
+        ("effective 03/12/2024", (2024, 0, 0)),
+        ("effective 12/13/2024", (2024, 12, 13)),
+        ("effective 13/12/2024", (2024, 12, 13)),
         ("as of 2024-03-01", (2024, 3, 1)),
         ("In force since 2024", (2024, 0, 0)),
     ],

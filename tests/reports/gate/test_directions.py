@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from proctor.reports.gate.rule import GateRule
-from proctor.reports.gate.verdicts import MetricVerdict, verdicts
+from proctor.reports.gate.verdicts import Again, MetricVerdict, these_sentence, verdicts
 from tables import in_one_test
 from two_operands import made
 
@@ -15,11 +15,11 @@ SHARES = CHANCE.random(60).round(2)
 ALIKE = np.full(60, 0.5)
 
 
-def decide(metric: str, baseline: np.ndarray, candidate: np.ndarray) -> MetricVerdict:
-    rule = GateRule(margins={metric: 0.03}, missing=0.5)
+def decide(metric: str, baseline: np.ndarray, candidate: np.ndarray, again: Again | None = None) -> MetricVerdict:
+    rule = GateRule(primary=metric if again else "", margins={metric: 0.03}, missing=0.5)
     new = made("new", {metric: candidate})
     new = dataclasses.replace(new, answer_hashes=new.answer_hashes + 1)
-    (found,) = verdicts(made("old", {metric: baseline}), new, rule).metrics
+    (found,) = verdicts(made("old", {metric: baseline}), new, rule, again=again).metrics
     return found
 
 
@@ -47,3 +47,19 @@ def test_turning_a_metric_round_turns_nothing_but_its_figures(baseline, count, b
     if lost:
         assert lower.bounds == pytest.approx(higher.bounds, abs=1e-9)
         assert higher.bounds[0] <= higher.bounds[1]
+
+
+@in_one_test("metric", ["recall", "toxicity"])
+def test_what_was_asked_again_counts_with_the_first_answers_in_either_direction(metric):
+    def turned(*values: float) -> np.ndarray:
+        return np.array(values) if metric == "recall" else 1 - np.array(values)
+
+    before = {metric: {"q0": turned(0.25), "q1": turned(1.0)}}
+    now = {metric: {"q0": turned(0.75), "q2": turned(1.0)}}
+    runs = turned(*[1.0] * 60), turned(*[0.0] * 4, *[1.0] * 56)
+    verdict = decide(metric, *runs, Again(before, now, both_sides=True))
+    found = verdict.these
+    assert (found.questions, found.worse, found.better, found.asked_again) == (60, 4, 0, 4)
+    assert found.gain == pytest.approx(-(0.25 + 1 + 0.5 + 1) / 60)  # the mean of all answers, question by question
+    assert these_sentence(found, 0.03, verdict.column).startswith("worse by 0.046 on these questions: 4 of 60 worse, ")
+    assert these_sentence(found, 0.03, verdict.column).endswith(", 4 answers asked again")

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from proctor.reports.gate.verdicts import Samples, next_asked, on_these
+from proctor.reports.gate.verdicts import OnThese, Samples, next_asked, on_these, these_sentence
+from proctor.reports.summary import MetricColumn
 
 QUESTIONS, MARGIN, BUDGET = 100, 0.03, 40
 
@@ -50,6 +51,53 @@ def test_a_question_that_varies_is_not_asked_further():
     before, now, again = np.ones(QUESTIONS), np.ones(QUESTIONS), np.full((QUESTIONS, 3), np.nan)
     now[:2], again[0, 0], again[1, 0] = 0, 1, 0
     assert next_asked([alone(before, now, again)], [1.0], 3, 10, 0) == [(1, False)]
+
+
+def test_the_side_that_was_asked_less_is_asked_next():
+    nan = np.nan
+    old = np.array([[1, 1, nan], [1, nan, nan], [1, 1, 1], [nan] * 3])
+    new = np.array([[0, nan, nan], [0, 0, nan], [0, 0, 0], [nan] * 3])
+    samples = Samples(np.ones((4, 1)), np.zeros((4, 1)), old, new, both_sides=True)
+    picked = [dict(next_asked([samples], [1.0], 3, 10, seed)) for seed in range(20)]
+    assert {(each[0], each[1]) for each in picked} == {(False, True)}
+    assert {each[3] for each in picked} == {False, True}, "by chance where both were asked as often"
+    assert all(2 not in each for each in picked), "three answers of either bot are enough"
+
+
+def test_after_answers_were_asked_again_and_no_more_will_be_a_loss_is_ruled_out_by_less():
+    before, now, none = np.ones((60, 1)), np.ones((60, 1)), np.full((60, 1), np.nan)
+    before[:4], now[4:8] = 0, 0
+    one = none.copy()
+    one[0] = 1
+    outcomes = []
+    for again, spent in ((none, 1.0), (one, 0.5), (one, 1.0)):
+        samples = Samples(before, now, again, none, both_sides=True)
+        found = on_these(samples, 0.0, spent=spent)
+        assert found is not None
+        margin = 1.2 * found.noise - found.gain  # a loss of so much is 1.2 standard errors away
+        outcomes.append(on_these(samples, margin, spent=spent).outcome)
+    assert outcomes == ["undecided", "undecided", "not worse"]
+
+
+def test_the_sentence_on_these_questions_gives_all_counts():
+    column = MetricColumn("recall", "v1", "higher", 0.0, 1.0, None)
+    moved = "3 of 1,200 worse, 1 better; noise ±0.020"
+    for found, sentence in (
+        (OnThese("not worse", 0.0, 0.0, 40, 0, 0, 0, True), "no value changed on these 40 questions"),
+        (
+            OnThese("regressed", -0.05, 0.01, 1200, 3, 1, 1, True),
+            f"worse by 0.050 on these questions: {moved}, 1 answer asked again",
+        ),
+        (
+            OnThese("undecided", 0.05, 0.01, 1200, 3, 1, 0, True),
+            f"+0.050 on these questions: {moved}, nothing asked again; a loss of 0.03 is neither ruled out nor shown",
+        ),
+        (
+            OnThese("not worse", -0.0001, 0.01, 1200, 3, 1, 0, True),
+            f"0.000 on these questions: {moved}, nothing asked again; a loss of 0.03 is ruled out",
+        ),
+    ):
+        assert these_sentence(found, 0.03, column) == sentence
 
 
 @pytest.mark.parametrize(("flaky", "right"), [(15, 0.15), (100, 0.03), (15, 0.5), (15, 0.85)])

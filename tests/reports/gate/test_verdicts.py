@@ -5,6 +5,7 @@ import contextlib
 import pytest
 from gated_runs import MATCH, opened, store_run
 from proctor.reports.compare.scores import run_tables
+from proctor.reports.gate.report import failures, headline
 from proctor.reports.gate.rule import GateRule, worst_code
 from proctor.reports.gate.verdicts import BotVerdict, decided, verdicts
 from proctor.reports.statistics.paired import Difference
@@ -133,6 +134,9 @@ def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
         store_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
     found = decide(tmp_path / "a.db")
     assert (found.word, found.exit_code, found.unchanged) == ("unchanged", 0, True)
+    assert headline(found) == "left: unchanged, the same bot and the same 3 answers"
+    missed = decide(tmp_path / "a.db", GateRule(thresholds=frozenset(["exact_match"])))
+    assert headline(missed) == "left: below threshold, though the same bot and the same 3 answers"
     assert [metric.outcome for metric in found.metrics] == ["unchanged"]
 
 
@@ -323,13 +327,16 @@ def test_a_bot_that_fails_everywhere_has_no_time_and_is_told_by_what_is_missing(
     store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, milliseconds=11, failed={"left": range(200)})
     found = decide(tmp_path / "a.db", GateRule(latency=1.25))
     assert (found.latency.outcome, found.latency.found) == ("undecided", None)
+    assert failures(found) == "200 of 200 answers failed outright, none before; counted as missing"
+    assert found.latency.sentence == "no question has a time on both sides"
     assert (found.exit_code, found.word) == (4, "too much missing")
 
 
 def test_clusters_are_counted(tmp_path):
     store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}}, documents=20)
     store_run(tmp_path / "a.db", {"left": {"exact_match": SEVEN}}, documents=20, milliseconds=11)
-    assert decide(tmp_path / "a.db").clusters == 20
+    found = decide(tmp_path / "a.db")
+    assert (found.clusters, headline(found)) == (20, "left: regressed, 200 questions in 20 clusters")
     assert decide(tmp_path / "a.db", GateRule(cluster="none")).clusters == 200
 
 
@@ -337,6 +344,7 @@ def test_two_bots_of_one_run_are_compared(tmp_path):
     store_run(tmp_path / "a.db", {"left": {"exact_match": ONES}, "right": {"exact_match": SEVEN}})
     found = decide(tmp_path / "a.db", bot="right", against="left", runs=(1, 1))
     assert (found.bot, found.baseline_bot, found.exit_code) == ("right", "left", 1)
+    assert headline(found) == "right against left: regressed, 200 questions"
 
 
 def test_flips_name_what_failed_before_what_fell_further(tmp_path):
