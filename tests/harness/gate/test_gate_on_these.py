@@ -42,7 +42,7 @@ def write(folder: Path, url: str, prompt: str, **suite: object) -> None:
     (folder / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
     (folder / "documents").mkdir(exist_ok=True)
     (folder / "documents" / "a.md").write_text("The first edition.")
-    (folder / "prompt.md").write_text(f"A shop.\nIts customers ask.\nSay a number.\n{prompt}\n{{context}}\n{{question}}")
+    (folder / "prompt.md").write_text(f"A shop.\nIts customers.\nA number.\n{prompt}\n{{context}}\n{{question}}")
     made = {
         "name": "test", "questions": "questions.jsonl", "knowledge": "documents", "primary": "exact_match",
         "models": {"chat": {"model": "openai:m", "base_url": url}}, "metrics": ["exact_match", "keyword_recall"],
@@ -148,8 +148,8 @@ def test_the_prompts_difference_stands_in_the_comment_and_on_the_page(tmp_path, 
     done = proctor("gate", "--markdown", "gate.md", folder=tmp_path)
     assert "-Be careful." in done.stdout and "+Be quick." in done.stdout
     assert "```diff\n--- before\n+++ now\n" in (page := (tmp_path / "gate.md").read_text())
-    assert "\n Say a number.\n-Be careful.\n+Be quick.\n" in page
-    assert "Its customers" in page and "A shop." not in page, "two lines around what changed"
+    assert "\n A number.\n-Be careful.\n+Be quick.\n" in page
+    assert "Its customers" in page and "A shop" not in page, "two lines around what changed"
     changes = gated(tmp_path)["bots"]["mine"]["changes"]
     assert [(each["what"], each["name"]) for each in changes] == [("prompt", "prompt")]
     assert proctor("report", "baseline.json", "latest", "--html", "page.html", folder=tmp_path).returncode == 0
