@@ -302,7 +302,7 @@ class FaqBot:
             self._suggest(lambda: leave_out(lambda place: index.cosines(questions[place]), answers))
             return
         vectors = (await self._embedder.embed(questions)).vectors
-        await self._embedder.embed_fresh([])  # vectors may have come from a cache, and the model is not loaded yet
+        await self._embedder.load()  # vectors may have come from a cache, and the model is not loaded yet
         if self._match == "classifier":
             self._index = learned = await asyncio.to_thread(AnswerClassifier, questions, answers, vectors)
             self._suggest(learned.left_out)

@@ -199,7 +199,7 @@ class RagBot(PromptedBot):
                 raise BotMisconfigured(f"Bot {self.name}: {wrong}") from wrong
         await self._model.prepare(ahead)
         if self._settings.search_by in ("dense", "hybrid"):
-            await self._embedder.embed_fresh([])  # an index may have come from disk, and the model is not loaded yet
+            await self._embedder.load()  # an index may have come from disk, and the model is not loaded yet
         return Retrieval(finder, reranker)
 
     def _opened(self) -> tuple[Finder, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -432,17 +432,24 @@ def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, Metri
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, rows in store.query(MISSING, [run_id, bot_id]):
         missing.setdefault(metric_id, []).append((status, reason, rows))
+    noun = cache(lambda: "document" if store.query(NAMES_DOCUMENT, [run_id, bot_id]) else "conversation")
     return {
         column.name: _of_run(of_run.get(metric_id))
         if column.level == "run"
-        else _metric(column, sums.get(metric_id), missing.get(metric_id, []))
+        else _metric(column, sums.get(metric_id), missing.get(metric_id, []), noun)
         for metric_id, column in columns.items()
     }
 
 
+NAMES_DOCUMENT = """
+SELECT 1 FROM run_rows JOIN questions ON questions.id = run_rows.question_id
+WHERE run_id = ? AND bot_id = ? AND (conversation = '' OR source_document <> conversation) LIMIT 1"""
+
+
 def _metric(
-    column: MetricColumn, clusters: NDArray[np.void] | None, missing: Sequence[tuple[str, str, int]]
-) -> MetricSummary:
+    column: MetricColumn, clusters: NDArray[np.void] | None, missing: Sequence[tuple[str, str, int]],
+    noun: Callable[[], str],
+) -> MetricSummary:  # fmt: skip
     counts: dict[str, int] = {}
     reasons: dict[str, int] = {}
     for status, reason, rows in missing:
@@ -465,6 +472,8 @@ def _metric(
         return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons, n_parse_failure=unreadable)
     parsed = total / n_ok if n_ok else None
     found = mean_interval(sums, sizes, column.low, column.high, binary)
+    if found.no_interval:  # why is said of what the clusters are
+        found = mean_interval(sums, sizes, column.low, column.high, binary, noun=noun())
     return MetricSummary(
         total / counted, found.low, found.high, n_ok, not_applicable, failed, reasons, passed, unreadable, parsed,
         ci_untold=found.no_interval,

@@ -459,7 +459,7 @@ class ExtractiveChat:
     async def prepare(self, texts: Sequence[str] = ()) -> None:
         """Split and embed the texts, so that a question costs its own embedding and a product of matrices."""
         await self._rank(texts)
-        await self._embedder.embed_fresh([])  # where all vectors are cached the first question would load the model
+        await self._embedder.load()  # where all vectors are cached the first question would load the model
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer from ``request.contexts``, following ``request.instructions``."""

@@ -17,6 +17,10 @@ class FreshEmbedder(Protocol):
         """Name and revision of the model."""
         ...
 
+    async def load(self) -> None:
+        """Load the model now, so that no answer is slowed down by it."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> Embedded:
         """Vectors of the texts; known ones come from the cache."""
         ...

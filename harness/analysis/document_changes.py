@@ -464,7 +464,7 @@ class _OnceEmbedding:
         self._embedder = embedder
         self._shared = SharedVectors(embedder)
         self.embed = embedder.embed
-        self.embed_fresh = embedder.embed_fresh
+        self.embed_fresh, self.load = embedder.embed_fresh, embedder.load
         self.embed_now = self._shared.embed_now
 
     @property

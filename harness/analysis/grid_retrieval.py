@@ -366,6 +366,10 @@ class QuestionVectors:
         """Name and revision of the model."""
         return self._embedder.model_id
 
+    async def load(self) -> None:
+        """Load the embedder's model."""
+        await self._embedder.load()
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """The same as ``embed_fresh``."""
         return await self.embed_fresh(texts)

@@ -57,7 +57,7 @@ class CaseColumns:
 
     def __init__(self) -> None:
         self.keys, self.sources, self.answerable = array("Q"), array("i"), array("b")
-        self.has_conversations = False
+        self.has_conversations = self.has_documents = False
         self._names: dict[str, int] = {}
 
     def add(self, key: str, source_document: str, answerable: bool | None, conversation: str) -> None:
@@ -66,8 +66,8 @@ class CaseColumns:
         self.keys.append(number_of(key))
         self.sources.append(names.setdefault(source_document, len(names)) if source_document else OWN)
         self.answerable.append(-1 if answerable is None else bool(answerable))
-        if conversation:
-            self.has_conversations = True
+        self.has_conversations |= bool(conversation)
+        self.has_documents |= source_document not in ("", conversation)
 
 
 class _Source:
@@ -77,7 +77,8 @@ class _Source:
         self, columns: CaseColumns, read: Callable[[Sequence[int]], Sequence[Case]], origin: object, ids: Sequence[int]
     ) -> None:
         self.keys, self.sources = np.array(columns.keys, np.uint64), np.array(columns.sources, np.int32)
-        self.answerable, self.has_conversations = np.array(columns.answerable, np.int8), columns.has_conversations
+        self.answerable = np.array(columns.answerable, np.int8)
+        self.has_conversations, self.has_documents = columns.has_conversations, columns.has_documents
         self.read, self.origin, self.ids = read, origin, np.array(ids, np.int64)
 
 
@@ -171,6 +172,11 @@ class Cases(Sequence[Case]):
     def has_conversations(self) -> bool:
         """Whether any question is a turn of a conversation."""
         return self._source.has_conversations
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether any question names its source document."""
+        return self._source.has_documents
 
     @cached_property
     def places(self) -> PlacesByKey:

@@ -22,6 +22,7 @@ from ..store.run import EARLY_STOP
 from ..summary import MetricColumn
 from ..text import count
 from .baseline import at_six_digits
+from .cases import Cases
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
 from .conversations import ComparedConversations, compared_conversations, other_histories
@@ -69,7 +70,7 @@ def paired_latency(pairing: Pairing, seed: int = 0) -> LatencyDifference | None:
         candidate.answered[new],
         pairing.clusters,
         seed,
-        noun=cluster_noun(pairing.cluster),
+        noun=cluster_noun(pairing.cluster, pairing.cases),
     )
     if found is None:
         return None
@@ -221,7 +222,7 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
         return None
     both = np.isfinite(baseline) & np.isfinite(candidate)
     old, new, clusters = baseline[both], candidate[both], pairing.clusters[both]
-    binary, noun = is_binary(column, old, new), cluster_noun(pairing.cluster)
+    binary, noun = is_binary(column, old, new), cluster_noun(pairing.cluster, pairing.cases)
     found = difference(old, new, clusters, column.low, column.high, binary, seed=seed, noun=noun)
     made = MetricComparison(column, float(old.mean()), float(new.mean()), found, missing)
     if missing.differs:
@@ -322,12 +323,15 @@ FEW_CLUSTERS: Final = 10
 CLUSTER_WORDS: Final = {"source": "source document", "tag": "tag", "none": "question"}
 
 
-def cluster_noun(cluster: str) -> str:
-    """What a cluster is, in the singular.
+def cluster_noun(cluster: str, cases: Cases | None = None) -> str:
+    """What a cluster of these questions is, in the singular.
 
     >>> cluster_noun("tag:topic-")
     'tag'
     """
+    without_name = cluster == "none" or (cluster == "source" and cases is not None and not cases.has_documents)
+    if without_name and cases is not None and cases.has_conversations:  # turns depend on one another
+        return "conversation"
     return CLUSTER_WORDS[cluster.partition(":")[0]]
 
 
@@ -382,7 +386,7 @@ def _few(pairing: Pairing) -> Iterator[str]:
     clusters, questions = pairing.cluster_count, len(pairing.cases)
     if clusters >= FEW_CLUSTERS:
         return
-    noun = cluster_noun(pairing.cluster)
+    noun = cluster_noun(pairing.cluster, pairing.cases)
     if questions == 1:
         yield "There is one question only: no interval can be worked out."
     elif clusters == questions:
@@ -507,6 +511,7 @@ class Comparison:
         simulated: how many of them are turns of simulated users.
         clusters: how many clusters they make.
         cluster: how clusters are made.
+        clustered_by: what a cluster is, in the singular.
         correct: how p values are corrected over the metrics.
         metrics: the compared ones, in the order of the candidate.
         latency: None where times are not known on both sides.
@@ -527,6 +532,7 @@ class Comparison:
     simulated: int
     clusters: int
     cluster: str
+    clustered_by: str
     correct: Correction
     metrics: tuple[MetricComparison, ...]
     latency: LatencyDifference | None
@@ -590,7 +596,8 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         candidate=_described(candidate, new, names[1]),
         questions=len(pairing.cases),
         simulated=len(pairing.candidate.simulated.intersection(pairing.candidate_places.tolist())),
-        clusters=pairing.cluster_count, cluster=asked.cluster, correct=asked.correct,
+        clusters=pairing.cluster_count, cluster=asked.cluster,
+        clustered_by=cluster_noun(asked.cluster, pairing.cases), correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
         warnings=(*filter(None, failures), *doubts(baseline, candidate, pairing)),

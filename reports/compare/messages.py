@@ -13,7 +13,7 @@ from ..statistics.paired import Difference
 from ..summary import MetricColumn
 from ..text import count
 from .changes import Direction
-from .comparison import Comparison, MetricComparison, Noise, among_corrected, cluster_noun
+from .comparison import Comparison, MetricComparison, Noise, among_corrected
 from .judge_noise import UNKNOWN
 from .scores import Estimate
 
@@ -123,9 +123,8 @@ def headline(comparison: Comparison) -> str:
 
 def asked(comparison: Comparison) -> str:
     """What the comparison rests on: questions, clusters, answers."""
-    noun = cluster_noun(comparison.cluster)
     alone = comparison.clusters == comparison.questions  # every question is its own cluster: nothing to add
-    clusters = "" if alone else f" from {count(comparison.clusters, noun)}"
+    clusters = "" if alone else f" from {count(comparison.clusters, comparison.clustered_by)}"
     repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
     return f"{questions_in_words(comparison.questions, comparison.simulated)}{clusters}{times}"

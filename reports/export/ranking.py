@@ -70,11 +70,16 @@ def _cost(mean: Mean) -> str:
     return f"{mean.value:.2f} {interval(mean.low, mean.high, COST)}".rstrip()
 
 
+def _noun(found: AbstainedRun | RankedRun) -> str:
+    """What a cluster is, in the singular."""
+    return cluster_noun(found.cluster, next(iter(found.run.tables.values())).cases)
+
+
 def _notes(found: AbstainedRun) -> Iterator[Block]:
     costs = ", ".join(
         f"{name.replace('_', ' ')} {cost:g}" for name, cost in zip(OUTCOMES, found.costs.each, strict=True)
     )
-    clusters = "" if found.cluster == "none" else f", by {cluster_noun(found.cluster)}"
+    clusters = "" if found.cluster == "none" else f", by {_noun(found)}"
     yield Sentence(f"95 % intervals{clusters}. Costs: {costs} (--costs wrong=2,...).", "dim")
     if found.unanswerable == 0:
         yield Sentence("No question is unanswerable, so abstaining can only be wrong here.", "warning")
@@ -113,7 +118,7 @@ def _curves(found: AbstainedRun) -> Table:
 
 def _promises(found: AbstainedRun) -> Iterator[Block]:
     elsewhere = any(caution.elsewhere for caution in found.cautions.values())
-    other = f"of another {cluster_noun(found.cluster)}"
+    other = f"of another {_noun(found)}"
     rows: list[list[Words]] = []
     for bot, caution in found.cautions.items():
         if caution.alike is not None:
@@ -163,7 +168,7 @@ def _broken(found: AbstainedRun, elsewhere: bool) -> Iterator[str]:
             risk = _risk(promise.smallest_risk, up=True)
             at = f"at {rounded_up(promise.at)}, answering {percent(promise.at_answered)}"
             smallest.append(f"{risk} for {bot} ({at})")
-    whose = f" for questions of another {cluster_noun(found.cluster)}" if elsewhere else ""
+    whose = f" for questions of another {_noun(found)}" if elsewhere else ""
     if smallest:
         yield (
             f"none: no threshold can promise {_risk(found.risk)}{whose} with"
@@ -276,7 +281,7 @@ def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
 
 def _heading(metric: RankedMetric, ranked: RankedRun) -> Heading:
     ranking = metric.ranking
-    of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, cluster_noun(ranked.cluster))}"
+    of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, _noun(ranked))}"
     arrow = Span(f" {ARROWS[metric.column.better]}", "bold")
     drawn = f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} draws"
     return Heading((quoted(metric.column.name, 80, "bold"), arrow, drawn), 3, "")
@@ -292,7 +297,7 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
     best, rival = lead.bot, lead.rival
     by = f"{signed(lead.by.mean, metric.column)} over {rival}"
     if not ranking.has_odds:
-        what = count(ranking.clusters, "question" if ranked.cluster == "none" else cluster_noun(ranked.cluster))
+        what = count(ranking.clusters, "question" if ranked.cluster == "none" else _noun(ranked))
         sentence = f"{best} leads on {name} by {by}, but {what} can't tell with what probability."
         return Sentence(sentence, "bold")
     odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))

@@ -555,7 +555,8 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> Metr
         low, high = (column.low, column.high) if sign > 0 else (_negative(column.high), _negative(column.low))
         gain = difference(
             sign * baseline[both], sign * candidate[both], pairing.clusters[both], low, high,
-            is_binary(column, baseline, candidate), LEVEL, rule.seed, cluster_noun(pairing.cluster),
+            is_binary(column, baseline, candidate), LEVEL, rule.seed,
+            cluster_noun(pairing.cluster, pairing.cases),
         )  # fmt: skip
     lost = np.concatenate([_lost(*pairing.repeated_values(name))[there], np.ones(unasked)])
     whole = int((lost == 1).sum())

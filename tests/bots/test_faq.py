@@ -34,6 +34,9 @@ class Vectors:
         self.truncated = np.zeros(len(texts), dtype=bool)
         return self
 
+    async def load(self):
+        pass
+
     async def embed_fresh(self, texts):
         self.fresh += texts
         return await self.embed(texts)

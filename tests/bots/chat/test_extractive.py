@@ -33,6 +33,9 @@ class WordEmbedder:
         self.kept += texts
         return self._vectors(texts)
 
+    async def load(self):
+        pass
+
     async def embed_fresh(self, texts):
         self.fresh += texts
         return self._vectors(texts)

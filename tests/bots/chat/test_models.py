@@ -27,6 +27,9 @@ class NoEmbedder:
 
     embed_fresh = embed
 
+    async def load(self):
+        pass
+
 
 def opened(environ=None, endpoints=None, **settings):
     return open_chat_model(ChatModelSettings(**settings), NoEmbedder(), Path(), environ or {}, endpoints)
