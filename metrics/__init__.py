@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from .catalog import Catalog, builtin_catalog, with_installed
     from .declaration import Artefact, Function, Metric, artefact, metric
     from .evaluators import RATES
-    from .facts import Facts, Place, RunFacts, ToolCall
+    from .facts import LOCAL_MODELS, Conversation, Facts, Place, RunFacts, ToolCall, Turn
     from .functions import MetricFunction as _MetricFunction
-    from .judge.call import Block, JudgeCall, Reading
+    from .judge.call import Answer, Block, JudgeCall, Reading
     from .judge.calls import OwnPrompt
+    from .judge.judges import Panel, PromptedJudge
+    from .judge.rendering import prompt_hash, render
     from .judge.verdicts import Word
     from .plan import Plan
     from .score import (

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         whole_file,
         whole_folder,
     )
+    from .gate.rule import Scope
     from .leaderboard import ARROWS, milliseconds
     from .models_in_use import families, named, self_test_missed
     from .primary import Primary, check_primary

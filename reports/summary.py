@@ -24,12 +24,18 @@ from .outcomes import Outcomes, outcomes_of
 from .primary import CORRECT, Primary, named_primary, primary_metric
 from .records import record_object
 from .statistics.intervals import mean_interval
-from .store.database import Store, StoreError
-from .store.encoding import to_json
-from .store.figures import figures_key, keep_figure, stored_figure
-from .store.judge_calls import USER_CALL
-from .store.run import LATEST, LATEST_FIRST
-from .store.run_scores import run_facts
+from .store import (
+    LATEST,
+    LATEST_FIRST,
+    USER_CALL,
+    Store,
+    StoreError,
+    figures_key,
+    keep_figure,
+    run_facts,
+    stored_figure,
+    to_json,
+)
 from .text import count
 
 if TYPE_CHECKING:

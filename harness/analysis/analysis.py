@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ... import InputError
-from ...bots import RagSettings
-from ...knowledge import simulation_of
 from ...reports import count, find_run, named
 from ...reports.analysis import AnalysedQuestion, KnowledgeAnalysis, known_before_answers, store_analysis
-from ...reports.compare import run_tables
 from ...reports.store import Store, new_name, now
 from ..run import (
     MOST_DOCUMENTS,
@@ -23,14 +20,14 @@ from ..run import (
     RunConfig,
     chosen_bots,
     cost_estimate,
+    new_manifest,
     open_entailment,
     run_evaluation,
     suite_evaluation,
 )
-from ..run.manifest import manifest
 from ..suite import AnalysisSettings, nearest, overridden_grid
 from .attribution import attribution, plan_ablations
-from .configurations import GridMeasuring, answer_best, answers_to_ask
+from .configurations import GridMeasuring, answer_best, answers_to_ask, most_tried
 from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
 from .dataset_quality import dataset_quality
 from .document_changes import TAKING_DOCUMENTS, AgainstPlan, compare_documents, plan_document_changes
@@ -153,8 +150,8 @@ def _most(corpus: CorpusIndex, options: AnalysisOptions, settings: AnalysisSetti
     suite = corpus.loaded.suite
     names = chosen_bots(options.run.bots, list(suite.bots))
     rows = len(corpus.questions) * (options.run.repeat or suite.repeat)
-    if "grid" in options.parts and settings.best and any(isinstance(suite.bots[name], RagSettings) for name in names):
-        yield "grid", (settings.best + 2) * rows  # with the present and the recommended configuration
+    if "grid" in options.parts and (best := most_tried(settings, [suite.bots[name] for name in names])):
+        yield "grid", best * rows
     if "attribution" in options.parts and any(isinstance(suite.bots[name], TAKING_DOCUMENTS) for name in names):
         yield "attribution", settings.most_calls
     if options.against is not None:
@@ -402,8 +399,7 @@ class _Analysing:
         return found.findings
 
     def _dataset_quality(self, corpus: CorpusIndex, answers: Answers | None) -> DatasetQuality:
-        tables = None if answers is None else run_tables(self.store, answers.run_id)
-        found = dataset_quality(corpus, answers, tables, notify=self.notify)
+        found = dataset_quality(corpus, answers, notify=self.notify)
         self.warnings += found.warnings
         return found
 
@@ -416,9 +412,8 @@ class _Analysing:
     def _manifest(self, corpus: CorpusIndex, warnings: tuple[str, ...]) -> dict[str, object]:
         """What the analysis rests on; no secrets."""
         documents = {document.id: document.fingerprint for document in corpus.documents[:MOST_DOCUMENTS]}
-        simulated = sum(simulation_of(each) is not None for each in corpus.questions)
         effective = {
-            "questions": {"count": len(corpus.questions) - simulated, "simulated_conversations": simulated},
+            "questions": corpus.counted,
             "suite_file": corpus.loaded.path.name,
             "suite_hash": corpus.loaded.text_hash,
             "analysis": self.settings.model_dump(mode="json"),
@@ -430,7 +425,7 @@ class _Analysing:
             "documents": {"count": len(corpus.documents), "each": documents},
             "against": None if self.options.against is None else str(self.options.against),
         }
-        return manifest(effective, warnings)
+        return new_manifest(effective, warnings)
 
 
 def broken_parts(outcome: Outcome) -> Iterator[str]:

@@ -18,11 +18,8 @@ from ...knowledge import RETRIEVERS, QuestionList
 from ...metrics import Place, builtin_catalog
 from ...metrics.retrieval import evidence_ranks
 from ...reports import count, find_run
-from ...reports.analysis import Configuration, ConfigurationResult, Grid
-from ...reports.analysis.findings import Recommendation, names_apart
-from ...reports.analysis.messages import RETRIEVAL_METRICS
-from ...reports.compare import ScoreTable, estimate, mean_of_repeats, run_tables
-from ...reports.compare.scores import Estimate, Figures
+from ...reports.analysis import RETRIEVAL_METRICS, Configuration, ConfigurationResult, Grid, Recommendation, names_apart
+from ...reports.compare import Estimate, Figures, ScoreTable, estimate, mean_of_repeats, run_tables
 from ...reports.store import ANALYSED, OpenRun, RunResults
 from ..run import (
     AnswerCache,
@@ -41,7 +38,7 @@ from .grid_retrieval import Retrieved, Retrieving, searches
 from .recommendation import Contest, Round, halves, paired, recommend, rounds_of, why_dropped, why_not
 
 if TYPE_CHECKING:
-    from ...bots import BuiltBot, Context
+    from ...bots import BotSettings, BuiltBot, Context
     from ...knowledge import Question
     from ...metrics import Plan
     from ...reports.store import Store
@@ -436,6 +433,11 @@ def answered_questions(grid: Grid, corpus: CorpusIndex) -> tuple[Question, ...]:
     codes = dict(zip(corpus.by_key, corpus.clusters(corpus.by_key).tolist(), strict=True))
     taken = {codes[key] for key in chosen_on.tolist()}
     return tuple(question for question in corpus.questions if codes[question.id] not in taken)
+
+
+def most_tried(settings: AnalysisSettings, bots: Sequence[BotSettings]) -> int:
+    """With how many configurations a bot is asked at most: the best, the present and the recommended one."""
+    return settings.best + 2 if settings.best and any(isinstance(bot, RagSettings) for bot in bots) else 0
 
 
 def answers_to_ask(

@@ -31,13 +31,14 @@ from ...knowledge import (
     open_questions,
     read_knowledge,
     sentence_spans,
+    simulation_of,
 )
 from ...knowledge.questions.conversations import by_themselves
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.languages import languages, letters, prose
 from ...reports import MetricColumn, Summary, summarise
-from ...reports.analysis.findings import Gold
+from ...reports.analysis import Gold
 from ...reports.compare import ScoreTable, run_tables
 from ...reports.reported_run import misses
 from ...reports.store import RunMetric, RunResults, Store, VectorCache
@@ -303,6 +304,12 @@ class CorpusIndex:
     warnings: tuple[str, ...] = ()
 
     @property
+    def counted(self) -> dict[str, int]:
+        """How many questions there are, and how many conversations of simulated users, as manifests have it."""
+        simulated = sum(simulation_of(each) is not None for each in self.questions)
+        return {"count": len(self.questions) - simulated, "simulated_conversations": simulated}
+
+    @property
     def seed(self) -> int:
         """Of everything that is drawn by chance."""
         return self.loaded.suite.seed
@@ -442,6 +449,7 @@ class Answers:
     run_id: int
     metric: MetricColumn
     rows: tuple[Answer, ...]
+    models: Mapping[str, str] = field(default_factory=dict)  # of bots that have one
 
     @cached_property
     def by_place(self) -> Mapping[tuple[str, str], Answer]:
@@ -489,7 +497,8 @@ def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answer
         for bot, table in tables.tables.items()
         for row in _rows(store, run_results, run_id, ids[bot], table, marked)
     ]
-    return Answers(summary.run, run_id, marked, tuple(rows))
+    models = {bot: table.model for bot, table in tables.tables.items() if table.model}
+    return Answers(summary.run, run_id, marked, tuple(rows), models)
 
 
 def _rows(

@@ -28,11 +28,9 @@ from ...bots.prompting import load_template
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.text import sentences
-from ...reports.analysis import DatasetQuality, Finding
-from ...reports.analysis.findings import QuestionQuality, Severity, Subset
+from ...reports.analysis import DatasetQuality, Finding, QuestionQuality, Severity, Subset
 from ...reports.ranking.ranking import kendall_tau
-from ...reports.statistics.intervals import Clusters, Figures
-from ...reports.statistics.paired import paired_intervals
+from ...reports.statistics import Clusters, Figures, paired_intervals
 from .duplicate_questions import alike_questions, ask_the_same, asked, find_alike, find_duplicates, shortened
 from .label_errors import (
     FEW_BOTS,
@@ -48,7 +46,6 @@ from .label_errors import (
 if TYPE_CHECKING:
     from ...bots import FaqEntry
     from ...knowledge import BatchingEmbedder, Question
-    from ...reports.compare import RunTables
     from ..suite import LoadedSuite
     from .corpus import Answers, CorpusIndex
 
@@ -595,7 +592,6 @@ _MOST_TAGS: Final = 12
 def dataset_quality(
     corpus: CorpusIndex,
     answers: Answers | None,
-    tables: RunTables | None,
     prompts: Mapping[str, str] | None = None,
     notify: Callable[[str], None] | None = None,
 ) -> DatasetQuality:
@@ -606,7 +602,6 @@ def dataset_quality(
     Args:
         corpus: documents and questions; where supports were looked for, they are used.
         answers: what the bots said; None leaves out label errors, item analysis and the subset.
-        tables: of the same run; tell which bots are of one model.
         prompts: what each bot is told beforehand; None for what the suite file tells.
         notify: called with a sentence before what takes long.
     """
@@ -629,7 +624,7 @@ def dataset_quality(
     say("Comparing the bots' answers, and looking for a smaller set of questions")
     marks = marks_of(corpus.questions, answers, corpus.gold)
     if len(marks.bots) > 1:
-        found += asyncio.run(find_label_errors(corpus, answers, marks, _kin(marks, tables)))
+        found += asyncio.run(find_label_errors(corpus, answers, marks, _kin(marks, answers.models)))
     each = item_analysis(marks)
     chosen = _chosen(corpus, marks, each)
     return DatasetQuality(
@@ -646,10 +641,9 @@ def _ordered(found: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))
 
 
-def _kin(marks: Marks, tables: RunTables | None) -> dict[str, str]:
+def _kin(marks: Marks, models: Mapping[str, str]) -> dict[str, str]:
     """By bot what it answers by: its model, or itself where it has none; all bots without a model differ."""
-    known = {} if tables is None else tables.tables
-    return {bot: (table.model or bot) if (table := known.get(bot)) is not None else bot for bot in marks.bots}
+    return {bot: models.get(bot, bot) for bot in marks.bots}
 
 
 def _chosen(corpus: CorpusIndex, marks: Marks, each: tuple[QuestionQuality, ...]) -> Chosen:

@@ -22,10 +22,8 @@ from ...metrics.languages import languages
 from ...metrics.text import sentences
 from ...metrics.tools import SupportModel
 from ...reports import MetricColumn, count
-from ...reports.analysis import Finding
-from ...reports.analysis.findings import Excerpt, QuestionQuality
-from ...reports.statistics.intervals import Figures
-from ...reports.statistics.power import benjamini_hochberg
+from ...reports.analysis import Excerpt, Finding, QuestionQuality
+from ...reports.statistics import Figures, benjamini_hochberg
 from .corpus import Answers, question_clusters
 from .duplicate_questions import AnswerPair, Relation, relate, shortened
 

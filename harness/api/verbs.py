@@ -50,9 +50,8 @@ from .running import Job, twins
 
 if TYPE_CHECKING:
     from ...knowledge import RowSource
-    from ...reports.gate import Scope
-    from ..analysis import AnalysisOptions
-    from ..analysis.analysis import Show
+    from ...reports import Scope
+    from ..analysis import AnalysisOptions, Show
     from ..gate import GateOptions
     from ..perturb import PerturbedRun
     from ..run import CostEstimate, Evaluation, Outcome, Watcher

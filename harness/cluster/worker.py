@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING, Final
 from ... import InputError, __version__
 from ...bots import LIMITERS
 from ...knowledge.models.batching import OPENER, open_here
-from ...reports.store.database import Store
-from ...reports.store.judge_calls import CachedCall
-from ...reports.store.parts import Answered, PartWriter, SameRequest, row_key
-from ...reports.store.run import Row, bot_fingerprint
-from ...reports.store.run_results import OpenRun, RunResults
+from ...reports.store import (
+    Answered,
+    CachedCall,
+    OpenRun,
+    PartWriter,
+    Row,
+    RunResults,
+    SameRequest,
+    Store,
+    bot_fingerprint,
+    row_key,
+)
 from ..run.engine import Engine, Watcher
 from ..run.isolation import DaemonThreads, close_loop, new_loop, run_until_done, undisturbed
 from ..run.queues import AnswerCache, BotQueue, close

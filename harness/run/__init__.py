@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
     from .judging import CONCURRENCY, JudgeUnfit, Judging, open_entailment, open_judging
     from .local_models import RunModels, default_embedder, open_embedder
-    from .manifest import MOST_DOCUMENTS
+    from .manifest import MOST_DOCUMENTS, new_manifest
     from .progress import watching
     from .queues import AnswerCache, BotQueue, CachedScores, Item, todo_by_row, with_turns_before
     from .recorded_run import given_metrics, metric_name, recorded_evaluation

@@ -24,9 +24,7 @@ from ...bots import (
     condense_prompt,
 )
 from ...knowledge import SIMULATED, Simulation, simulation_of
-from ...metrics.facts import Conversation, Turn
-from ...metrics.judge.judges import Panel
-from ...metrics.judge.rendering import render
+from ...metrics import Conversation, Panel, Turn, render
 from ...reports import (
     BLANK,
     Block,

@@ -35,7 +35,7 @@ from ...reports.store.encoding import passage_columns, plain_question_columns
 from ...reports.store.given_scores import GivenValues
 from ...reports.store.row_tables import Columns, Contexts, ReplyColumns, answer_columns
 from .asking import give
-from .manifest import manifest
+from .manifest import new_manifest
 from .recorded_run import GivenMetrics, RecordedBot, answer_key, recorded_key, recorded_reply
 
 CHUNK: Final = 5000  # rows that are put down together
@@ -224,7 +224,7 @@ def import_run(
         suite=recorded.path.name,
         bots=[(bot, RecordedBot(bot).identity) for bot in recorded.bots],
         metrics=tuple(given.metrics.values()),
-        manifest=manifest(settings, recorded.warnings),
+        manifest=new_manifest(settings, recorded.warnings),
         questions=recorded.fingerprint,
         evaluators=given.evaluators,
         name=name,

@@ -16,12 +16,9 @@ import orjson
 
 from ... import InputError
 from ...bots import ChatJudgeModel, Turnstile, limiter_of, open_chat_model, redactor
+from ...metrics import LOCAL_MODELS, Panel, PromptedJudge, prompt_hash
 from ...metrics.declaration import exception_line
-from ...metrics.facts import LOCAL_MODELS
-from ...metrics.judge.judges import Panel, PromptedJudge
-from ...metrics.judge.rendering import prompt_hash
-from ...reports.store import CallRecord
-from ...reports.store.judge_cache import CachedModel, CallNotes, JudgeCache
+from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache
 from ..suite import JudgeSettings
 from .isolation import DaemonThreads, settle
 from .scoring import ROWS
@@ -30,8 +27,7 @@ if TYPE_CHECKING:
     from ...bots import Endpoints, Prices
     from ...knowledge import BatchingEmbedder, EntailmentModel
     from ...knowledge.models.batching import VectorKeeper
-    from ...metrics import Judge, JudgeCall, Plan
-    from ...metrics.judge.call import Answer
+    from ...metrics import Answer, Judge, JudgeCall, Plan
     from ...reports.store import RowWriter
     from ..suite.choices import JudgeChoice
     from .local_models import RunModels

@@ -35,7 +35,7 @@ PACKAGES = (
 MOST_DOCUMENTS = 1_000  # of which each is named; of more, all together have one hash
 
 
-def manifest(
+def new_manifest(
     effective: Mapping[str, object], warnings: tuple[str, ...] = (), folder: Path | None = None
 ) -> dict[str, object]:
     """Versions, machine and command, with the effective settings of the run; no secrets, no user or host name.

@@ -25,8 +25,7 @@ from ...knowledge import (
 )
 from ...knowledge.formats import Metric
 from ...knowledge.formats.finding import OWN, ForeignRows, format_names, format_of
-from ...metrics import Better, Catalog, builtin_catalog
-from ...metrics.catalog import with_installed
+from ...metrics import Better, Catalog, builtin_catalog, with_installed
 from ...reports.store import GivenRow, OpenRun, RunEvaluator, RunHeader, RunMetric, VectorCache, to_json
 from ..suite import (
     JudgeSettings,
@@ -44,7 +43,7 @@ from ..suite import (
 from .evaluation import Evaluation, reference_bot, run_metrics
 from .judging import CONCURRENCY, ModelIds, open_judging
 from .local_models import RunModels, default_embedder
-from .manifest import manifest
+from .manifest import new_manifest
 from .queues import BotQueue, Item
 from .run_config import RunConfig, ScoreMetadata
 from .scoring import NEEDS, Places
@@ -125,7 +124,7 @@ def recorded_evaluation(
             *run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
             *given.metrics.values(),
         ),
-        manifest=manifest(settings, warnings),
+        manifest=new_manifest(settings, warnings),
         questions=recorded.fingerprint,
         fresh=options.fresh,
         evaluators=(*choice.evaluators, *given.evaluators),

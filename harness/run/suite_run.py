@@ -44,7 +44,7 @@ from ..suite import (
 from .evaluation import Evaluation, Origin, reference_bot, run_metrics
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
-from .manifest import documents_read, manifest
+from .manifest import documents_read, new_manifest
 from .queues import BotQueue, Item, exchange
 from .run_config import GivenBot, RunConfig
 from .scoring import LocatedQuestions, gold_evidence
@@ -125,7 +125,7 @@ def suite_evaluation(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
         metrics=run_metrics(choice.plan, choice.thresholds, choice.default_thresholds),
-        manifest=manifest(
+        manifest=new_manifest(
             _effective(loaded, options, scored, repeats, concurrency, knowledge, users), warnings, loaded.path.parent
         ),
         questions=questions.fingerprint + gold.fingerprint + _policy(questions, suite, users),

@@ -12,12 +12,19 @@ if TYPE_CHECKING:
         ConfigurationResult,
         DatasetQuality,
         DocumentChanges,
+        Excerpt,
         Finding,
         Gaps,
+        Gold,
         Grid,
         KnowledgeAnalysis,
+        QuestionQuality,
+        Recommendation,
+        Severity,
+        Subset,
+        names_apart,
     )
-    from .messages import known_before_answers
+    from .messages import RETRIEVAL_METRICS, known_before_answers
     from .store import analysis_json, find_analysis, store_analysis
 else:
     __getattr__, __all__ = front(__name__)

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from .attribution import Effect, MetricEffects, effects, subsets
     from .baseline import BaselineChoice, at_six_digits, write_baseline
     from .cases import Case
-    from .changes import BotState, bot_states, part_changes
-    from .comparable import Pairing, check_cluster, cluster_of, mean_of_repeats, pair, same_metric
+    from .changes import BotState, PartChange, bot_states, differing, flat, part_changes
+    from .comparable import Pairing, check_cluster, cluster_codes, cluster_of, mean_of_repeats, pair, same_metric
     from .comparison import (
         FEW_CLUSTERS,
         Asked,
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
         MetricComparison,
         cluster_noun,
         compare_bots,
+        paired_latency,
     )
-    from .messages import interval, signed
+    from .conversations import ComparedConversations, compared_conversations
+    from .messages import interval, signed, without_answer
     from .operands import (
         MOST_NAMED,
         WORDS,
@@ -36,7 +38,23 @@ if TYPE_CHECKING:
         unknown_bot,
     )
     from .power import CORRELATION, Need, Plan, Planned, Wish, make_plan
-    from .scores import RunTables, ScoreTable, case_of, estimate, run_tables, with_failures_wrong
+    from .scores import (
+        ABSENT,
+        STATUSES,
+        Estimate,
+        Figures,
+        Flags,
+        RunFigure,
+        RunTables,
+        ScoreTable,
+        case_of,
+        clustered_mean,
+        estimate,
+        is_binary,
+        passes,
+        run_tables,
+        with_failures_wrong,
+    )
     from .side_by_side import (
         AnswerPair,
         StoppedEarly,

@@ -13,11 +13,17 @@ import numpy as np
 from ... import InputError
 from ..leaderboard import figure
 from ..primary import Primary
-from ..statistics.intervals import missing_bounds
-from ..statistics.latency import LatencyDifference, latency_difference
-from ..statistics.paired import Difference, difference
-from ..statistics.power import benjamini_hochberg, holm
-from ..statistics.variance import VarianceParts, variance_parts
+from ..statistics import (
+    Difference,
+    LatencyDifference,
+    VarianceParts,
+    benjamini_hochberg,
+    difference,
+    holm,
+    latency_difference,
+    missing_bounds,
+    variance_parts,
+)
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn
 from ..text import count

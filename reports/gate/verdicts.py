@@ -14,30 +14,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics import Better, passed
-from ..compare.baseline import at_six_digits
-from ..compare.changes import PartChange
-from ..compare.comparable import Pairing, cluster_codes, mean_of_repeats, pair
-from ..compare.comparison import cluster_noun, paired_latency
-from ..compare.conversations import ComparedConversations, compared_conversations
-from ..compare.messages import without_answer
-from ..compare.scores import (
+from ..compare import (
     ABSENT,
     STATUSES,
+    ComparedConversations,
     Figures,
     Flags,
+    Pairing,
+    PartChange,
     RunFigure,
     ScoreTable,
+    at_six_digits,
+    cluster_codes,
+    cluster_noun,
     clustered_mean,
+    compared_conversations,
     is_binary,
+    mean_of_repeats,
+    pair,
+    paired_latency,
     passes,
     with_failures_wrong,
+    without_answer,
 )
 from ..leaderboard import milliseconds
 from ..reported_run import bound
-from ..statistics.intervals import missing_bounds
-from ..statistics.latency import LatencyDifference
-from ..statistics.paired import Difference, difference, sign_flip
-from ..statistics.power import holm, questions_to_settle
+from ..statistics import Difference, LatencyDifference, difference, holm, missing_bounds, questions_to_settle, sign_flip
 from ..summary import MetricColumn
 from ..text import count
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code

@@ -8,17 +8,15 @@ from typing import Final
 
 from markupsafe import Markup
 
+from .. import BotSummary, MetricColumn, MetricSummary, Report
 from ..causes import counted_causes
 from ..insights import Insight
 from ..leaderboard import ARROWS, about_corrections, about_intervals, best_bots, corrected_figures, figure, milliseconds
 from ..outcomes import VERB, Outcomes, about_agreement, about_outcomes
 from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
-from ..ranking.ranked_run import InDetail
-from ..ranking.routing import Offer
-from ..report import Report
+from ..ranking import InDetail, Offer
 from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
-from ..summary import BotSummary, MetricColumn, MetricSummary
 from ..text import count
 from .charts import Point, Scatter, linear_scale, log_scale, x_range, y_range
 from .manifest import metric_meanings

@@ -12,11 +12,7 @@ from typing import Any, Final, Literal
 import orjson
 from markupsafe import Markup
 
-from ..compare import messages
-from ..compare.changes import PartChange, differing, flat, part_changes
-from ..compare.comparable import same_metric
-from ..compare.comparison import Asked, Comparison
-from ..compare.operands import Operand
+from ..compare import Asked, Comparison, Operand, PartChange, differing, flat, messages, part_changes, same_metric
 from ..export.comparison import side_by_side_blocks
 from ..report import Report
 from ..summary import MetricColumn

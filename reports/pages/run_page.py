@@ -12,9 +12,7 @@ from markupsafe import Markup
 from ..analysis.findings import KnowledgeAnalysis
 from ..analysis.store import analysis_of_run
 from ..report import Report, make_report
-from ..store.database import Store
-from ..store.encoding import to_json
-from ..store.figures import figures_key, keep_figure, stored_figure
+from ..store import Store, figures_key, keep_figure, stored_figure, to_json
 from ..summary import Summary
 from .boards import boards_section
 from .conversations import conversations_section, has_conversations

@@ -6,6 +6,7 @@ from ... import front
 
 if TYPE_CHECKING:
     from .abstention import OUTCOMES, Costs
-    from .ranked_run import AbstainedRun, RankedRun, abstained_run
+    from .ranked_run import AbstainedRun, InDetail, RankedRun, abstained_run
+    from .routing import Offer
 else:
     __getattr__, __all__ = front(__name__)

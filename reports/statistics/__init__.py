@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 from ... import front
 
 if TYPE_CHECKING:
-    from .paired import Difference
+    from .intervals import Clusters, Figures, missing_bounds
+    from .latency import LatencyDifference, latency_difference
+    from .paired import Difference, difference, paired_intervals, sign_flip
+    from .power import benjamini_hochberg, holm, questions_to_settle
     from .sequential import EValueTest, SequentialInterval
+    from .variance import VarianceParts, variance_parts
 else:
     __getattr__, __all__ = front(__name__)

@@ -8,12 +8,13 @@ if TYPE_CHECKING:
     from .damage import damage_behind
     from .database import Store, StoreError, left_as_found, marks, snapshot, transaction
     from .encoding import question_fingerprint, to_json, tool_calls_column, tool_calls_of
-    from .figures import changes_of, note_changes
+    from .figures import changes_of, figures_key, keep_figure, note_changes, stored_figure
     from .given_scores import GivenRow, keep_given, write_given
-    from .judge_cache import JudgeCache
-    from .judge_calls import CallRecord, link_cached_calls
+    from .judge_cache import CachedModel, CallNotes, JudgeCache
+    from .judge_calls import USER_CALL, CachedCall, CallRecord, link_cached_calls
     from .leases import Leases, ask_to_stop
     from .parquet import Parts, write_parts
+    from .parts import Answered, PartWriter, SameRequest, row_key
     from .row_tables import RowTables
     from .run import (
         ANALYSED,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         bot_fingerprint,
     )
     from .run_results import OpenRun, RunResults, new_name, now
-    from .run_scores import keep_run_scores
+    from .run_scores import keep_run_scores, run_facts
     from .vector_cache import VectorCache
     from .writer import RowWriter
 else:

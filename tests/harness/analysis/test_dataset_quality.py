@@ -8,7 +8,6 @@ from proctor.harness.analysis.corpus import index_corpus, read_answers
 from proctor.harness.analysis.dataset_quality import dataset_quality
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.findings import DatasetQuality
-from proctor.reports.compare.scores import run_tables
 from proctor.reports.store.database import Store
 from proctor.reports.summary import MetricColumn
 from pydantic import TypeAdapter
@@ -43,7 +42,7 @@ def test_an_audit_finds_what_is_wrong_and_can_be_kept(tmp_path, store):
     path = suite_of(tmp_path)
     given = answers_of(path, store)
     messages = []
-    found = dataset_quality(corpus_of(path), given, run_tables(store, given.run_id), notify=messages.append)
+    found = dataset_quality(corpus_of(path), given, notify=messages.append)
     kinds = {one.kind: one for one in found.findings}
     assert kinds["contradicted_answer"].questions == ("chain",)
     assert kinds["duplicate_question"].questions == ("open", "open-again")
@@ -70,23 +69,23 @@ def test_where_bots_lack_values_the_smaller_set_says_so():
         bot: {f"q{place}": None if bot == "b" and place < 10 else float(place % 4 < least) for place in range(100)}
         for bot, least in (("a", 3), ("b", 2), ("c", 1))
     }
-    found = dataset_quality(corpus(asked), answers(said, column), None, {})
+    found = dataset_quality(corpus(asked), answers(said, column), {})
     assert any(one.startswith("10 of 100 questions have no value of right for some bot") for one in found.warnings)
     assert found.subset.of == 90
     assert not {f"q{place}" for place in range(10)} & set(found.subset.questions)
     whole = answers({bot: by_key for bot, by_key in said.items() if bot != "b"}, column)
-    assert not any("have no value" in one for one in dataset_quality(corpus(asked), whole, None, {}).warnings)
+    assert not any("have no value" in one for one in dataset_quality(corpus(asked), whole, {}).warnings)
 
 
 def test_without_answers_the_questions_alone_are_looked_at(tmp_path):
-    found = dataset_quality(corpus_of(suite_of(tmp_path)), None, None)
+    found = dataset_quality(corpus_of(suite_of(tmp_path)), None)
     assert {one.kind for one in found.findings} == {"contradicted_answer", "duplicate_question", "leaked_prompt"}
     assert (found.questions, found.subset, found.metric) == ((), None, "")
     assert "No answers were looked at" in found.warnings[0]
 
 
 def test_prompts_may_be_given(tmp_path):
-    found = dataset_quality(corpus_of(suite_of(tmp_path)), None, None, {"mine": "Tell me: when does the shop open?"})
+    found = dataset_quality(corpus_of(suite_of(tmp_path)), None, {"mine": "Tell me: when does the shop open?"})
     (leak,) = [one for one in found.findings if one.kind == "leaked_prompt" and one.questions == ("open",)]
     assert leak.details["bots"] == ["mine"]
     assert not [one for one in found.findings if one.questions == ("days",)]
@@ -95,11 +94,11 @@ def test_prompts_may_be_given(tmp_path):
 def test_one_bot_is_too_few_for_suspects(tmp_path, store):
     path = write_knowledge_suite(tmp_path)
     given = answers_of(path, store)
-    found = dataset_quality(corpus_of(path), read_answers(store, given.run_id), None)
+    found = dataset_quality(corpus_of(path), read_answers(store, given.run_id))
     assert any("two bots" in one for one in found.warnings)
     assert found.subset is None
 
 
 def test_one_clean_question_has_no_findings(tmp_path):
-    found = dataset_quality(corpus_of(write_knowledge_suite(tmp_path, questions=QUESTIONS[:1])), None, None)
+    found = dataset_quality(corpus_of(write_knowledge_suite(tmp_path, questions=QUESTIONS[:1])), None)
     assert found.findings == ()
