@@ -57,7 +57,7 @@ _Retriever = Annotated[str, BeforeValidator(_known_retriever, json_schema_input_
 class Settings(BaseModel):
     """Settings that every bot has."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     builder: ClassVar[str]  # "module:function" in this folder; called with name, settings and ``BotResources``
 
     timeout: float = Field(

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .retrieval.index import PassageIndex
     from .retrieval.search import RETRIEVERS, Bm25Index, PassageSearch, Retriever
     from .retrieval.splitting import Splitter, Splitting, cut, cut_at_sentences, sentence_spans
-    from .yaml_loading import YamlTooMuch, composed
+    from .yaml_loading import YamlTooMuch, composed_root
 else:
     __getattr__, __all__ = front(__name__)
 

@@ -51,7 +51,7 @@ def composed(text: str) -> "tuple[Node | None, YAML]":
     return root, yaml
 
 
-def composed_rows(text: str) -> "Node | None":
+def composed_root(text: str) -> "Node | None":
     """The root alone, in a fraction of the time: by libyaml's parser, with the tags that YAML 1.2 has.
 
     Lines and columns are right; where a text ends may not be. What that parser refuses, or might take otherwise, is

@@ -300,6 +300,10 @@ class _Bare(ast.NodeTransformer):
             node.body = node.body[1:] or [ast.Pass()]
         return self.generic_visit(node)
 
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Visit what stands below, but no expressions: they define nothing that has a docstring."""
+        return node if isinstance(node, ast.expr) else super().generic_visit(node)
+
     visit_FunctionDef = _function  # noqa: N815 - the names that ast asks for
     visit_AsyncFunctionDef = _function  # noqa: N815
     visit_ClassDef = _documented  # noqa: N815

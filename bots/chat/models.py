@@ -29,7 +29,7 @@ _LANGUAGE_MODELS_ONLY = ("timeout", "context_tokens", "price_in", "price_out")
 class ChatModelSettings(BaseModel):
     """A chat model that bots use."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str = Field(
         "extractive",

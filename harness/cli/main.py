@@ -194,7 +194,7 @@ def main() -> None:
     from .conventions import forgive
 
     forgive()
-    gc.set_threshold(100_000, 20, 20)  # looking through what is being imported was a tenth of the start
+    gc.set_threshold(400_000, 20, 20)  # looking through what is being imported was a tenth of the start
     try:
         app(prog_name="proctor")
     except KeyboardInterrupt:

@@ -367,6 +367,7 @@ class Interrupts:
                 loop.call_soon_threadsafe(task.cancel, context=self._context)  # which also wakes the loop
 
 
+YOUNG = 100_000  # objects made before the collector looks at them; a program that starts has a higher bound
 TURN = 0.0005  # seconds until a thread that waits for the interpreter gets it, where Python has 0.005
 
 
@@ -392,6 +393,8 @@ def undisturbed() -> Iterator[None]:
     with _RUNS.lock:
         _RUNS.under_way += 1
         if _RUNS.under_way == 1:
+            settle()
+            gc.set_threshold(min(gc.get_threshold()[0], YOUNG), *gc.get_threshold()[1:])
             _RUNS.interval = sys.getswitchinterval()
             sys.setswitchinterval(min(_RUNS.interval, TURN))
     try:

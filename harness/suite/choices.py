@@ -637,7 +637,7 @@ def with_rubrics(catalog: Catalog, files: Mapping[str, Path]) -> Catalog:
     from ...metrics.judge.own_prompts import rubric_metrics
 
     made = [rubric_metrics(name, _text(existing(file, "a rubric")), str(file)) for name, file in files.items()]
-    return catalog.with_functions([function for functions in made for function in functions])
+    return catalog.with_functions([function for functions in made for function in functions]) if made else catalog
 
 
 def rubrics_added(entries: Sequence[Entry] | None, names: Iterable[str]) -> Sequence[Entry] | None:

@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from ...knowledge import YamlTooMuch, composed
+from ...knowledge import YamlTooMuch, composed_root
 
 KeyPath = tuple[str | int, ...]
 
@@ -56,12 +56,12 @@ class PlacedYaml:
 def read_yaml(text: str) -> PlacedYaml:
     """Read one YAML 1.2 document (``no`` stays text), reporting every repeated key and not the first alone."""
     try:
-        root, yaml = composed(text)
+        root = composed_root(text)
     except YamlTooMuch as beyond:
         return PlacedYaml(None, {}, (Flaw(Place(beyond.line, beyond.column), beyond.says),))
     except YAMLError as error:
         return PlacedYaml(None, {}, (_syntax_flaw(error, text),))
-    builder = _Builder(yaml)
+    builder = _Builder(YAML(typ="safe", pure=True))
     values = None if root is None else builder.value(root, ())
     return PlacedYaml(values, builder.places, tuple(sorted(builder.flaws, key=lambda flaw: flaw.place)))
 

@@ -44,7 +44,7 @@ _Names = Annotated[tuple[str, ...], BeforeValidator(_in_a_list, json_schema_inpu
 class GateSettings(BaseModel):
     """When a change of a bot is let pass."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     margins: dict[str, Margin] = Field(
         default_factory=dict,
@@ -164,7 +164,7 @@ _Shares = Annotated[
 class PerturbSettings(BaseModel):
     """A second run of the suite's bots, on its questions perturbed; each with an unchanged copy as control."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     kinds: _Kinds = Field(
         description="How questions are perturbed, such as keyboard_typo, synonym and negation; or `offline`, "
@@ -246,7 +246,7 @@ _Manys = Annotated[
 class GridSettings(BaseModel):
     """Settings for cutting and searching that are compared: every combination of what is listed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     splitter: _Splitters = Field(
         ("recursive", "sentences"), description="Where documents are cut, as for a rag bot; one, or a list."
@@ -275,7 +275,7 @@ class GridSettings(BaseModel):
 class AnalysisSettings(BaseModel):
     """What `proctor knowledge` does with the documents and questions of the suite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     metric: str | None = Field(
         None,
@@ -359,7 +359,7 @@ File = Annotated[Path, WithJsonSchema({"type": "string", "format": "file-path"})
 class CheckSettings(BaseModel):
     """What a judge has to reach on test cases whose verdict is known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     accuracy: float = Field(0.9, ge=0, le=1, description="Share of the verdicts that must be right.")
     hostile: float = Field(
@@ -378,7 +378,7 @@ _Check = Annotated[CheckSettings | None, BeforeValidator(_as_check, json_schema_
 class JudgeSettings(BaseModel):
     """Who grades the answers."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str = Field(
         EMBEDDED,
@@ -474,7 +474,7 @@ _Labels = Annotated[tuple[str, str], BeforeValidator(_as_labels, json_schema_inp
 class ByopSettings(BaseModel):
     """A prompt of one's own, by which the judge passes or fails an answer with one word."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     prompt: File = Field(
         description="A text file that names what the judge is shown: {question}, {expected}, {contexts}, {answer}."
@@ -508,7 +508,7 @@ _SERVER_ONLY: Final = (
 class LocalModelSettings(BaseModel):
     """The model that takes one role."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str | None = Field(
         None, min_length=1, description="A folder, or an id of the Hugging Face hub; left out, the role's default."
@@ -594,7 +594,7 @@ _Language = Annotated[
 class LocalModelsSettings(BaseModel):
     """Models that run on this machine for metrics and bots, by what they are wanted for; each has a default."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     device: Device = Field("auto", description="Where they run; `auto` takes a graphics processor where there is one.")
     threads: int = Field(1, ge=1, description="Processor threads of each.")
@@ -688,7 +688,7 @@ _Figure = Annotated[float, Field(allow_inf_nan=False)]
 class EmbedderSettings(BaseModel):
     """The model that turns texts into vectors, for bots and metrics alike."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str = Field(
         "embedded",
@@ -708,7 +708,7 @@ class EmbedderSettings(BaseModel):
 class ConversationSettings(BaseModel):
     """How bots are asked the turns of a conversation."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     history: Literal["own", "expected"] = Field(
         "own",
@@ -728,7 +728,7 @@ class Suite(BaseModel):
     Paths are relative to the suite file.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: str = Field("", description="What the suite is called in reports; left out, its folder's name.")
     knowledge: _Paths = Field(

@@ -19,7 +19,7 @@ import orjson
 
 from ... import InputError
 from ..paths import existing, unreadable
-from ..yaml_loading import YamlTooMuch, composed_rows
+from ..yaml_loading import YamlTooMuch, composed_root
 from .rows import Reading, Row, decoded, decoded_whole, kind_of, not_a_row, repaired
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ def yaml_rows(content: bytes, path: Path, listed_under: tuple[str, ...], reading
 
     text = _without_nul(decoded_whole(content, path), reading)
     try:
-        root = composed_rows(text)
+        root = composed_root(text)
         rows = _list_node(root, path, listed_under)
         return [(node.start_mark.line + 1, _row(node, path, reading)) for node in rows]
     except YAMLError as error:

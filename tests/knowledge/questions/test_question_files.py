@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge import Evidence, Question, open_questions
-from proctor.knowledge.yaml_loading import YamlTooMuch, composed, composed_rows
+from proctor.knowledge.yaml_loading import YamlTooMuch, composed, composed_root
 from ruamel.yaml.error import YAMLError
 from tables import in_one_test
 
@@ -807,4 +807,4 @@ def test_the_fast_reading_of_yaml_is_the_exact_one(text):
         except (YAMLError, YamlTooMuch) as error:
             return str(error)
 
-    assert read(composed_rows) == read(lambda text: composed(text)[0])
+    assert read(composed_root) == read(lambda text: composed(text)[0])
