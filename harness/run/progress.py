@@ -68,7 +68,7 @@ class ProgressLines(Watcher):
         self._far: dict[str, _Far] = {}
         self._judge: tuple[int, float | None] | None = None
         self._over = threading.Event()
-        self._doing = "no answer yet"
+        self._doing = ""
         self._thread = threading.Thread(target=self._tell, name="proctor-progress", daemon=True)
 
     def __enter__(self) -> Self:
@@ -86,6 +86,8 @@ class ProgressLines(Watcher):
         if (far := self._far.get(bot_queue.name)) is None:
             far = self._far[bot_queue.name] = _Far(bot_queue, time.monotonic() if self._far else self._began)
         far.done += 1
+        if self._doing.startswith(f"{bot_queue.name}: "):
+            self._doing = ""
         if row is not None and not row.cached:
             far.fresh += 1
             if row.reply is not None and row.reply.usage.cost:
@@ -96,8 +98,8 @@ class ProgressLines(Watcher):
         self._judge = calls, cost
 
     def message(self, sentence: str) -> None:
-        """What is done before the first answer."""
-        self._doing = f"no answer yet; {sentence}"
+        """What is done before the first answer, or while the bots that began are done and another gets ready."""
+        self._doing = sentence
 
     def _tell(self) -> None:
         while not self._over.wait(self._every):
@@ -110,14 +112,15 @@ class ProgressLines(Watcher):
     def _line(self) -> str:
         moment = time.monotonic()
         far = list(self._far.values())
-        going = [each for each in far if each.done < each.bot_queue.total] or far[-1:]
-        parts = [each.message(moment) for each in going[:MOST_NAMED]] or [self._doing]
+        going = [each for each in far if each.done < each.bot_queue.total]
+        parts = [each.message(moment) for each in going[:MOST_NAMED]]
+        parts = parts or [*([each.message(moment) for each in far[-1:]] or ["no answer yet"]), self._doing]
         if more := len(going) - MOST_NAMED:
             parts += [f"and {more} more bots"] if more > 0 else []
         if self._judge is not None:
             calls, cost = self._judge
             parts.append(f"judge {calls:,} calls" + ("" if cost is None else f", cost {cost:.4f}"))
-        return f"{_duration(moment - self._began)}: {'; '.join(parts)}"
+        return f"{_duration(moment - self._began)}: {'; '.join(filter(None, parts))}"
 
 
 class ProgressBars(Watcher):

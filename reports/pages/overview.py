@@ -770,7 +770,7 @@ WHERE run_rows.run_id = ? GROUP BY 1 ORDER BY 2 DESC"""
 _DECIDERS: Final = {
     "constraints": "contains the required text",
     "expected answer": "says what the expected answer says",
-    "abstention": "abstains where the documents have no answer",
+    "abstention": "abstains where, and only where, the documents have no answer",
 }
 
 
