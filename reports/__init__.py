@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from .problems import ERROR_RATE, counted, listed
     from .records import record_object
     from .report import Findings, Report, findings_of, insight_object, make_report, problem_object
-    from .reported_run import ReportedRun, has_perturbations, open_reported
+    from .reported_run import ReportedRun, has_perturbations, misses, open_reported
     from .run_end import keep_report
-    from .summary import BotSummary, MetricColumn, MetricSummary, Summary, find_run, summarise
+    from .summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, find_run, summarise
     from .table import (
         BLANK,
         WIDTH,

@@ -37,12 +37,10 @@ from ...knowledge.questions.conversations import by_themselves
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.languages import languages, letters, prose
-from ...reports import MetricColumn, Summary, summarise
+from ...reports import MetricColumn, Summary, bot_keys, misses, summarise
 from ...reports.analysis import Gold
 from ...reports.compare import ScoreTable, run_tables
-from ...reports.reported_run import misses
 from ...reports.store import RunMetric, RunResults, Store, VectorCache
-from ...reports.summary import bot_keys
 from ..run import open_embedder
 from ..suite import nearest
 

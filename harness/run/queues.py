@@ -8,9 +8,9 @@ import hashlib
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ...bots import Bot, Reply, keeps_memory
 from ...knowledge import Message, Question, simulation_of
@@ -506,3 +506,19 @@ def stretch(bot_queues: Sequence[BotQueue], is_judged: bool) -> int:
         return max(1, beside[0].total)
     least = JUDGED_STRETCH if is_judged else STRETCH
     return max(least, *(ROUNDS * bot_queue.concurrency for bot_queue in beside), 1)
+
+
+EARLIER: Final = "earlier_turns"  # key of ``extra`` of the last turn of a conversation
+
+
+def marked_last(turns: Iterable[Question]) -> list[Question]:
+    """The turns of a conversation, the last with a hash of those before it.
+
+    Scores of the whole stand with the last one: where an earlier turn is edited, it is another question.
+    """
+    found = list(turns)
+    if len(found) > 1:
+        content = b"".join(map(question_fingerprint, found[:-1]))
+        digest = hashlib.blake2b(content, digest_size=8).hexdigest()
+        found[-1] = replace(found[-1], extra={**found[-1].extra, EARLIER: digest})
+    return found

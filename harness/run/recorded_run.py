@@ -44,10 +44,9 @@ from .evaluation import Evaluation, reference_bot, run_metrics
 from .judging import CONCURRENCY, ModelIds, open_judging
 from .local_models import RunModels, default_embedder
 from .manifest import new_manifest
-from .queues import BotQueue, Item
+from .queues import BotQueue, Item, marked_last
 from .run_config import RunConfig, ScoreMetadata
 from .scoring import NEEDS, Places
-from .suite_run import marked_last
 
 
 class RecordedBot:

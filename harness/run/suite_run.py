@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,6 @@ from ...reports.store import (
     VectorCache,
     ask_key,
     bot_fingerprint,
-    question_fingerprint,
     to_json,
 )
 from ..suite import (
@@ -45,7 +43,7 @@ from .evaluation import Evaluation, Origin, reference_bot, run_metrics
 from .judging import Judging, ModelIds, open_judging, same_family
 from .local_models import RunModels, open_embedder, open_rerankers
 from .manifest import documents_read, new_manifest
-from .queues import BotQueue, Item, exchange
+from .queues import BotQueue, Item, exchange, marked_last
 from .run_config import GivenBot, RunConfig
 from .scoring import LocatedQuestions, gold_evidence
 from .simulated_users import SimulatedUsers, open_users
@@ -77,7 +75,6 @@ def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[
     return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
 
 
-EARLIER = "earlier_turns"  # key of ``extra`` of the last turn of a conversation
 TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
 
 
@@ -401,19 +398,6 @@ def conversation_items(questions: Iterable[Question], repeats: int, settings: Co
             for number, (question, history) in enumerate(asked):
                 follows = number > 0 and settings.history == "own"
                 yield Item(question, repeat, ask_key(question, history), history=history, follows=follows)
-
-
-def marked_last(turns: Iterable[Question]) -> list[Question]:
-    """The turns of a conversation, the last with a hash of those before it.
-
-    Scores of the whole stand with the last one: where an earlier turn is edited, it is another question.
-    """
-    found = list(turns)
-    if len(found) > 1:
-        content = b"".join(map(question_fingerprint, found[:-1]))
-        digest = hashlib.blake2b(content, digest_size=8).hexdigest()
-        found[-1] = replace(found[-1], extra={**found[-1].extra, EARLIER: digest})
-    return found
 
 
 def _with_history(

@@ -134,7 +134,7 @@ def test_a_faulty_bot_gives_rows_with_a_status_and_never_stops_the_run(tmp_path)
     assert len(rows) == 27
     by_key = {(row["id"], row["metric"]): row for row in rows}
     assert (by_key["q0", "exact_match"]["status"], by_key["q0", "exact_match"]["reason"]) == ("bot_error", "bot_raised")
-    assert by_key["q1", "exact_match"]["reason"] == "answer_missing"
+    assert by_key["q1", "exact_match"]["value"] == 0.0, "nothing was returned: a blank answer"
     assert by_key["q2", "keyword_recall"]["value"] == 0.0
     assert by_key["q3", "answer_length"]["value"] == 1_000_000
     made = json.loads(done.stdout)["bots"]["mine"]
