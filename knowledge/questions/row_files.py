@@ -650,8 +650,8 @@ def _iterable(data: Any, name: str) -> Iterable[object]:  # noqa: ANN401 - whate
         if data and all(hasattr(each, "features") or hasattr(each, "column_names") for each in data.values()):
             splits, first = ", ".join(map(str, data)), repr(next(iter(data)))
             raise InputError(f"{name}: a data set with the splits {splits} was given; give one of them: data[{first}].")
-        columns = [_plain(column) for column in data.values()]
-        if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+        columns = [column for each in data.values() if isinstance(column := _plain(each), list)]
+        if len(columns) == len(data) and len({len(column) for column in columns}) == 1:
             return [dict(zip(data, row, strict=True)) for row in zip(*columns, strict=True)]
         raise InputError(f"{name}: one mapping was given; put it in a list: [{{...}}].")
     for method in ("to_pylist", "to_dicts"):  # pyarrow, polars
