@@ -203,15 +203,15 @@ class SameMatter:
     def may_be_one(self, first: Statement, second: Statement) -> bool:
         """Whether two statements may be about one thing.
 
-        Within a document they may only under one heading, in tables only under the same columns.
+        Within a document they may only under one heading and in one entry, in tables only under the same columns.
         """
         if first.columns is not None and second.columns is not None:
             heads = [frozenset(wording(columns).content) for columns in (first.columns, second.columns)]
             if heads[0] != heads[1]:
                 return False
-        if self.are_versions(first, second):
-            return _heading(first) == _heading(second)
         if first.document == second.document:
+            return _heading(first) == _heading(second) and first.entry == second.entry
+        if self.are_versions(first, second):
             return _heading(first) == _heading(second)
         return not are_in_series(first.document, second.document)
 

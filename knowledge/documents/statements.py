@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,6 +25,13 @@ _NOT_ENDED: Final = re.compile(r"(?:\b[ap]\.m|\bNo|\b[A-Z])\.$")
 _RIGHTS: Final = re.compile(r"[©®]|\(c\)|all rights reserved", re.IGNORECASE)
 _SMALL: Final = re.compile(r"(?<![^\W_])[^\W\d_A-Z]{2,}(?![^\W_])")
 _LEAST_SMALL: Final = 3  # words in small letters
+# The line that begins the entry of a function, a class or a constant in a reference, as pydoc and headers write it.
+_DEFINED: Final = re.compile(
+    r"(?:(?:class|def|async|static|void|int) )*([\w.]{2,})(?: = [\w.]+)?(?:\(.*\)|<.*>)[\w .>\[\]|-]*:?"
+)
+# What stands before a dash or in a column of its own, and terms of signs: --quiet, '-Normal', "*".
+_TERM: Final = re.compile(r"(\S.{0,40}?)(?:[^\S\n]+--?[^\S\n]|[^\S\n]{2,}|\t)|([\"'`\\<\[-]\S+)")
+_CODE: Final = re.compile(r"//|>>>|</?\w|\$ |[^.]*[{}=]\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class Statement:
         text: what it says.
         heading: the heading that it stands under; blank where there is none.
         columns: of a table's row, the head of its table; None for a sentence.
+        entry: of a table, a list of terms or a reference, in which it stands; blank where there is none.
         is_sentence: whether it is a whole sentence, as far as its words and its end tell; a list's entry may be none.
     """
 
@@ -47,6 +55,7 @@ class Statement:
     text: str
     heading: str = ""
     columns: str | None = None
+    entry: str = ""
     is_sentence: bool = True
 
 
@@ -56,40 +65,64 @@ def statements(document: Document) -> list[Statement]:
 
 
 def _statements(document: Document) -> Iterator[Statement]:
-    heading, columns = "", None
-    start = 0
+    heading, columns, defined = "", None, ""
+    start, is_open = 0, False
     for line in document.text.split("\n"):
         bare = line.strip()
+        begin = start + line.index(bare) if bare else start
         found = _HEADING.match(line) if bare.startswith("#") else None
         if found:
-            heading, columns = found[1], None
-        elif bare.startswith("|") or (columns is not None and "|" in bare):
+            heading, columns, defined = found[1], None, ""
+        elif "|" in bare[1:] and (bare.startswith("|") or columns is not None):
             if columns is None:
                 columns = bare
             elif not _RULE.fullmatch(bare):
-                begin = start + line.index(bare)
-                yield from _statements_in(document, begin, begin + len(bare), heading, columns)
+                row = _statement(
+                    document, begin, begin + len(bare), heading, bare.strip("| ").partition("|")[0].strip()
+                )
+                yield from () if row is None else [replace(row, columns=columns, is_sentence=False)]
         elif bare:
             columns = None
-            for first, last in sentence_spans(line):
-                yield from _statements_in(document, start + first, start + last, heading, None)
+            bar = len(bare) - len(bare.lstrip("| "))  # which pydoc draws beside the members of a class
+            definition = _DEFINED.fullmatch(bare, bar)
+            defined = definition[1] if definition else defined
+            for first, last in sentence_spans(bare[bar:]):
+                made = _statement(document, begin + bar + first, begin + bar + last, heading, defined)
+                # The rest of a sentence that began on the line before says another thing than the whole.
+                is_rest = is_open and first == 0 and bare[bar : bar + 1].islower()
+                yield from () if made is None else [replace(made, is_sentence=made.is_sentence and not is_rest)]
         else:
             columns = None
+        is_open = bool(bare) and not _ENDED.search(bare)
         start += len(line) + 1
 
 
-def _statements_in(document: Document, start: int, end: int, heading: str, columns: str | None) -> Iterator[Statement]:
+def _statement(document: Document, start: int, end: int, heading: str, entry: str) -> Statement | None:
+    """What stands there; None where it is nothing that could be compared."""
     bullet = _BULLET.match(document.text, start, end)
     start = bullet.end() if bullet else start
     text = document.text[start:end]
-    words = len(text.split()) - (text.count("|") if columns is not None else 0)
-    least = 2 if columns is not None else _LEAST_WORDS
-    if least <= words and end - start <= _LONGEST and not text.endswith("?") and not _RIGHTS.search(text):
-        is_sentence = columns is None and _is_sentence(text)
-        yield Statement(document.id, start, end, text, heading, columns, is_sentence)
+    is_row = text.startswith("|")
+    words = len(text.split()) - (text.count("|") if is_row else 0)
+    least = 2 if is_row else _LEAST_WORDS
+    if words < least or end - start > _LONGEST or text.endswith("?") or _RIGHTS.search(text):
+        return None
+    term = None if is_row else _TERM.match(text)
+    return Statement(
+        document.id,
+        start,
+        end,
+        text,
+        heading,
+        None,
+        f"{entry} {term[0].strip()}" if term else entry,
+        _is_sentence(text),
+    )
 
 
 def _is_sentence(text: str) -> bool:
+    if _CODE.match(text):
+        return False
     if _UNSPACED.search(text):
         return _ENDED.search(text) is not None
     ended = _ENDED.search(text) is not None and not _NOT_ENDED.search(text)
@@ -159,7 +192,7 @@ def _distinct(given: Sequence[Statement]) -> tuple[list[int], list[frozenset[int
                 words.append(-1 - figures.setdefault(word, len(figures)))
             else:
                 words.append(numbers.setdefault(word, len(numbers)))
-        key = (statement.heading.casefold(), tuple(words))
+        key = (statement.heading.casefold(), statement.entry.casefold(), tuple(words))
         if key in seen:
             continue
         seen.add(key)

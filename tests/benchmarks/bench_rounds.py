@@ -1,13 +1,15 @@
 """What rounds save of a grid over long documents, and how often they recommend what the whole grid does.
 
-Run: python tests/benchmarks/bench_rounds.py [--documents 285] [--questions 300] [--resamples 100] [--cache FOLDER]
+Run: python tests/benchmarks/bench_rounds.py [--sizes 300 600] [--documents 285] [--resamples 100] [--cache FOLDER]
 
 Documents and questions are those of `bench_grid.py` (285 documents are 1 MB). All ways to cut are embedded once. Then
 the questions are drawn anew by whole documents, each time with another split into halves, and the rounds are played
-on the rankings that an index of their part of the documents gives. To reach: the same recommendation in 95 of 100.
+on the rankings that an index of their part of the documents gives. To reach: the same recommendation in 95 of 100,
+which is the same configuration; the draws where it is another one are printed with the values of both.
 """
 
 import argparse
+import json
 import os
 import tempfile
 import time
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 from proctor.harness.analysis.configurations import LEEWAY
 from proctor.harness.analysis.corpus import CorpusIndex, index_corpus
 from proctor.harness.analysis.grid_expansion import expand_grid
-from proctor.harness.analysis.recommendation import Contest, Round, recommend, rounds_of, why_dropped
+from proctor.harness.analysis.recommendation import Contest, Round, halves, recommend, rounds_of, why_dropped
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge import Bm25Index, PassageIndex, Splitting
 from proctor.knowledge.retrieval.search import CONSTANT, FEWEST_CANDIDATES, words
@@ -139,6 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=285)
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--sizes", type=int, nargs="+", help="of chunks; left out, those of every grid")
     parser.add_argument("--passages", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resamples", type=int, default=100)
@@ -146,6 +149,10 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         path = write(Path(name), real() if SHARED.is_dir() else drawn(), given)
+        if given.sizes:
+            path.write_text(
+                json.dumps(json.loads(path.read_text()) | {"analysis": {"grid": {"chunk_size": given.sizes}}})
+            )
         loaded = load_suite(path)
         corpus = index_corpus(loaded, {**os.environ, "PROCTOR_CACHE": str(given.cache or name)})
         size = sum(len(document.text) for document in corpus.documents)
@@ -177,6 +184,16 @@ def main() -> None:
         same += whole.configuration == fast.configuration
         worse.append(values[whole.configuration].mean() - values[fast.configuration].mean())
         saved.append(paid)
+        left_of = f"{len(left)} of {len(values) - 1} left"
+        if whole.configuration == fast.configuration:
+            print(f"  draw {seed}: {contest.names[whole.configuration]}, {left_of}", flush=True)
+            continue
+        on = halves(drawn_clusters, seed)
+        first, second = (
+            f"{contest.names[at]} ({values[at, on].mean():.3f}, and {values[at, ~on].mean():.3f} on the other half)"
+            for at in (whole.configuration, fast.configuration)
+        )
+        print(f"  draw {seed}: {first} became {second}, {left_of}", flush=True)
     print(f"{'':44}figure     goal")
     print(f"{'same recommendation, of 100 draws':<44}{100 * same / given.resamples:6.0f}    >= {GOAL}")
     print(f"{'evidence recall lost by rounds, mean':<44}{np.mean(worse):6.4f}       0")

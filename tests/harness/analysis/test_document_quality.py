@@ -260,6 +260,34 @@ def test_entries_of_lists_contradict_where_one_figure_is_another(first: str, sec
     assert find_contradictions(alone).found == ()
 
 
+REFERENCE = """append(self, item, /)
+    Add an element to the right side of the deque.
+
+appendleft(self, item, /)
+    Add an element to the left side of the deque.
+ |  max(self, other)
+ |      Compare the values numerically and return the maximum.
+ |  min(self, other)
+ |      Compare the values numerically and return the minimum.
+Error 307 -- relocated, but turn the request into an error.
+Error 308 -- relocated, but turn the request into an error.
+\\b  Matches the empty string, but only at the start or end of a word.
+\\B  Matches the empty string, but not at the start or end of a word.
+Release the lock once or more. If not
+given, the value defaults to 1. It is released by its owner.
+If not given, the value defaults to 1.
+"""
+
+
+def test_entries_of_a_reference_are_about_different_things() -> None:
+    assert find_contradictions([Document("deque.txt", REFERENCE)]).found == ()
+    plain = "The lift carries an element to the {0} side of the deque.\n"
+    (found,) = find_contradictions([Document("a.md", plain.format("right") + plain.format("left"))]).found
+    assert found.found is not None and found.found.differences[0][1:] == ("right", "left")
+    rows = "| Bike | Weight of its frame |\n|---|---|\n| Alder 2 | 14 kilograms in all |\n"
+    assert find_contradictions([Document("a.md", rows + rows.splitlines()[2].replace("2", "3"))]).found == ()
+
+
 def test_what_is_too_much_to_ask_the_model_is_said_and_what_words_tell_stands() -> None:
     names = ["Sh" + "".join("aeioubdfgk"[int(digit)] for digit in f"{number:04}") for number in range(2_003)]
     texts = ["\n".join(f"The shop in {name} fixes a bike within {days} days." for name in names) for days in (3, 9)]
