@@ -180,7 +180,7 @@ def facing(given: Sequence[Statement], most: int = _MOST_PAIRS) -> Faced:
 
 def _distinct(given: Sequence[Statement]) -> tuple[list[int], list[frozenset[int]]]:
     """Places of statements with words of their own, and the numbers of these words; figures left out."""
-    seen: set[tuple[str, tuple[int, ...]]] = set()
+    seen: set[tuple[str, str, tuple[int, ...]]] = set()
     numbers: dict[str, int] = {}
     figures: dict[str, int] = {}
     places: list[int] = []
