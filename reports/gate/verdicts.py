@@ -50,7 +50,7 @@ TheseOutcome = Literal["not worse", "regressed", "undecided"]
 SHARE: Final = 0.3
 SHARE_ALONE: Final = 0.4  # where the old bot can't be asked
 ROUNDS: Final = 6  # in which they are asked, with a look after each
-ONE_SIDED: Final = 1.645  # 5 %
+ONE_SIDED: Final = 1.684  # 5 % over six looks, of which the one after k/6 of the answers wants 6/k times as much
 # Where the old bot can't be asked, its noise is the new one's, and a lucky old answer looks like a loss: 2.5 %, until
 # noise is seen and signs decide.
 ONE_SIDED_ALONE: Final = 1.96
@@ -248,10 +248,18 @@ def on_these(samples: Samples, margin: float, tests: int = 1, spent: float = 1.0
     is_clear = gain + clear * noise < -EQUAL
     if samples.one_sided_noise:
         is_clear = gain < 0 and _are_losses(samples.confirmed, tests, spent >= 1)
+    elif not samples.both_sides and gain >= -margin - EQUAL and not (moved > 0).any():  # they may be lucky old answers
+        is_clear &= sign_flip(moved)[0] / 2 <= LUCK[1] / tests
+    outcome = _outcome(gain, noise, margin, is_clear, spent >= 1 and again > 0)
+    if samples.one_sided_noise and not is_clear:
+        lost = -float(samples.confirmed.clip(max=0).sum())  # an answer lost for good is among these, whatever luck is
+        ruled_out = outcome == "not worse" or lost < margin * number - EQUAL
+        # The first answers need no belief about the old bot's noise: what they show by themselves is not ruled out.
+        shows = float(moved.sum()) < 0 and sign_flip(moved)[0] / 2 <= LUCK[1] / tests
+        outcome = "not worse" if ruled_out and not shows else "undecided"
     return OnThese(
-        _outcome(gain, noise, margin, is_clear, spent >= 1 and again > 0), gain, noise, number,
-        int((moved < 0).sum()), int((moved > 0).sum()), again, samples.both_sides,
-    )  # fmt: skip
+        outcome, gain, noise, number, int((moved < 0).sum()), int((moved > 0).sum()), again, samples.both_sides
+    )
 
 
 FEWEST_LOST, MOST_GAINED = 5, 1  # answers, that are a loss where one metric is looked at for the last time

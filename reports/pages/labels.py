@@ -38,7 +38,7 @@ class _Answered(NamedTuple):
 
 def labels_section() -> Section:
     """The section; a script fills it."""
-    return Section("label", "Label", render("label.html.j2"))
+    return Section("Label", render("label.html.j2"))
 
 
 def label_block(columns: Sequence[Column], most: int = MOST_ROWS) -> bytes:

@@ -84,14 +84,21 @@ class Section:
     """One part of a page, which the reader chooses by its title.
 
     Attributes:
-        id: what its address ends in.
         title: in the navigation.
         body: its HTML, from a template.
     """
 
-    id: str
     title: str
     body: Markup
+
+    @property
+    def id(self) -> str:
+        """What its address ends in: its title.
+
+        >>> Section("What was changed", Markup("")).id
+        'what-was-changed'
+        """
+        return self.title.lower().replace(" ", "-")
 
 
 @dataclass(frozen=True, slots=True)

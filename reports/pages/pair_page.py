@@ -449,22 +449,22 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
         "pair_changes.html.j2", pairs=pairs, messages=messages, figures=pair_changes,
         texts=brief_texts(pairs), is_two_runs=pairs.baseline.run.run != pairs.candidate.run.run,
     )  # fmt: skip
-    yield Section("changes", "Changes", changes)
+    yield Section("Changes", changes)
     judged = [pair.comparison for pair in pairs.pairs if pair.comparison and pair.comparison.preference]
     if judged:
-        yield Section("side-by-side", "Side by side", Markup("").join(map(_judged, judged)))
+        yield Section("Side by side", Markup("").join(map(_judged, judged)))
     if pairs.columns:
         listed = questions_section()
         yield replace(listed, body=render("pair_choice.html.j2", pairs=pairs) + listed.body)
     if talked := _talked(pairs):
-        yield Section("conversations", "Conversations", conversations_section(talked, has_figures=False))
+        yield Section("Conversations", conversations_section(talked, has_figures=False))
     origins = render(
         "pair_origins.html.j2", pairs=pairs, bots=list(bot_origins(pairs)),
         asked=question_origin(pairs), groups=list(run_origins(pairs)),
         most_named=MOST_NAMED, is_unchanged=is_unchanged(pairs),
     )  # fmt: skip
-    yield Section("origins", "What was changed", origins)
-    yield Section("manifest", "Manifest", _manifests(pairs))
+    yield Section("What was changed", origins)
+    yield Section("Manifest", _manifests(pairs))
 
 
 def _judged(comparison: Comparison) -> Markup:

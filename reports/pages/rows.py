@@ -26,9 +26,9 @@ def rows_address(**wanted: str) -> str:
     """The address of some rows; its parameters are those of ``list/filter.js``, blank ones are left out.
 
     >>> rows_address(bot="a b", metric="f1", show="")
-    '#questions?bot=a+b&metric=f1'
+    '#answers?bot=a+b&metric=f1'
     """
-    return "#questions?" + urlencode({name: value for name, value in wanted.items() if value}, errors="replace")
+    return "#answers?" + urlencode({name: value for name, value in wanted.items() if value}, errors="replace")
 
 
 def open_address(key: RowKey, bot: str = "", metric: str = "") -> str:

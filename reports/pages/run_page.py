@@ -43,7 +43,7 @@ LIST_SCRIPTS: Final = (
 
 def questions_section() -> Section:
     """The section; its controls are hidden until there is something to control."""
-    return Section("questions", "Answers", render("questions.html.j2"))
+    return Section("Answers", render("questions.html.j2"))
 
 
 # After the list, whose functions they call.
@@ -65,13 +65,13 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
     bodies = _stored_bodies(report) or _bodies(report)
     talked = "conversations" in bodies
     sections = (
-        Section("overview", "Overview", bodies["overview"]),
+        Section("Overview", bodies["overview"]),
         questions_section(),
-        Section("heatmap", "Metrics", bodies["heatmap"]),
-        *((Section("conversations", "Conversations", bodies["conversations"]),) if talked else ()),
+        Section("Metrics", bodies["metrics"]),
+        *((Section("Conversations", bodies["conversations"]),) if talked else ()),
         labels_section(),
-        *((Section("knowledge", "Knowledge", knowledge_section(analysis)),) if analysis else ()),
-        Section("manifest", "Manifest", manifest_section(report)),
+        *((Section("Knowledge", knowledge_section(analysis)),) if analysis else ()),
+        Section("Manifest", manifest_section(report)),
     )
     ended = report.finished_at or report.started_at
     subtitle = f"Run {summary.run}, {summary.status}, {ended[:16].replace('T', ' ')} UTC"
@@ -82,7 +82,7 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
 def _bodies(report: Report) -> dict[str, Markup]:
     """The sections that are worked out from all rows, by their ids."""
     talked = {"conversations": conversations_section(report)} if has_conversations(report.run) else {}
-    return {"overview": overview_section(report), "heatmap": boards_section(report), **talked}
+    return {"overview": overview_section(report), "metrics": boards_section(report), **talked}
 
 
 NAME: Final = "page"  # under which they are stored
@@ -139,7 +139,7 @@ KNOWLEDGE_STYLES = ("boards", "analysis")
 def knowledge_page(analysis: KnowledgeAnalysis) -> Page:
     """The page of an analysis; it has no links to rows."""
     subtitle = f"Analysis {analysis.analysis}, {analysis.finished_at[:16].replace('T', ' ')} UTC"
-    section = Section("knowledge", "Knowledge", knowledge_section(analysis, has_rows=False))
+    section = Section("Knowledge", knowledge_section(analysis, has_rows=False))
     return Page(analysis.suite, subtitle, (section,), (), KNOWLEDGE_STYLES)
 
 

@@ -548,9 +548,9 @@ def runs_page(stores: Sequence[Store], wanted: RunChoice, summary_of: Summaries 
     suite = wanted.suite if wanted.suite in known else ""
     listing = _listing(stores, suite or None, wanted.page, summary_of)
     sections = (
-        Section("runs", "Runs", render("runs.html.j2", listing=listing, suites=known, suite=suite)),
-        Section("trend", "Trend", _trend_body(stores, wanted, known, suite, summary_of)),
-        Section("compare", "Compare", _compare_body(stores, wanted, listing)),
+        Section("Runs", render("runs.html.j2", listing=listing, suites=known, suite=suite)),
+        Section("Trend", _trend_body(stores, wanted, known, suite, summary_of)),
+        Section("Compare", _compare_body(stores, wanted, listing)),
     )
     files = ", ".join(store.path.name for store in stores)
     subtitle = f"{files}: {count(listing.total, 'run')}{f' of {suite}' if suite else ''}"
@@ -617,4 +617,4 @@ def _first_choice(listing: RunListing) -> tuple[str, str]:
 def trouble_page(title: str, sentence: str) -> Page:
     """A page that says in a sentence why there is no other."""
     body = render("runs_trouble.html.j2", sentence=sentence)
-    return Page(title, "", (Section("trouble", title, body),), (), ("runs",), {"blocks": "/"})
+    return Page(title, "", (Section(title, body),), (), ("runs",), {"blocks": "/"})

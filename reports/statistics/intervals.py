@@ -236,7 +236,7 @@ def _filled(values: Figures, missing: float) -> float:
 
 
 ALIKE = 0.2  # correlation within a cluster that is assumed where all values are the same
-YES_OR_NO = 2.0  # degrees of freedom that each cluster with a rare answer is worth, where values are yes or no
+YES_OR_NO = 1.75  # degrees of freedom that each cluster with a rare answer is worth, where values are yes or no
 _NOTHING = 1e-18  # variance, as a share of the mean square, that is only rounding
 
 

@@ -177,7 +177,7 @@ def measured(folder: Path, *arguments: str) -> tuple[float, float]:
 TIMED = """
 const [action, argument, done] = [arguments[0], arguments[1], arguments[arguments.length - 1]];
 const field = (name, value) => {
-  const box = document.querySelector(`#questions [name=${name}]`);
+  const box = document.querySelector(`#answers [name=${name}]`);
   box.value = value;
   box.dispatchEvent(new Event(name === 'q' ? 'input' : 'change', {bubbles: true}));
 };
@@ -196,7 +196,7 @@ ACTIONS = (
     ("group by document", "group", ["document", "none"] * 3, 500),
 )
 FIRST_PAINT = 300  # milliseconds
-DRAWN = "return Boolean(document.querySelector('.question-line')) && !document.querySelector('#questions [aria-busy]')"
+DRAWN = "return Boolean(document.querySelector('.question-line')) && !document.querySelector('#answers [aria-busy]')"
 
 
 def shown(page: Path, folder: Path) -> Iterator[str]:
@@ -214,7 +214,7 @@ def shown(page: Path, folder: Path) -> Iterator[str]:
         yield f"{'first contentful paint':<28}{sorted(paints)[2]:>7.0f} ms median of {every}; goal {FIRST_PAINT}"
         began = time.perf_counter()
         driver.get("about:blank")
-        driver.get(f"{page.absolute().as_uri()}#questions")
+        driver.get(f"{page.absolute().as_uri()}#answers")
         Shown(driver).wait(DRAWN, 60)
         yield f"{'the matrix, from the start':<28}{1000 * (time.perf_counter() - began):>7.0f} ms"
         driver.execute_async_script(TIMED, "q", "prepares the search")

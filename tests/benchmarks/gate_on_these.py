@@ -4,7 +4,7 @@
 
 A hundred questions, margin 0.03, one gated metric. A bot that is not deterministic answers 15 of them otherwise each
 time: yes/no with some chance of a yes, or a score that is drawn anew. A loss of 0.05 is five answers that are wrong
-from now on, or a score that is lower on each fifth question.
+from now on, or a score that is lower on each fifth question; "half lost" are ten that are wrong half of the times.
 
 Where the old bot can't be asked, a loss (it was right, and is wrong each time) looks like the luck of an old answer, of
 which there are as many as there is luck of the new bot's first answer (it was wrong, is right, and wrong each time).
@@ -38,6 +38,9 @@ class World:
     chance: float | None  # of a yes where it is flaky; None for a score
     goal: bool = True
     both_sides: bool = True
+    questions: int = QUESTIONS
+    repeats: int = 1  # of each question, in both runs
+    sure: bool = True  # whether what is lost is wrong each time; else twice as many answers are lost half of the times
 
 
 WORLDS = (
@@ -54,32 +57,42 @@ WORLDS = (
     World("30 flaky, a yes in 50 %", 2 * FLAKY, 0.5, goal=False),
     World("15 flaky, score, new bot alone", FLAKY, None, goal=False, both_sides=False),
     World("100 flaky, 3 %, new bot alone", QUESTIONS, 0.03, goal=False, both_sides=False),
+    World("200 questions, 15 %, alone", 2 * FLAKY, 0.15, both_sides=False, questions=200),
+    World("15 %, alone, 3 repeats", FLAKY, 0.15, goal=False, both_sides=False, repeats=3),
+    World("50 questions, 15 %, alone", 7, 0.15, goal=False, both_sides=False, questions=50),
+    World("30 questions, 15 %, alone", 4, 0.15, goal=False, both_sides=False, questions=30),
+    World("deterministic, half lost", 0, 0.5, goal=False, sure=False),
+    World("deterministic, half lost, alone", 0, 0.5, goal=False, both_sides=False, sure=False),
+    World("15 flaky, 50 %, half lost, alone", FLAKY, 0.5, goal=False, both_sides=False, sure=False),
 )
 
 
 def operands(world: World, loss: float, rng: np.random.Generator) -> tuple[Draw, Draw]:
     """What answers the old and the new bot get, each time they are asked."""
-    flaky = np.zeros(QUESTIONS, np.bool_)
-    flaky[rng.permutation(QUESTIONS)[: world.flaky]] = True
+    number = world.questions
+    flaky = np.zeros(number, np.bool_)
+    flaky[rng.permutation(number)[: world.flaky]] = True
     if world.chance is None:
-        fixed, drop = rng.beta(3, 2, QUESTIONS), np.zeros(QUESTIONS)
-        drop[rng.permutation(QUESTIONS)[: QUESTIONS // 5]] = 5 * loss
+        fixed, drop = rng.beta(3, 2, number), np.zeros(number)
+        drop[rng.permutation(number)[: number // 5]] = 5 * loss
         return (
-            lambda: np.where(flaky, rng.beta(3, 2, QUESTIONS), fixed),
-            lambda: np.where(flaky, rng.beta(3, 2, QUESTIONS), fixed) - drop,
+            lambda: np.where(flaky, rng.beta(3, 2, number), fixed),
+            lambda: np.where(flaky, rng.beta(3, 2, number), fixed) - drop,
         )
-    was = np.where(flaky, world.chance, (rng.random(QUESTIONS) < 0.7).astype(float))
+    was = np.where(flaky, world.chance, (rng.random(number) < 0.7).astype(float))
     now = was.copy()
-    now[rng.permutation(np.flatnonzero(was == 1))[: round(loss * QUESTIONS)]] = 0  # none where no answer is sure
-    return (lambda: (rng.random(QUESTIONS) < was).astype(float)), (lambda: (rng.random(QUESTIONS) < now).astype(float))
+    lost = rng.permutation(np.flatnonzero(was == 1))  # none where no answer is sure
+    now[lost[: round(loss * number * (1 if world.sure else 2))]] = 0.0 if world.sure else 0.5
+    return (lambda: (rng.random(number) < was).astype(float)), (lambda: (rng.random(number) < now).astype(float))
 
 
 def gate(world: World, loss: float, rng: np.random.Generator) -> OnThese:
     """One gate, asked as the program asks."""
     old, new = operands(world, loss, rng)
-    empty = np.full((QUESTIONS, CONFIRM), np.nan)
-    samples = Samples(old()[:, None], new()[:, None], empty, empty, world.both_sides)
-    budget = round((SHARE if world.both_sides else SHARE_ALONE) * QUESTIONS)
+    empty = np.full((world.questions, CONFIRM), np.nan)
+    own = [np.stack([draw() for _ in range(world.repeats)], axis=1) for draw in (old, new)]
+    samples = Samples(*own, empty, empty, world.both_sides)
+    budget = round((SHARE if world.both_sides else SHARE_ALONE) * world.questions)
     while True:
         spent = samples.asked_again / budget
         picked = next_asked([samples], [1.0], CONFIRM, min(-(-budget // ROUNDS), budget - samples.asked_again), 0)
@@ -99,7 +112,7 @@ def figures(world: World, loss: float, gates: int, rng: np.random.Generator) -> 
     """Per cent regressed and undecided, and answers asked again per hundred questions."""
     found = [gate(world, loss, rng) for _ in range(gates)]
     of = [sum(each.outcome == word for each in found) * 100 / gates for word in ("regressed", "undecided")]
-    return of[0], of[1], sum(each.asked_again for each in found) / gates
+    return of[0], of[1], sum(each.asked_again for each in found) / gates * 100 / world.questions
 
 
 MOST = 26  # losses, or lucky answers, of which more are not to be expected
@@ -128,19 +141,20 @@ def bound(world: World, confirm: int) -> tuple[float, float]:
 
 def lines(gates: int) -> Iterator[str]:
     yield f"{QUESTIONS} questions, margin {MARGIN}, {gates} gates each. Goal: {GOALS}."
-    yield f"{'':31}  nothing changed                loss of {LOSS}"
-    yield f"{'':31}  regressed  open  asked again   found  asked again   goals"
+    yield f"{'':32}  nothing changed                loss of {LOSS}"
+    yield f"{'':32}  regressed  open  asked again   found  'not worse'  asked again   goals"
     rng = np.random.default_rng(1)
     for world in WORLDS:
         false, undecided, extra = figures(world, 0.0, gates, rng)
-        true, _, asked = figures(world, LOSS, gates, rng)
+        true, unsure, asked = figures(world, LOSS, gates, rng)
         met = false <= 5 and undecided <= 10 and true >= 90 and max(extra, asked) <= 20
         word = ("met" if met else "MISSED") if world.goal else f"not promised ({'met' if met else 'missed'})"
         nothing = f"{false:7.1f} % {undecided:4.1f} % {extra:10.1f} %"
-        if world.chance and world.flaky == FLAKY and not world.both_sides:
+        if world.chance and world.flaky == FLAKY and not world.both_sides and world.repeats == 1 and world.sure:
             bounds = ((confirm, *bound(world, confirm)) for confirm in (CONFIRM, CONFIRM - 1))
             word += "; bound " + ", ".join(f"{most:.0f} ({n} times, {calls:.0f} asked)" for n, most, calls in bounds)
-        yield f"{world.name:31}  {nothing} {true:6.1f} % {asked:9.1f} %   {word}"
+        missed = 100 - true - unsure
+        yield f"{world.name:32}  {nothing} {true:6.1f} % {missed:10.1f} % {asked:10.1f} %   {word}"
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 Run: python tests/benchmarks/rank_calibration.py [runs] (2 minutes with 400; the same table every time)
 
 True means differ by half to four standard errors of a mean. Of two bots whose spread is known, odds that presume
-nothing say .990 there and are right in .966; with the degrees of freedom of three documents .980 and .946, of two .976
-and .917, which is why two give no odds. What a table of 400 runs has beyond that is chance (.01 to .03 a line).
+nothing say .990 there and are right in .966; two documents say .976 and are right in .917, which is why they give none.
+With 4,000 runs, two bots and three bots: three documents .980 and .952, .975 and .954; four .983 and .960, .979 and
+.965; five .985 and .965, .982 and .973. What a table of 400 runs has beyond that is chance (.01 to .03 a line).
 """
 
 import sys

@@ -11,7 +11,7 @@ TOOL = "[...document.querySelectorAll('.detail-tools button')].find((each) => ea
 
 def opened(page: Shown, file: Path, key: str = "how", metric: str = "faithfulness", width: int = 1400) -> None:
     fragment = urlencode({"bot": "right", "metric": metric, "open": key})
-    page.open(f"{file.as_uri()}#questions?{fragment}", width)
+    page.open(f"{file.as_uri()}#answers?{fragment}", width)
     page.wait(
         "return document.querySelector('.detail .evidence') && !document.querySelector('.question-detail[aria-busy]')"
     )

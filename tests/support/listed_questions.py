@@ -81,7 +81,7 @@ def go(page: Shown, address: str) -> None:
     """Follow a link of the page to the list, as another part of it would have one."""
     page.driver.execute_async_script(
         'addEventListener("hashchange", () => setTimeout(arguments[1]), { once: true }); location.hash = arguments[0]',
-        f"questions?{address}",
+        f"answers?{address}",
     )
     page.wait("return !document.querySelector('[aria-busy]')")
     # Lines have no text before the browser has laid them out, which it does a frame later for those on the screen.
@@ -93,7 +93,7 @@ def go(page: Shown, address: str) -> None:
 
 def choose(page: Shown, name: str, value: str) -> None:
     """Choose in a field as a person does."""
-    script = """const field = document.querySelector(`#questions [name=${arguments[0]}]`);
+    script = """const field = document.querySelector(`#answers [name=${arguments[0]}]`);
     field.value = arguments[1]; field.dispatchEvent(new Event("change", { bubbles: true }))"""
     page.run(script, name, value)
 

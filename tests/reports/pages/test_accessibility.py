@@ -15,10 +15,10 @@ from proctor.reports.pages.run_page import run_file
 from selenium.webdriver.remote.webdriver import WebDriver
 from served import Server, served
 
-OPENED = "questions?metric=faithfulness&bot=rag&open=KEY"
+OPENED = "answers?metric=faithfulness&bot=rag&open=KEY"
 VIEWS = {
-    "run": ("overview", "heatmap", "questions", OPENED, "knowledge", "manifest"),
-    "pair": ("changes", "questions", OPENED, "origins", "manifest"),
+    "run": ("overview", "metrics", "answers", OPENED, "knowledge", "manifest"),
+    "pair": ("changes", "answers", OPENED, "what-was-changed", "manifest"),
     "view": ("#runs", "#trend", "#compare", "nowhere"),
 }
 ALL = [(kind, view) for kind, views in VIEWS.items() for view in views]

@@ -78,7 +78,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shown(page: Shown, file: Path) -> Shown:
-    page.open(f"{file.as_uri()}#questions")
+    page.open(f"{file.as_uri()}#answers")
     page.wait("return document.querySelector('.question-line')")
     return page
 
@@ -88,7 +88,7 @@ def keys(page: Shown) -> list[str]:
 
 
 def test_bots_disagree_where_one_is_right_and_another_wrong_whoever_set_the_threshold(page: Shown, file: Path) -> None:
-    page.open(f"{file.as_uri()}#questions?metric=correct&show=disagree")
+    page.open(f"{file.as_uri()}#answers?metric=correct&show=disagree")
     page.wait("return document.querySelector('.question-line')")
     assert keys(page) == ["open"]
 

@@ -31,7 +31,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Report, 
     folder = tmp_path_factory.mktemp("boards")
     with contextlib.closing(page_book(folder / "p.db").store()) as store:
         report = report_of(store)
-        sections = (Section("heatmap", "Heatmap", boards_section(report)), Section("questions", "Questions", Markup()))
+        sections = (Section("Metrics", boards_section(report)), Section("Answers", Markup()))
         with (folder / "page.html").open("wb") as file:
             file.writelines(page_bytes(Page("run", "a run", sections, ("page/group_links",), ("boards",))))
         yield report, folder / "page.html"
@@ -39,15 +39,15 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Report, 
 
 def show(page: Shown, path: Path, width: int = 1400) -> None:
     page.open(path, width)
-    page.click("nav.views a[href='#heatmap']")
-    page.wait("return !document.getElementById('heatmap').hidden")
+    page.click("nav.views a[href='#metrics']")
+    page.wait("return !document.getElementById('metrics').hidden")
 
 
 def test_every_cell_of_the_heatmap_is_the_figure_of_its_board(page: Shown, written: tuple[Report, Path]) -> None:
     report, path = written
     show(page, path)
     drawn = page.run(
-        """const table = document.querySelector('#heatmap table.heat');
+        """const table = document.querySelector('#metrics table.heat');
         const bots = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent.trim());
         return [...table.querySelectorAll('tbody tr:not(.group)')].flatMap((line) =>
           [...line.cells].slice(1).map((cell, place) => [
@@ -72,25 +72,25 @@ def test_every_cell_of_the_heatmap_is_the_figure_of_its_board(page: Shown, writt
 
 def test_a_cell_leads_to_its_rows(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1])
-    page.click("#heatmap table.heat tbody td a")
-    page.wait("return document.getElementById('heatmap').hidden && !document.getElementById('questions').hidden")
+    page.click("#metrics table.heat tbody td a")
+    page.wait("return document.getElementById('metrics').hidden && !document.getElementById('answers').hidden")
     query = page.run("return location.hash")
-    assert query == "#questions?bot=rag&metric=answer_correctness&sort=value"
+    assert query == "#answers?bot=rag&metric=answer_correctness&sort=value"
 
 
 def test_figures_of_a_tag_lead_to_their_rows_once_they_are_unfolded(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1])
     linked = (
-        "return [...document.querySelectorAll('#heatmap .groups')]"
+        "return [...document.querySelectorAll('#metrics .groups')]"
         ".map((each) => each.querySelectorAll('td a[href]').length)"
     )
     before = page.run(linked)
     assert before[0] > 3
     assert 0 in before
-    page.run("for (const each of document.querySelectorAll('#heatmap details')) each.open = true")
+    page.run("for (const each of document.querySelectorAll('#metrics details')) each.open = true")
     page.wait(f"{linked}.every((count) => count > 0)")
     figures = page.run("""
-        return [...document.querySelectorAll('#heatmap table.groups')].flatMap((table) =>
+        return [...document.querySelectorAll('#metrics table.groups')].flatMap((table) =>
           [...table.querySelectorAll('tbody tr:not(.overall)')].flatMap((line) =>
             [...line.querySelectorAll('td a')].map((link) => [
               link.getAttribute('href'), table.caption.textContent, line.cells[0].innerText,
@@ -99,42 +99,42 @@ def test_figures_of_a_tag_lead_to_their_rows_once_they_are_unfolded(page: Shown,
     for address, caption, group, bot in figures:
         metric, _, kind = caption.partition(" by ")
         wanted = {kind.removeprefix("source "): group, "metric": metric, "bot": bot, "sort": "value"}
-        assert dict(parse_qsl(address.removeprefix("#questions?"))) == wanted
-    page.click("#heatmap table.groups td a")
-    page.wait("return !document.getElementById('questions').hidden")
+        assert dict(parse_qsl(address.removeprefix("#answers?"))) == wanted
+    page.click("#metrics table.groups td a")
+    page.wait("return !document.getElementById('answers').hidden")
     assert page.run("return location.hash") == figures[0][0]
 
 
 def test_a_phone_scrolls_tables_and_not_the_page_with_all_unfolded(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1], 390)
-    page.run("for (const each of document.querySelectorAll('#heatmap details')) each.open = true")
+    page.run("for (const each of document.querySelectorAll('#metrics details')) each.open = true")
     assert page.run("return document.documentElement.scrollWidth") == 390
-    assert page.run("return document.querySelector('#heatmap .legend').getBoundingClientRect().width") > 300
-    assert "misses the threshold" in page.text("#heatmap .legend")
+    assert page.run("return document.querySelector('#metrics .legend').getBoundingClientRect().width") > 300
+    assert "misses the threshold" in page.text("#metrics .legend")
     # The names of metrics stay where they are when a table is scrolled.
-    left = "return document.querySelector('#heatmap table.heat tbody tr:not(.group) th').getBoundingClientRect().left"
+    left = "return document.querySelector('#metrics table.heat tbody tr:not(.group) th').getBoundingClientRect().left"
     before = page.run(left)
-    page.run("document.querySelector('#heatmap .scroll').scrollLeft = 100")
+    page.run("document.querySelector('#metrics .scroll').scrollLeft = 100")
     assert page.run(left) == before
 
 
 def test_parts_are_there_with_headings_captions_and_names(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1])
-    assert page.texts("#heatmap h2") == [
+    assert page.texts("#metrics h2") == [
         "Heatmap", "Yes-or-no checks", "Classification", "Latency", "Distributions", "By tag and by source document",
     ]  # fmt: skip
-    assert page.run("return [...document.querySelectorAll('#heatmap table')].every((table) => table.caption)")
-    assert page.run("return [...document.querySelectorAll('#heatmap svg')].every((svg) => svg.querySelector('title'))")
-    reached = "return [...document.querySelectorAll('#heatmap .scroll')].every((each) => each.tabIndex === 0"
+    assert page.run("return [...document.querySelectorAll('#metrics table')].every((table) => table.caption)")
+    assert page.run("return [...document.querySelectorAll('#metrics svg')].every((svg) => svg.querySelector('title'))")
+    reached = "return [...document.querySelectorAll('#metrics .scroll')].every((each) => each.tabIndex === 0"
     assert page.run(f"{reached} && each.ariaLabel)")
 
 
 def test_a_link_to_a_part_of_the_metrics_leads_there(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1])
-    assert page.texts("#heatmap nav.parts a") == page.texts("#heatmap h2")[1:]
-    page.click("#heatmap nav.parts a[href$='part=groups']")
-    page.wait("return document.activeElement.id === 'heatmap-groups'")
-    assert page.run("return document.getElementById('heatmap').hidden") is False
+    assert page.texts("#metrics nav.parts a") == page.texts("#metrics h2")[1:]
+    page.click("#metrics nav.parts a[href$='part=groups']")
+    page.wait("return document.activeElement.id === 'metrics-groups'")
+    assert page.run("return document.getElementById('metrics').hidden") is False
     top = "return Math.abs(document.activeElement.getBoundingClientRect().top)"
     at_end = "return innerHeight + scrollY >= document.documentElement.scrollHeight - 2"
     assert page.run(top) < 80 or page.run(at_end)
@@ -147,7 +147,7 @@ def test_the_metric_of_the_verdict_is_unfolded_first(written: tuple[Report, Path
     body = str(boards_section(report))
     assert lead.name != report.run.summary.metrics[0].name, "a run in which it would not come first by itself"
     for part in ("distributions", "groups"):
-        after = body[body.index(f'id="heatmap-{part}"') :]
+        after = body[body.index(f'id="metrics-{part}"') :]
         opened = re.search(r"<details[^>]* open>\s*<summary>(.*?)</summary>", after, re.DOTALL)
         assert opened is not None
         assert lead.name in re.sub(r"<[^>]+>", "", opened[1])
@@ -178,7 +178,7 @@ def test_rates_and_passes_among_the_readable_are_told(tmp_path: Path) -> None:
         book.writer.close()
         report = make_report(book.store, book.run.id)
         body = str(boards_section(report))
-    table = body[body.index('id="heatmap-checks"') :]
+    table = body[body.index('id="metrics-checks"') :]
     line = re.sub(r"<[^>]+>", " ", table[table.index("<bdi>a</bdi>") : table.index("</tbody>")]).split()
     assert [word for word in line if re.fullmatch(r"\d\.\d\d", word)] == [
         "0.50",

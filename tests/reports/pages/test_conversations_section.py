@@ -88,7 +88,7 @@ def test_the_page_of_two_bots_has_the_transcripts_too(page: Shown, file: Path) -
     page.wait(f"{OPEN} === 3")
     heads = page.run("return [...document.querySelectorAll('details.talk[open] .said.bot')].map((e) => e.ariaLabel)")
     assert heads[:2] == ["Turn 1, good", "Turn 1, bad"]
-    assert not page.run("return document.querySelector('#conversations a[href^=\"#heatmap\"]')")
+    assert not page.run("return document.querySelector('#conversations a[href^=\"#metrics\"]')")
 
 
 def test_conversations_are_found_by_words_and_by_what_went_wrong(page: Shown, file: Path) -> None:
@@ -116,12 +116,12 @@ def test_a_goal_stands_above_its_transcript_and_whether_it_is_reached_beside_eac
 
 
 def test_a_turn_leads_to_its_transcript_and_back(page: Shown, file: Path) -> None:
-    page.open(f"{file.as_uri()}#questions?open=hats/2")
+    page.open(f"{file.as_uri()}#answers?open=hats/2")
     page.wait("return document.querySelector('.asked-facts a')")
     assert page.text(".asked-facts a") == "turn 2 of hats"
     page.click(".asked-facts a")
     page.wait(f"{OPEN} === 3")
-    page.open(f"{file.as_uri()}#questions?open=before")
+    page.open(f"{file.as_uri()}#answers?open=before")
     page.wait("return document.querySelector('.asked .folded')")
     page.run("document.querySelector('.asked .folded').open = true")
     page.wait("return document.querySelector('.messages')")
@@ -141,9 +141,9 @@ def test_it_works_by_keys_alone(page: Shown, file: Path) -> None:
 
 
 def test_figures_by_turn_stand_among_the_metrics(page: Shown, file: Path) -> None:
-    page.open(f"{file.as_uri()}#heatmap?part=turns")
-    lines = [" ".join(each.split()) for each in page.texts("#heatmap-turns ~ .scroll:first-of-type tbody tr")]
-    lines = lines or [" ".join(each.split()) for each in page.texts("#heatmap tbody tr")]
+    page.open(f"{file.as_uri()}#metrics?part=turns")
+    lines = [" ".join(each.split()) for each in page.texts("#metrics-turns ~ .scroll:first-of-type tbody tr")]
+    lines = lines or [" ".join(each.split()) for each in page.texts("#metrics tbody tr")]
     assert any(line.startswith("turn 2 1.00") for line in lines)
     assert any(line.startswith("all turns right 3 of 3") and "1 of 3" in line for line in lines)
     assert any("turn 2: 2" in line for line in lines)

@@ -110,7 +110,7 @@ def test_no_view_runs_anything_or_is_wider_than_the_window(
 
 def links(page: Shown) -> Iterator[dict[str, str]]:
     """What links to questions ask for, as many of them as it takes to have every bot, metric, tag and key once."""
-    every = page.run("return [...document.querySelectorAll('a[href^=\"#questions?\"]')].map(({ hash }) => hash)")
+    every = page.run("return [...document.querySelectorAll('a[href^=\"#answers?\"]')].map(({ hash }) => hash)")
     seen: set[tuple[str, str]] = set()
     for address in dict.fromkeys(every):
         wanted = dict(parse_qsl(address.partition("?")[2], keep_blank_values=True))
@@ -126,10 +126,10 @@ def test_every_link_leads_to_what_it_names(page: Shown, run_html: Path) -> None:
     assert {each.get("bot") for each in found} >= {*BOTS, MODEL_BOT}
     assert {each.get("metric") for each in found} >= set(METRICS)
     for wanted in found:
-        page.run("location.hash = arguments[0]", f"#questions?{urlencode(wanted)}")
+        page.run("location.hash = arguments[0]", f"#answers?{urlencode(wanted)}")
         page.wait(READY)
         for name in wanted.keys() & {"bot", "metric", "tag", "document", "show", "reason"}:
-            chosen = page.run("return document.querySelector(`#questions [name=${arguments[0]}]`).value", name)
+            chosen = page.run("return document.querySelector(`#answers [name=${arguments[0]}]`).value", name)
             assert chosen == wanted[name]
         assert page.text("#question-notes") == ""
         assert page.run("return document.querySelectorAll('.question-line').length") > 0
@@ -142,12 +142,12 @@ def test_every_question_opens_by_its_address(page: Shown, run_html: Path, width:
     opened = (
         "document.querySelector('.question-opened')?.previousElementSibling.querySelector('.question-key').textContent"
     )
-    page.open(f"{run_html.as_uri()}#questions", width)
+    page.open(f"{run_html.as_uri()}#answers", width)
     for place, key in enumerate(keys):
         metric = (*METRICS, "faithfulness")[place % (len(METRICS) + 1)]
         address = {"bot": bots[place % len(bots)], "metric": metric, "open": key}
         key_shown = shown(key) if len(key) <= 80 else f"{shown(key)[:80]}…"
-        page.run("location.hash = arguments[0]", f"#questions?{urlencode(address)}")
+        page.run("location.hash = arguments[0]", f"#answers?{urlencode(address)}")
         page.wait(f"return {opened} === {json.dumps(key_shown)}")
         page.wait(f"return document.querySelector('.detail .evidence') && {READY[7:]}")
         page.wait(UNFOLD)
@@ -180,7 +180,7 @@ def test_the_server_s_pages_and_what_their_fields_send(driver, hostile: Hostile,
         assert page.run("return document.querySelector('select[name=metric]').value") == METRICS[4]
         assert page.run("return document.querySelectorAll('tr[data-run]').length") == 2
         run = page.run("return document.querySelector('tr[data-run]').dataset.run")
-        page.open(f"{site.address}runs/{run}#questions", width)
+        page.open(f"{site.address}runs/{run}#answers", width)
         check(page, width)
         page.open("about:blank")
     assert page.logged() == []

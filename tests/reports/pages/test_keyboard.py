@@ -13,7 +13,7 @@ from proctor.reports.pages.run_page import run_file
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-QUESTION = "questions?metric=faithfulness&bot=rag&sort=value"
+QUESTION = "answers?metric=faithfulness&bot=rag&sort=value"
 WHERE = """
 const at = document.activeElement;
 const text = (at.innerText ?? '').trim().slice(0, 40);
@@ -78,13 +78,13 @@ def test_the_way_through_a_page_by_keys_alone(page: Shown, file: Path) -> None:
     assert [each.rpartition("|")[2] for each in stops] == ["Skip to the content", "Dark", *parts]
     tab_until(page, parts[2], back=True)
     press(page, Keys.ENTER)
-    page.wait("return !document.querySelector('#heatmap').hidden")
-    assert press(page).startswith("section|heatmap|view") and page.run("return scrollY") == 0
+    page.wait("return !document.querySelector('#metrics').hidden")
+    assert press(page).startswith("section|metrics|view") and page.run("return scrollY") == 0
     tab_until(page, "Heatmap of all metrics")
     tab_until(page, "a||")
     press(page, Keys.ENTER)  # the first figure of the heatmap
-    page.wait("return !document.querySelector('#questions').hidden && document.querySelector('.question-line')")
-    assert press(page).startswith("section|questions|view")
+    page.wait("return !document.querySelector('#answers').hidden && document.querySelector('.question-line')")
+    assert press(page).startswith("section|answers|view")
     assert page.run("return scrollY") == 0
     assert "question-q" in tab_until(page, "input")
     tab_until(page, "question-sort")
@@ -111,13 +111,13 @@ def test_from_a_row_to_the_evidence_of_a_claim_and_back(page: Shown, file: Path)
 
 
 def test_letter_keys_can_be_switched_off_for_good(page: Shown, file: Path) -> None:
-    page.open(f"{file.as_uri()}#questions")
+    page.open(f"{file.as_uri()}#answers")
     assert "question-q" in press(page, "/")
     tab_until(page, "question-letters")
     assert press(page, Keys.SPACE).endswith("Letter keys: off")
     for key in "jk/":
         assert "question-letters" in press(page, key)
-    page.open(f"{file.as_uri()}#questions")
+    page.open(f"{file.as_uri()}#answers")
     assert "question-opener" not in press(page, "j")
     page.click("#question-letters")
     assert "question-opener" in press(page, "j")

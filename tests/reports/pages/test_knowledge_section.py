@@ -72,7 +72,7 @@ def test_only_a_run_with_an_analysis_has_the_part(book: PageBook) -> None:
             for name in (book.base, book.head)
         }
     assert "knowledge" not in ids[book.base]
-    assert ids[book.head] == ["overview", "questions", "heatmap", "label", "knowledge", "manifest"]
+    assert ids[book.head] == ["overview", "answers", "metrics", "label", "knowledge", "manifest"]
 
 
 def test_every_part_has_a_heading_that_a_link_leads_to(page: Shown, address: str) -> None:
@@ -86,7 +86,7 @@ def test_every_part_has_a_heading_that_a_link_leads_to(page: Shown, address: str
 def test_a_question_of_a_finding_leads_to_its_row(page: Shown, address: str) -> None:
     page.open(f"{address}#knowledge")
     link = "#knowledge .analysis-findings a[href*='open=']"
-    assert page.run("return document.querySelector(arguments[0]).hash", link) == "#questions?open=return-cost"
+    assert page.run("return document.querySelector(arguments[0]).hash", link) == "#answers?open=return-cost"
     page.click(link)
     page.wait("return document.querySelector('.question-line.open')")
     assert page.text(".question-line.open .question-key") == "return-cost"
@@ -232,9 +232,9 @@ def test_without_answers_the_map_tells_only_where_answers_stand() -> None:
 
 
 def test_on_a_page_without_rows_nothing_leads_to_them() -> None:
-    assert 'href="#questions' in knowledge_section(full_analysis())
+    assert 'href="#answers' in knowledge_section(full_analysis())
     alone = b"".join(analysis_file(full_analysis())).decode()
-    assert 'href="#questions' not in alone
+    assert 'href="#answers' not in alone
     assert alone.count("<section") == 1
 
 

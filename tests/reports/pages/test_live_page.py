@@ -64,7 +64,7 @@ def held_back_run(folder: Path, questions: int, answers: int) -> subprocess.Pope
 def test_a_page_fills_while_its_run_goes_on(shown: Shown, tmp_path: Path) -> None:
     run = held_back_run(tmp_path, 12, 3)
     with viewed(tmp_path / "proctor.db") as server:
-        shown.open(f"{server.address}runs/latest#questions")
+        shown.open(f"{server.address}runs/latest#answers")
         shown.wait(f"{LIVE}.includes('3 of 12 rows')")
         assert shown.run(ROWS) == 3
         shown.run("window.kept = true")

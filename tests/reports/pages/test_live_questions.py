@@ -40,7 +40,7 @@ def test_filter_order_place_focus_and_what_is_open_stay(shown: Shown, served_fro
     book = Book(path)
     stack.callback(book.close)
     put(book, "left", *range(120))
-    shown.open(f"{serve(stack, path).address}runs/latest#questions?show=failed&metric=exact_match&sort=latency")
+    shown.open(f"{serve(stack, path).address}runs/latest#answers?show=failed&metric=exact_match&sort=latency")
     shown.wait(f"{DRAWN} === 50")
     shown.run("document.querySelectorAll('.question-opener')[30].click()")
     shown.wait(DETAIL)
@@ -71,7 +71,7 @@ def test_a_detail_in_use_is_left_until_the_reader_asks(shown: Shown, served_from
     book = Book(path)
     stack.callback(book.close)
     put(book, "left", *range(4))
-    shown.open(f"{serve(stack, path).address}runs/latest#questions?open=q2")
+    shown.open(f"{serve(stack, path).address}runs/latest#answers?open=q2")
     shown.wait(DETAIL)
     shown.run("document.querySelector('.detail .score-metric').focus()")
     put(book, "right", 2, answer="Another answer.")
@@ -88,7 +88,7 @@ def test_a_detail_that_nobody_is_in_grows_by_itself(shown: Shown, served_from: t
     book = Book(path)
     stack.callback(book.close)
     put(book, "left", *range(4))
-    shown.open(f"{serve(stack, path).address}runs/latest#questions?open=q2")
+    shown.open(f"{serve(stack, path).address}runs/latest#answers?open=q2")
     shown.wait(DETAIL)
     put(book, "right", 2, answer="Another answer.")
     shown.wait("return document.querySelector('.question-detail .answers').innerText.includes('Another answer.')")
@@ -102,7 +102,7 @@ def test_the_chosen_pair_stays_while_both_runs_grow(shown: Shown, served_from: t
         for bot in ("left", "right"):
             put(book, bot, *range(6), answer=f"{bot} of {book.run.id}:")
     base, head = (book.run.name for book in books)
-    shown.open(f"{serve(stack, path).address}compare?baseline={base}&candidate={head}#questions")
+    shown.open(f"{serve(stack, path).address}compare?baseline={base}&candidate={head}#answers")
     shown.wait(f"{DRAWN} === 6")
     first = shown.run(HEADS)
     assert len(first) == 2
@@ -145,7 +145,7 @@ def test_a_server_that_fails_is_told_and_asked_again(shown: Shown, served_from: 
             ? Promise.reject(new TypeError('no way')) : ask(address, ...rest)"""
     added = shown.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     try:
-        shown.open(f"{serve(stack, path).address}runs/latest#questions")
+        shown.open(f"{serve(stack, path).address}runs/latest#answers")
     finally:
         shown.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
     assert "no way" in shown.text("#question-list [role=alert]")

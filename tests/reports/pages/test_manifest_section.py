@@ -227,7 +227,7 @@ def test_settings_are_lines_that_say_the_same_as_yaml(settings):
 
 def test_the_command_is_copied_or_selected(found, page: Shown, tmp_path: Path):
     written = tmp_path / "page.html"
-    shown = Page("x", "y", (Section("manifest", "Manifest", manifest_section(replace(found, manifest=MANIFEST))),),
+    shown = Page("x", "y", (Section("Manifest", manifest_section(replace(found, manifest=MANIFEST))),),
                  (), ("manifest",))  # fmt: skip
     written.write_bytes(b"".join(page_bytes(shown)))
     page.open(written)

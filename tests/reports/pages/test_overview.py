@@ -170,7 +170,7 @@ def test_a_threshold_is_met_or_missed_in_words(report: Report) -> None:
 def test_a_figure_leads_to_its_rows(report: Report) -> None:
     for (name, bot), cell in body_cells(tree_of(report)).items():
         for link in cell.all("a", class_="mean"):
-            asked = parse_qs(link.attributes["href"].removeprefix("#questions?"))
+            asked = parse_qs(link.attributes["href"].removeprefix("#answers?"))
             assert asked["bot"] == [bot]
             if name in report.run.columns:
                 assert asked["metric"] == [name]
@@ -325,7 +325,7 @@ def test_names_of_others_stay_text(tmp_path: Path) -> None:
     (line,) = [each for each in tree.all("th", scope="row") if "onerror" in each.text]
     assert line.text.startswith('<img src=x onerror="alert(1)">&')
     link = next(each for each in tree.all("a", class_="mean") if "metric" in each.attributes["href"])
-    asked = parse_qs(unescape(link.attributes["href"]).removeprefix("#questions?"))
+    asked = parse_qs(unescape(link.attributes["href"]).removeprefix("#answers?"))
     assert asked["metric"] == [HOSTILE]
 
 
@@ -359,7 +359,7 @@ def test_bots_that_miss_the_same_threshold_as_badly_share_a_line(tmp_path: Path)
         high, medium = problem_lines(tree_of(found))
     assert high.one(class_="label").text == "high"
     assert "exact_match, wanted at least 0.9: three 0.15" in " ".join(high.text.split())
-    links = [parse_qs(each.attributes["href"].removeprefix("#questions?"))["bot"] for each in medium.all("a")]
+    links = [parse_qs(each.attributes["href"].removeprefix("#answers?"))["bot"] for each in medium.all("a")]
     assert "two 0.6" in medium.text
     assert "one 0.75" in medium.text
     assert links == [["two"], ["one"]], "each bot's rows, the one first that is further from the threshold"
@@ -369,11 +369,11 @@ def test_a_problem_leads_to_the_rows_behind_it(report: Report, rich: PageBook) -
     lines = problem_lines(tree_of(report))
     no_answer = [each for each in lines if "rag gave no answer" in each.text]
     asked = [
-        parse_qs(each.attributes["href"].removeprefix("#questions?")) for line in no_answer for each in line.all("a")
+        parse_qs(each.attributes["href"].removeprefix("#answers?")) for line in no_answer for each in line.all("a")
     ]
     assert {"bot": ["rag"], "open": [rich.notable["raised"][1]]} in asked
     missed = [each for each in lines if "answer_correctness, wanted" in each.text]
-    asked = [parse_qs(each.attributes["href"].removeprefix("#questions?")) for line in missed for each in line.all("a")]
+    asked = [parse_qs(each.attributes["href"].removeprefix("#answers?")) for line in missed for each in line.all("a")]
     assert {"bot": ["faq"], "metric": ["answer_correctness"], "show": ["failed"], "sort": ["value"]} in asked
 
 

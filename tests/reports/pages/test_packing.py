@@ -69,7 +69,7 @@ def test_the_browser_reads_what_was_packed(page: Shown, tmp_path: Path) -> None:
     ]
     blocks = [(f"text-{number}", orjson.dumps(text)) for number, text in enumerate(texts)]
     probe = tmp_path / "probe.html"
-    section = Section("only", "Only", Markup("<p>only</p>"))
+    section = Section("Only", Markup("<p>only</p>"))
     probe.write_bytes(b"".join(page_bytes(Page("t", "s", (section,)), blocks)))
     page.open(probe)
     names = [name for name, _ in blocks]

@@ -122,7 +122,7 @@ def test_a_great_change_of_a_prompt_is_left_to_its_own_part(page: Shown, tmp_pat
     runs = [small_run(path, {"rag": (Identity("rag", prompts={"prompt": text}), figures(20, 1))}) for text in texts]
     page.open(write(tmp_path / "page.html", runs[0], runs[1], path))
     assert not page.texts("#changes .pair-brief")
-    assert len(page.texts("#origins .pair-text .come")) == 10
+    assert len(page.texts("#what-was-changed .pair-text .come")) == 10
 
 
 def test_two_bots_of_one_run_were_timed_together(page: Shown, book: PageBook, tmp_path: Path) -> None:
@@ -151,13 +151,13 @@ def test_flips_both_ways_stand_first_and_open_with_what_changed(page: Shown, tmp
     small_run(database, {"rag": (Identity("rag", {"top_k": 4}), figures(20, 3, 4))})
     small_run(database, {"rag": (Identity("rag", {"top_k": 2}), figures(20, 4, 11, 17))})
     written = write(tmp_path / "page.html", "previous", "latest", database)
-    page.open(f"{written.as_uri()}#questions")
+    page.open(f"{written.as_uri()}#answers")
     page.wait("return document.querySelectorAll('.question-line').length === 20")
     lines = page.texts(".question-line")
     assert ["lost" in line for line in lines[:3]].count(True) == 2
     assert ["gained" in line for line in lines[:3]].count(True) == 1
     assert not any("lost" in line or "gained" in line for line in lines[3:])
-    page.open(f"{written.as_uri()}#questions?open=q11")
+    page.open(f"{written.as_uri()}#answers?open=q11")
     page.wait("return document.querySelector('.pair-parts')")
     assert rows_of(page, ".pair-scores tbody tr") == [["exact_match", "1.00", "0.00", "passed, fails now"]]
 
@@ -180,7 +180,7 @@ def test_of_several_pairs_the_most_changed_is_first_and_each_can_be_chosen(
     assert pairs.pairs[0].title != "faq"
     assert {pair.title for pair in pairs.pairs} == {"faq", "extractive", "rag", "full_context"}
     written = write(tmp_path / "page.html", book.base, book.head, book.path)
-    page.open(f"{written.as_uri()}#questions")
+    page.open(f"{written.as_uri()}#answers")
     first = pairs.pairs[0].title
     heads = "return [...document.querySelectorAll('.question-table thead th')].map((each) => each.innerText).join()"
     assert f"candidate {first}" in page.run(heads)
@@ -189,7 +189,7 @@ def test_of_several_pairs_the_most_changed_is_first_and_each_can_be_chosen(
     other = pairs.pairs[1].title
     page.wait(f"{heads}.includes('candidate {other}')")
     assert f"candidate {first}" not in page.run(heads)
-    page.run("location.hash = arguments[0]", f"#questions?bot=candidate%20{first}")
+    page.run("location.hash = arguments[0]", f"#answers?bot=candidate%20{first}")
     page.wait(f"{heads}.includes('candidate {first}')")
     assert page.run("return document.querySelector('#pair-choice').value") == "0"
 
@@ -240,7 +240,7 @@ def test_equal_chunks_are_counted_one_by_one(page: Shown) -> None:
 def test_retrieved_passages_are_compared_on_the_page(page: Shown, book: PageBook, tmp_path: Path) -> None:
     """Head retrieves five instead of three."""
     written = write(tmp_path / "page.html", f"{book.base}:rag", f"{book.head}:rag", book.path)
-    page.open(f"{written.as_uri()}#questions")
+    page.open(f"{written.as_uri()}#answers")
     page.wait("return document.querySelector('.question-line')")
     page.click(".question-line")
     page.wait("return document.querySelector('.pair-chunks')")
@@ -263,14 +263,14 @@ def test_prompts_and_settings_of_others_stay_texts(page: Shown, tmp_path: Path) 
     small_run(database, {HOSTILE: (baseline, figures(12, 1))})
     small_run(database, {HOSTILE: (candidate, figures(12, 2))})
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
-    page.run("location.hash = '#origins'")
-    page.wait("return !document.querySelector('#origins').hidden")
+    page.run("location.hash = '#what-was-changed'")
+    page.wait("return !document.querySelector('#what-was-changed').hidden")
     assert page.run("return document.querySelectorAll('main img, main script').length") == 0
-    assert page.texts("#origins .pair-text del") == ["two"]
-    assert page.texts("#origins .pair-text ins") == ["ten"]
-    assert "<img src=x onerror=alert(1)>" in page.text("#origins .pair-text .gone")
-    assert "U+202E" in page.text("#origins .pair-values tbody th")
-    assert len(rows_of(page, "#origins .pair-values tbody tr")) == 1
+    assert page.texts("#what-was-changed .pair-text del") == ["two"]
+    assert page.texts("#what-was-changed .pair-text ins") == ["ten"]
+    assert "<img src=x onerror=alert(1)>" in page.text("#what-was-changed .pair-text .gone")
+    assert "U+202E" in page.text("#what-was-changed .pair-values tbody th")
+    assert len(rows_of(page, "#what-was-changed .pair-values tbody tr")) == 1
 
 
 def test_settings_models_and_documents_are_told_before_and_after(page: Shown, tmp_path: Path) -> None:
@@ -284,8 +284,8 @@ def test_settings_models_and_documents_are_told_before_and_after(page: Shown, tm
     small_run(database, {"rag": (baseline, figures(6))})
     small_run(database, {"rag": (candidate, figures(6, 1))})
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
-    page.run("location.hash = '#origins'")
-    assert rows_of(page, "#origins .pair-values tbody tr") == [
+    page.run("location.hash = '#what-was-changed'")
+    assert rows_of(page, "#what-was-changed .pair-values tbody tr") == [
         ["chat model", "small", "large"],
         ["top_k", "4", "8"],
         ["model.seed", "1", "none gone"],
@@ -299,12 +299,12 @@ def test_questions_that_are_not_the_same_are_named(page: Shown, tmp_path: Path) 
     small_run(database, {"rag": (Identity("rag"), figures(6))})
     small_run(database, {"rag": (Identity("rag", {"a": 1}), {**figures(5, 1), "new": 1.0})}, perturbed=["q2"])
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
-    page.run("location.hash = '#origins'")
-    asked = page.text("#origins")
+    page.run("location.hash = '#what-was-changed'")
+    asked = page.text("#what-was-changed")
     assert "Asked only in the baseline: 1" in asked
     assert "Asked only in the candidate: 1" in asked
     assert "With another wording: 1" in asked
-    assert page.texts("#origins .pair-text .come .line") == ["added:\nIn other words, q2?"]
+    assert page.texts("#what-was-changed .pair-text .come .line") == ["added:\nIn other words, q2?"]
 
 
 def test_runs_without_a_common_question_say_so_and_show_the_rest(page: Shown, tmp_path: Path) -> None:
@@ -313,11 +313,11 @@ def test_runs_without_a_common_question_say_so_and_show_the_rest(page: Shown, tm
     small_run(database, {"rag": (Identity("rag", {"top_k": 2}), {"b": 1.0})})
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
     assert "no question stands on both sides" in page.text("#changes")
-    page.run("location.hash = '#origins'")
-    page.wait("return !document.querySelector('#origins').hidden")
-    assert rows_of(page, "#origins .pair-values tbody tr") == [["top_k", "4", "2"]]
-    assert "No question can be paired" in page.text("#origins")
-    page.run("location.hash = '#questions'")
+    page.run("location.hash = '#what-was-changed'")
+    page.wait("return !document.querySelector('#what-was-changed').hidden")
+    assert rows_of(page, "#what-was-changed .pair-values tbody tr") == [["top_k", "4", "2"]]
+    assert "No question can be paired" in page.text("#what-was-changed")
+    page.run("location.hash = '#answers'")
     page.wait("return document.querySelectorAll('.question-line').length === 2")
 
 
@@ -331,17 +331,17 @@ def test_runs_of_which_nothing_was_changed_say_so(page: Shown, tmp_path: Path) -
     for _ in range(2):
         small_run(database, {"rag": (Identity("rag", {"top_k": 4}), figures(8, 1))})
     page.open(write(tmp_path / "page.html", "previous", "latest", database))
-    page.run("location.hash = '#origins'")
-    page.wait("return !document.querySelector('#origins').hidden")
-    assert page.text("#origins p").startswith("Nothing on record")
+    page.run("location.hash = '#what-was-changed'")
+    page.wait("return !document.querySelector('#what-was-changed').hidden")
+    assert page.text("#what-was-changed p").startswith("Nothing on record")
 
 
 def test_bots_of_different_kinds_in_one_run(page: Shown, book: PageBook, tmp_path: Path) -> None:
     page.open(write(tmp_path / "page.html", f"{book.head}:faq", f"{book.head}:rag", book.path))
     assert page.text(".pair-headline").startswith("rag is ") or "No difference" in page.text(".pair-headline")
-    page.run("location.hash = '#origins'")
-    page.wait("return !document.querySelector('#origins').hidden")
-    assert ["type", "faq", "rag"] in rows_of(page, "#origins .pair-values tbody tr")
+    page.run("location.hash = '#what-was-changed'")
+    page.wait("return !document.querySelector('#what-was-changed').hidden")
+    assert ["type", "faq", "rag"] in rows_of(page, "#what-was-changed .pair-values tbody tr")
     page.run("location.hash = '#manifest'")
     assert len(page.texts("#manifest h2")) == 1
 
@@ -352,7 +352,7 @@ def test_runs_of_two_databases(page: Shown, tmp_path: Path) -> None:
     small_run(one, {"rag": (Identity("rag"), {"only": 1.0, **figures(5)})})
     small_run(other, {"rag": (Identity("rag", {"k": 1}), figures(5, 2))})
     written = write(tmp_path / "page.html", str(one), str(other), one)
-    page.open(f"{written.as_uri()}#questions?open=q2")
+    page.open(f"{written.as_uri()}#answers?open=q2")
     page.wait("return document.querySelector('.pair-parts')")
     assert rows_of(page, ".pair-scores tbody tr") == [["exact_match", "1.00", "0.00", "passed, fails now"]]
 
@@ -364,12 +364,12 @@ def test_a_baseline_file_says_what_it_cannot_show(page: Shown, book: PageBook, t
     page.open(write(tmp_path / "page.html", f"{baseline}:rag", "latest:rag", book.path))
     assert "A baseline file holds scores" in page.text("#changes")
     assert rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")
-    page.run("location.hash = '#questions'")
+    page.run("location.hash = '#answers'")
     page.wait("return document.querySelectorAll('.question-line').length > 10")
-    assert "only the questions of the other run" in page.text("#questions")
-    page.run("location.hash = '#origins'")
-    page.wait("return !document.querySelector('#origins').hidden")
-    origins = page.text("#origins")
+    assert "only the questions of the other run" in page.text("#answers")
+    page.run("location.hash = '#what-was-changed'")
+    page.wait("return !document.querySelector('#what-was-changed').hidden")
+    origins = page.text("#what-was-changed")
     assert "top_k" in origins and "prompt" in origins, "the file says what its bots were made of"
     page.open(write(tmp_path / "both.html", f"{baseline}:faq", f"{baseline}:rag", book.path))
     assert page.texts("nav.views a") == ["Changes", "What was changed", "Manifest"]

@@ -9,7 +9,7 @@ from browser import Shown
 from page_runs import page_book, report_of
 from proctor.reports.pages.run_page import run_file
 
-PARTS = ("overview", "heatmap", "questions", "manifest")
+PARTS = ("overview", "metrics", "answers", "manifest")
 # Whether all such elements take room, and there are any.
 THERE = """
 const all = [...document.querySelectorAll(arguments[0])];
@@ -30,7 +30,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def paper(page: Shown, file: Path) -> Shown:
     """The page with a question open and a claim chosen, as a printer gets it from a dark screen."""
-    page.open(f"{file.as_uri()}#questions?metric=faithfulness&bot=rag&open=return-cost")
+    page.open(f"{file.as_uri()}#answers?metric=faithfulness&bot=rag&open=return-cost")
     page.wait("return document.querySelector('.detail .evidence') && !document.querySelector('[aria-busy]')")
     page.run("document.querySelector('button.claim-text').click(); document.documentElement.dataset.theme = 'dark'")
     page.wait("return document.querySelector('.detail mark.nearest')")
@@ -56,8 +56,8 @@ def test_texts_that_are_buttons_on_a_screen_are_texts(paper: Shown) -> None:
 def test_folds_are_open_but_for_what_would_fill_the_paper(paper: Shown) -> None:
     for text in ("#overview details.more table", "#overview details li", "#manifest details pre"):
         assert paper.run(THERE, text), text
-    assert not paper.run(THERE, "#heatmap details.at-will:not([open]) figure")
-    assert paper.run(THERE, "#heatmap details.at-will:not([open]) > summary")
+    assert not paper.run(THERE, "#metrics details.at-will:not([open]) figure")
+    assert paper.run(THERE, "#metrics details.at-will:not([open]) > summary")
 
 
 def test_a_dark_screen_prints_dark_on_white(paper: Shown) -> None:

@@ -42,7 +42,7 @@ def run_of(folder: Path, **suite: object) -> list[list[dict[str, str]]]:
 
 def opened(page: Shown, folder: Path, bot: str, title: str) -> list[str]:
     """The texts of the messages in the part of that title, for one bot."""
-    page.open(f"{(folder / 'page.html').as_uri()}#questions?{urlencode({'bot': bot, 'open': 'q'})}")
+    page.open(f"{(folder / 'page.html').as_uri()}#answers?{urlencode({'bot': bot, 'open': 'q'})}")
     page.wait("return document.querySelector('.detail .folded')")
     side = f"[...document.querySelectorAll('.bot-side')].filter((each) => each.ariaLabel === 'Evidence of {bot}')[0]"
     named = f"[...{side}.querySelectorAll('.folded')].find((each) => each.firstChild.textContent === '{title}')"

@@ -21,7 +21,7 @@ def opened(page: Shown, folder: Path, width: int) -> None:
             book.ask(bot, Question("how", "How?", ("so",)), Reply(f"as {bot}"), (valued("faithfulness", 1.0, {}),))
         file = book.page(folder / "page.html")
     fragment = urlencode({"bot": "elk", "metric": "faithfulness", "open": "how"})
-    page.open(f"{file.as_uri()}#questions?{fragment}", width)
+    page.open(f"{file.as_uri()}#answers?{fragment}", width)
     page.wait("return document.querySelector('.answers .bot-side')")
 
 
@@ -51,7 +51,7 @@ def test_says_so_when_the_file_has_no_details_of_a_question(page: Shown, tmp_pat
     text = file.read_text("utf-8")
     start = text.index('<script type="application/gzip" id="block-details-0-0">')
     file.write_text(text[:start] + text[text.index("</script>", start) + len("</script>") :], "utf-8")
-    page.open(f"{file.as_uri()}?again#questions?open=how")
+    page.open(f"{file.as_uri()}?again#answers?open=how")
     page.wait("return document.querySelector('.detail')")
     assert "leaves out the details" in page.text(".detail")
     assert "proctor view" in page.text(".detail")

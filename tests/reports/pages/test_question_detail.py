@@ -130,7 +130,7 @@ def test_tells_failures_and_what_no_bot_has(page: Shown, file: Path) -> None:
 
 def test_opens_the_repeat_that_was_asked_for(page: Shown, file: Path) -> None:
     for repeat, key in enumerate(("twice", "twice~1")):
-        page.open(f"{file.as_uri()}#questions?{urlencode({'open': key})}")
+        page.open(f"{file.as_uri()}#answers?{urlencode({'open': key})}")
         page.wait("return document.querySelector('.detail .answer')")
         assert page.text(".answers .answer") == f"answer {repeat}"
 
@@ -199,4 +199,4 @@ def test_gives_a_link_to_the_question(page: Shown, file: Path) -> None:
         "return tools.querySelector('input') || /copied/.test(tools.textContent)"
     )
     link = page.run("return document.querySelector('.detail-tools input')?.value ?? navigator.clipboard.readText()")
-    assert link.endswith("#questions?bot=right&metric=faithfulness&open=how")
+    assert link.endswith("#answers?bot=right&metric=faithfulness&open=how")

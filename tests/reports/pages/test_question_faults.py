@@ -43,7 +43,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def opened(page: Shown, file: Path, metric: str = "faithfulness", bot: str = "ant") -> None:
-    page.open(f"{file.as_uri()}#questions?open=how&metric={metric}&bot={bot}")
+    page.open(f"{file.as_uri()}#answers?open=how&metric={metric}&bot={bot}")
     page.wait(OPENED)
 
 
@@ -104,7 +104,7 @@ def test_another_question_that_is_opened_meanwhile_is_the_one_shown(page: Shown,
             book.ask("ant", Question(key, f"What of {key}?", ("so",)), Reply(f"answer {key}"), scores)
         made = book.page(tmp_path / "page.html")
     with slowed(page):
-        page.open(f"{made.as_uri()}#questions")
+        page.open(f"{made.as_uri()}#answers")
         page.run("const all = document.querySelectorAll('.question-opener');"
                  " for (const each of [0, 1, 2, 0, 1]) all[each].click()")  # fmt: skip
         page.wait(OPENED)
@@ -124,7 +124,7 @@ def test_passages_that_are_damaged_are_told_in_their_place(page: Shown, file: Pa
 
 
 def test_details_that_are_damaged_are_told(page: Shown, file: Path, tmp_path: Path) -> None:
-    page.open(f"{damaged(file, tmp_path / 'details.html', 'details-0-0').as_uri()}#questions?open=how")
+    page.open(f"{damaged(file, tmp_path / 'details.html', 'details-0-0').as_uri()}#answers?open=how")
     page.wait("return !document.querySelector('.question-detail[aria-busy]')")
     assert "can't be shown" in page.text(".question-detail")
 
@@ -153,7 +153,7 @@ def test_a_link_to_a_question_that_was_corrected_opens_that_one(page: Shown, tmp
             asked = Question("how", "How?", (expected,))
             book.ask("ant", asked, Reply(f"said to {expected}"), [valued("faithfulness", 1.0, {})], position=number)
         made = book.page(tmp_path / "page.html")
-    page.open(f"{made.as_uri()}#questions")
+    page.open(f"{made.as_uri()}#answers")
     page.run("document.querySelectorAll('.question-opener')[1].click()")
     page.wait(OPENED)
     page.run("Object.defineProperty(navigator, 'clipboard', { get() { return undefined } })")

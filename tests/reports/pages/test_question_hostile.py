@@ -73,7 +73,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(page: Shown, file: Path) -> None:
     """Open the question and everything in it."""
     bot, metric = f"bot {ATTACKS[0]}", f"metric.{ATTACKS[2]}"
-    page.open(f"{file.as_uri()}#questions?{urlencode({'bot': bot, 'metric': metric, 'open': 'key'})}")
+    page.open(f"{file.as_uri()}#answers?{urlencode({'bot': bot, 'metric': metric, 'open': 'key'})}")
     page.wait("return document.querySelector('.detail .evidence')")
     page.wait(
         "document.querySelectorAll('.detail details:not([open])').forEach((each) => (each.open = true));"

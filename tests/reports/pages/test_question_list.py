@@ -246,7 +246,7 @@ def test_a_click_on_a_cell_opens_the_line_with_that_bot(shown: Shown) -> None:
 
 
 def test_an_address_opens_a_line_in_sight(page: Shown, book: tuple[Path, Facts]) -> None:
-    page.open(f"{book[0].as_uri()}#questions?open=plan-cancel&bot=rag")
+    page.open(f"{book[0].as_uri()}#answers?open=plan-cancel&bot=rag")
     page.wait("return document.querySelector('.question-opened .detail')")
     page.wait(
         "const { top } = document.querySelector('.question-line.open').getBoundingClientRect();"
@@ -255,7 +255,7 @@ def test_an_address_opens_a_line_in_sight(page: Shown, book: tuple[Path, Facts])
 
 
 def test_an_address_opens_what_the_filters_hide(page: Shown, book: tuple[Path, Facts]) -> None:
-    page.open(f"{book[0].as_uri()}#questions?open=return-cost~1&tag=delivery")
+    page.open(f"{book[0].as_uri()}#answers?open=return-cost~1&tag=delivery")
     page.wait("return document.querySelector('.question-opened .detail')")
     assert "filters hide this question" in page.text(".question-pin")
     assert listed(page)[0] == ("return-cost", 1)
@@ -299,7 +299,7 @@ def test_a_bot_in_the_head_sorts_by_its_values(shown: Shown) -> None:
 
 @pytest.mark.parametrize("width", [390, 700, 1400])
 def test_the_page_never_scrolls_sideways(page: Shown, book: tuple[Path, Facts], width: int) -> None:
-    page.open(f"{book[0].as_uri()}#questions?open=return-window&q=bike", width=width)
+    page.open(f"{book[0].as_uri()}#answers?open=return-window&q=bike", width=width)
     page.wait("return document.querySelector('.question-opened .detail')")
     assert page.run("return document.documentElement.scrollWidth") == width
 
@@ -350,7 +350,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[Case, tup
 
 @pytest.mark.parametrize("show", list(PAIR))
 def test_filters_of_two_runs(page: Shown, pair: tuple[Path, dict[Case, tuple[Got, Got]]], show: str) -> None:
-    page.open(f"{pair[0].as_uri()}#questions?show={show}&sort=order")
+    page.open(f"{pair[0].as_uri()}#answers?show={show}&sort=order")
     wanted = [case for case, got in pair[1].items() if PAIR[show](*got)]
     assert listed(page) == wanted
     assert wanted

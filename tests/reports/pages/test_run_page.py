@@ -11,7 +11,7 @@ from listed_questions import choose, listed, parameters, search
 from page_runs import PageBook, page_book, report_of
 from proctor.reports.pages.run_page import run_file
 
-VIEWS = ["overview", "heatmap", "questions", "manifest"]
+VIEWS = ["overview", "metrics", "answers", "manifest"]
 SEEN = "return [...document.querySelectorAll('section.view')].filter((each) => !each.hidden).map((each) => each.id)"
 OPENED = "return document.querySelector('.detail .evidence') && !document.querySelector('[aria-busy]')"
 
@@ -50,14 +50,14 @@ def test_each_view_by_its_tab_and_by_its_address(page: Shown, file: Path) -> Non
         assert page.text(f"#{view}").strip()
         assert page.run("return document.querySelector('nav.views [aria-current]').hash") == f"#{view}"
     page.run("history.back()")
-    page.wait("return !document.querySelector('#heatmap').hidden")
+    page.wait("return !document.querySelector('#metrics').hidden")
     for view in VIEWS:
         page.open(f"{file.as_uri()}#{view}")
         assert page.run(SEEN) == [view]
 
 
 def test_the_list_sorts_filters_searches_and_opens(page: Shown, book: PageBook, file: Path) -> None:
-    page.open(f"{file.as_uri()}#questions")
+    page.open(f"{file.as_uri()}#answers")
     whole = listed(page)
     assert len(whole) == 28  # 24 questions, four of them asked twice
     choose(page, "sort", "latency")
@@ -78,9 +78,9 @@ def test_the_list_sorts_filters_searches_and_opens(page: Shown, book: PageBook, 
 
 
 def test_three_clicks_lead_from_a_figure_of_the_heatmap_to_the_sentence(page: Shown, file: Path) -> None:
-    page.open(f"{file.as_uri()}#heatmap")
-    page.click("#heatmap a[href*='bot=full_context'][href*='metric=faithfulness']")
-    page.wait("return !document.querySelector('#questions').hidden && document.querySelector('.question-line')")
+    page.open(f"{file.as_uri()}#metrics")
+    page.click("#metrics a[href*='bot=full_context'][href*='metric=faithfulness']")
+    page.wait("return !document.querySelector('#answers').hidden && document.querySelector('.question-line')")
     asked = parameters(page)
     assert (asked["bot"], asked["metric"], asked["sort"]) == ("full_context", "faithfulness", "value")
     page.click(".question-line .question-opener")
@@ -94,8 +94,8 @@ def test_three_clicks_lead_from_a_figure_of_the_heatmap_to_the_sentence(page: Sh
 
 
 def test_going_back_and_forth_shows_what_was_there(page: Shown, file: Path) -> None:
-    page.open(f"{file.as_uri()}#heatmap")
-    page.click("#heatmap a[href*='bot=rag'][href*='metric=faithfulness']")
+    page.open(f"{file.as_uri()}#metrics")
+    page.click("#metrics a[href*='bot=rag'][href*='metric=faithfulness']")
     page.wait("return document.querySelector('.question-line')")
     page.click(".question-line .question-opener")
     page.wait(OPENED)
@@ -103,7 +103,7 @@ def test_going_back_and_forth_shows_what_was_there(page: Shown, file: Path) -> N
     page.run("history.back()")
     page.wait("return !document.querySelector('.question-opened')")
     page.run("history.back()")
-    page.wait("return !document.querySelector('#heatmap').hidden")
+    page.wait("return !document.querySelector('#metrics').hidden")
     page.run("history.go(2)")
     page.wait(OPENED)
     assert page.run("return location.hash") == address
@@ -131,7 +131,7 @@ def test_a_browser_that_keeps_nothing_works_all_the_same(page: Shown, file: Path
     source = "Object.defineProperty(globalThis, 'localStorage', { get() { throw new DOMException('no') } })"
     added = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     try:
-        page.open(f"{file.as_uri()}#questions")
+        page.open(f"{file.as_uri()}#answers")
     finally:
         page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
     page.click("#theme")
@@ -151,6 +151,15 @@ def test_all_views_come_on_paper(page: Shown, file: Path) -> None:
     assert printed.startswith(b"%PDF") and len(printed) > 20_000
 
 
+def test_an_address_that_no_part_has_says_so_and_what_there_is(page: Shown, file: Path) -> None:
+    page.open(f"{file.as_uri()}#questions?bot=rag")
+    assert page.run("return !document.getElementById('overview').hidden")
+    shown = page.text("p.unknown-address")
+    assert shown.startswith("This page has no part “questions”, so this is Overview. It has: #overview, #answers,")
+    page.click("nav.views a[href='#metrics']")
+    page.wait("return !document.getElementById('metrics').hidden && !document.querySelector('p.unknown-address')")
+
+
 @pytest.mark.parametrize("width", [1400, 390])
 def test_without_scripts_all_but_the_list_is_there(page: Shown, file: Path, width: int) -> None:
     with without_scripts(page):
@@ -158,8 +167,8 @@ def test_without_scripts_all_but_the_list_is_there(page: Shown, file: Path, widt
         page.driver.get(file.as_uri())
         seen = {name: page.driver.find_element("id", name).text for name in VIEWS}
         assert "full_context" in seen["overview"] and "faithfulness" in seen["overview"]
-        assert "faithfulness" in seen["heatmap"] and "Latency" in seen["heatmap"]
-        assert "needs JavaScript" in seen["questions"] and "too old" not in seen["questions"]
+        assert "faithfulness" in seen["metrics"] and "Latency" in seen["metrics"]
+        assert "needs JavaScript" in seen["answers"] and "too old" not in seen["answers"]
         assert "proctor run suite.yaml" in seen["manifest"]
         assert not page.driver.find_element("id", "theme").is_displayed()
         assert not page.driver.find_element("id", "question-list").is_displayed()
@@ -170,10 +179,10 @@ def test_a_browser_that_cannot_run_the_scripts_says_so_in_the_list(page: Shown, 
     added = page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
     try:
         page.driver.get("about:blank")
-        page.driver.get(f"{file.as_uri()}#questions")
+        page.driver.get(f"{file.as_uri()}#answers")
         page.wait("return getComputedStyle(document.querySelector('#question-list p')).visibility === 'visible'")
     finally:
         page.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
     assert "too old" in page.text("#question-list")
-    assert page.run(SEEN) == ["questions"]
+    assert page.run(SEEN) == ["answers"]
     assert any("Segmenter" in each for each in page.logged())

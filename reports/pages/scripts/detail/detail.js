@@ -177,7 +177,7 @@ function linkButton(view) {
   const button = make("button", { type: "button" }, "Copy link");
   button.addEventListener("click", async () => {
     const open = namesOfCases(view.index.cases).ids[view.place];
-    const hash = addressOf({ view: "questions", pair: address().pair, bot: view.bot, metric: view.metric, open });
+    const hash = addressOf({ view: "answers", pair: address().pair, bot: view.bot, metric: view.metric, open });
     const link = `${location.href.split("#")[0]}${hash}`;
     if (await isCopied(link)) {
       button.textContent = "Link copied";

@@ -2,7 +2,7 @@
 
 const addressListeners = [];
 
-/** {view, ...parameters} of an address such as #questions?bot=rag&open=12. */
+/** {view, ...parameters} of an address such as #answers?bot=rag&open=12. */
 function address() {
   const [view, query = ""] = location.hash.slice(1).split("?");
   return { ...Object.fromEntries(new URLSearchParams(query)), view };

@@ -20,7 +20,7 @@ document.addEventListener("toggle", (event) => linkGroups(event.target.parentEle
 
 /** A link to one question says what that asks, when it is pointed at. */
 document.addEventListener("pointerover", async ({ target }) => {
-  const link = target.closest?.('a[href^="#questions?"]');
+  const link = target.closest?.('a[href^="#answers?"]');
   const key = link && !link.title && new URLSearchParams(link.hash.split("?")[1]).get("open");
   if (!key) return;
   const { cases } = await block("rows");

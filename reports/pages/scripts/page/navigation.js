@@ -3,8 +3,18 @@
 const views = [...document.querySelectorAll("section.view")];
 const links = [...document.querySelectorAll("nav.views a")];
 
+/* An address that names no part, or nothing within one, as one that was mistyped or is of another version. */
+const noSuchPart = make("p", { class: "unknown-address", role: "status" });
+
 function showView(name) {
-  const chosen = views.find((view) => view.id === name) ?? views[0];
+  const named = document.getElementById(name);
+  const chosen = named?.closest("section.view") ?? views[0];
+  if (named || !name) noSuchPart.remove();
+  else {
+    const parts = views.map(({ id }) => `#${id}`).join(", ");
+    noSuchPart.textContent = `This page has no part “${name}”, so this is ${chosen.ariaLabel}. It has: ${parts}.`;
+    document.getElementById("main").prepend(noSuchPart);
+  }
   for (const view of views) view.hidden = view !== chosen;
   for (const link of links) {
     const isChosen = link.hash === `#${chosen.id}`;
@@ -35,7 +45,7 @@ onAddress(({ view }) => {
 });
 showView(address().view);
 
-/** Within a view a link such as #heatmap?part=latency leads to the heading with the id heatmap-latency, folded or not. */
+/** Within a view a link such as #metrics?part=latency leads to the heading with the id metrics-latency, folded or not. */
 function showPart({ view, part }) {
   const heading = part && document.getElementById(`${view}-${part}`);
   for (let each = heading?.parentElement; each; each = each.parentElement) if (each.matches("details")) each.open = true;

@@ -26,6 +26,6 @@ function showPair(number) {
 
 if (pairs.length > 1) {
   byId("pair-choice").addEventListener("change", ({ target }) => {
-    goTo({ view: "questions", pair: nameOfPair(pairs[Number(target.value)]) });
+    goTo({ view: "answers", pair: nameOfPair(pairs[Number(target.value)]) });
   });
 }
