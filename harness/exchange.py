@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shlex
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -144,21 +145,21 @@ def _imported(
     if database is not None and not answers and into is None:
         raise InputError(
             f"{path} has {recorded.count:,} questions and no answers, so there is nothing for a database. "
-            f"--into FOLDER makes a suite of it: proctor import {path} --into my-suite"
+            f"--into FOLDER makes a suite of it: proctor import {shlex.quote(str(path))} --into my-suite"
         )
     written: list[str] = []
     steps: list[str] = []
     count = None
     if into is not None:
         count, written = _write_suite(into, source, recorded if answers else None, found.format, options.force)
-        steps.append(f"proctor run {into}")
+        steps.append(f"proctor run {shlex.quote(str(into))}")
     run = ""
     if database is not None and read is not None and answers:
         with contextlib.closing(Store.open(database)) as store:
             summary, _ = import_run(recorded, read, given, store, options.name)
         run = summary.run
-        where = "" if database.name == "proctor.db" and database.parent == Path() else f" --db {database}"
-        steps += [f"proctor report {run}{where} --open", f"proctor score {path}{where}"]
+        where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
+        steps += [f"proctor report {run}{where} --open", f"proctor score {shlex.quote(str(path))}{where}"]
     return _with(made, questions=count, written=tuple(written), run=run, next_steps=tuple(steps))
 
 

@@ -8,6 +8,7 @@ import io
 import os
 import re
 import secrets
+import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -130,10 +131,11 @@ def one_run(named: str | None, database: Path) -> tuple[str | None, Path]:
 def is_not(path: Path, wanted: str) -> str:
     """The sentence for a path at which something else was wanted; of Parquet parts it says what takes them."""
     if is_parts(path):
+        quoted = shlex.quote(str(path))
         return (
             f"{path} has Parquet parts of a run; {wanted} was wanted. Parts are read by report, compare, gate, rank,"
-            f" abstain, robustness, baseline, plan, label and export, such as: proctor report {path}. For its questions"
-            f" and answers as a file: proctor export {path} answers.jsonl --to jsonl"
+            f" abstain, robustness, baseline, plan, label and export, such as: proctor report {quoted}. For its"
+            f" questions and answers as a file: proctor export {quoted} answers.jsonl --to jsonl"
         )
     return f"{path} is {'a folder' if path.is_dir() else 'a file'}; {wanted} was wanted."
 

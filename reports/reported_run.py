@@ -233,10 +233,10 @@ def rows_with_negative_cost(run: ReportedRun, bot: str) -> FoundRows:
 
 
 FIRST_ERROR = """
-SELECT json_extract(details, '$.message') AS message FROM run_scores
+SELECT IFNULL(NULLIF(details ->> '$.exception', '') || ': ', '') || (details ->> '$.message') AS message FROM run_scores
 WHERE run_id = :run AND bot_id = :bot AND metric_id = :metric AND status = 'error' AND message IS NOT NULL
 UNION ALL
-SELECT json_extract(details, '$.message') AS message FROM run_rows
+SELECT IFNULL(NULLIF(details ->> '$.exception', '') || ': ', '') || (details ->> '$.message') AS message FROM run_rows
 JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
 JOIN score_details USING (reply_id, question_id, metric_id)
 WHERE run_id = :run AND bot_id = :bot AND metric_id = :metric AND status = 'error' AND message IS NOT NULL

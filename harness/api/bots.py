@@ -205,6 +205,8 @@ def _named(name: str, written: str) -> GivenBot:
     """A bot by the place of its code, or by the name that an installed package gives it."""
     from ...bots import installed_bot
 
+    if written.startswith(("openai:", "langchain:")):
+        raise InputError(f"Bot {name}: {written} is a model; a bot asks it: proctor.Rag('docs/', model='{written}').")
     try:
         if ":" in written:
             find_target(written, Path())  # says what is wrong with it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -197,4 +198,5 @@ def init(
     Questions, prompts, documents, and a schema for your editor.
     """
     start_suite(folder)
-    typer.echo(f"Wrote a suite to {folder}. Edit {folder / 'suite.yaml'}, then: proctor run {folder / 'suite.yaml'}")
+    quoted = shlex.quote(str(folder / "suite.yaml"))
+    typer.echo(f"Wrote a suite to {folder}. Edit {folder / 'suite.yaml'}, then: proctor run {quoted}")

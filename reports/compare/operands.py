@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -372,7 +373,7 @@ def _refuse_itself(baseline: Operand, candidate: Operand, pairs: Sequence[tuple[
     if baseline.run.run != candidate.run.run or any(one != other for one, other in pairs):
         return
     bots = [*dict.fromkeys([*([baseline.bot] if baseline.bot else []), *(baseline.states or baseline.run.tables)])]
-    other = f" Compare two of its bots: proctor compare {bots[0]} {bots[1]}." if len(bots) > 1 else ""
+    other = f" Compare two of its bots: proctor compare {shlex.join(bots[:2])}." if len(bots) > 1 else ""
     what = f"bot {baseline.bot}" if baseline.bot else "all bots"
     raise InputError(f"Both sides are the same, {what} of run {baseline.run.run}: there is nothing to compare.{other}")
 

@@ -96,11 +96,13 @@ def test_a_rate_of_rows_that_nobody_could_read_says_nothing_of_the_bot(tmp_path)
 
 
 def test_a_metric_that_breaks_off_says_why(tmp_path):
-    broken = Score("keyword_recall", None, Status.ERROR, "metric_raised", {"message": "division\nby zero."})
+    broken = Score(
+        "keyword_recall", None, Status.ERROR, "metric_raised", {"exception": "ValueError", "message": "no\ndate."}
+    )
     book = book_of(tmp_path / "x.db", {"X": [broken, broken, 1.0]})
     (problem,) = problems_of(reported(book))
     assert (problem.severity, problem.type, problem.row_count) == ("high", "evaluation", 2)
-    assert problem.what == "X: keyword_recall could not be worked out on 2 rows: division by zero."
+    assert problem.what == "X: keyword_recall could not be worked out on 2 rows: ValueError: no date."
     book.store.close()
 
 

@@ -247,6 +247,10 @@ def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch, package, me
         ),
         ({"bots": {"rag": proctor.Rag(top_k=0)}}, "Bot rag: top_k: got 0, wanted"),
         ({"bots": {"http": proctor.Http("ftp://x")}}, "Bot http: url: 'ftp://x' is no web address"),
+        (
+            {"bots": {"gpt": "openai:gpt-5-mini"}},
+            r"Bot gpt: openai:gpt-5-mini is a model; .*proctor.Rag",
+        ),
         ({"bots": {"mine": "acme"}}, "Bot mine: No installed package has a bot 'acme'"),
         ({"bots": {"faq": proctor.Faq("nowhere.csv")}}, "Bot faq: There is no .*nowhere.csv"),
         ({"judge": "gpt"}, "There is no judge 'gpt'"),

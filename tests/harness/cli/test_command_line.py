@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -272,8 +273,9 @@ def test_evaluators_are_listed_with_what_is_there_and_what_is_not_yet(tmp_path):
 
 
 def test_init_writes_a_suite_that_runs(tmp_path):
-    assert proctor("init", "mine", folder=tmp_path).returncode == 0
-    done = proctor("run", "mine/suite.yaml", "--bots", "faq", "--limit", "5", "--json", folder=tmp_path)
+    written = proctor("init", "my suite", folder=tmp_path).stdout
+    named = shlex.split(written.rpartition("then: proctor ")[2])
+    done = proctor(*named, "--bots", "faq", "--limit", "5", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["bots"]["faq"]["rows"] == 5
 

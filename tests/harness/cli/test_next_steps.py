@@ -78,7 +78,7 @@ def test_a_bot_that_could_not_answer_comes_before_all_and_is_no_baseline(folder)
 
     outcome = run_into(folder / "proctor.db", [FakeBot("mine", broken)], numbered(range(2)))
     found = [command for command, _ in next_steps(outcome, folder / "suite.yaml")]
-    assert found[0] == f"proctor run {folder / 'suite.yaml'}"
+    assert found[0] == f"proctor run {folder / 'suite.yaml'} --db {folder / 'proctor.db'}"
     assert not any("baseline" in command for command in found)
 
 
