@@ -9,6 +9,7 @@ from pathlib import Path
 import proctor
 import pytest
 from proctor.bots.prompting import standalone
+from proctor.knowledge.paths import cache_folder
 from proctor.knowledge.questions.conversations import simulation_of
 from proctor.knowledge.questions.question import Evidence, Question
 from proctor.knowledge.questions.question_files import open_questions
@@ -232,3 +233,24 @@ def test_text_can_be_shown_on_any_console() -> None:
             content = path.read_bytes().decode("utf-8")
             assert {c for c in content if not c.isascii()} <= BEYOND_ASCII, path.name
             assert "\r" not in content and "\t" not in content and content.endswith("\n"), path.name
+
+
+# cache_folder
+
+
+@pytest.mark.parametrize(
+    ("environ", "platform", "wanted"),
+    [
+        ({"PROCTOR_CACHE": "/own", "XDG_CACHE_HOME": "/xdg"}, "linux", "/own"),
+        ({"XDG_CACHE_HOME": "/xdg", "HOME": "/users/a"}, "linux", "/xdg/proctor"),
+        ({"XDG_CACHE_HOME": "relative", "HOME": "/users/a"}, "linux", "/users/a/.cache/proctor"),
+        ({"PROCTOR_CACHE": "", "XDG_CACHE_HOME": "", "HOME": "/users/a"}, "darwin", "/users/a/.cache/proctor"),
+        ({"XDG_CACHE_HOME": "/xdg", "LOCALAPPDATA": "/local"}, "win32", "/local/proctor"),
+    ],
+)
+def test_cache_folder(environ, platform, wanted):
+    assert cache_folder(environ, platform) == Path(wanted)
+
+
+def test_without_any_variable_it_is_still_a_whole_path():
+    assert cache_folder({}, "linux").is_absolute()

@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from openai import APIStatusError, AsyncOpenAI
 from openai_asking import KEY, ask, endpoint
 from openai_server import (
     Answer,
@@ -13,10 +14,12 @@ from openai_server import (
     throttle,
 )
 from proctor.bots.bot import Usage
+from proctor.bots.chat.extractive import Instructions, read_instructions
 from proctor.bots.chat.limits import Backoff
 from proctor.bots.chat.model import ChatRequest
 from proctor.bots.chat.openai import Endpoint, Endpoints, OpenAIChat, Prices
 from proctor.bots.chat.openai_client import split_thinking
+from tables import in_one_test
 
 
 def test_sends_the_prompt_and_only_what_was_set():
@@ -181,3 +184,105 @@ def test_settings_hold_what_changes_answers_and_no_secret():
     }
     assert (chat.name, chat.embedded, chat.context_tokens) == ("openai:m", False, 1000)
     assert KEY not in repr(place) + repr(chat)
+
+
+# The test server itself, asked by OpenAI's own client: streaming, structured output, keys and models
+
+SCHEMA = {"type": "object", "properties": {"verdict": {"type": "string"}}, "required": ["verdict"]}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "grade", "schema": SCHEMA}}
+
+
+def complete(server, **options):
+    async def run():
+        async with AsyncOpenAI(api_key="k", base_url=server.url, max_retries=0) as client:
+            messages = [{"role": "user", "content": "Say it."}]
+            said = await client.chat.completions.create(model="test-model", messages=messages, **options)
+            return [chunk async for chunk in said] if options.get("stream") else said
+
+    return asyncio.run(run())
+
+
+def test_streams_words_reasoning_and_usage():
+    with OpenAIServer(lambda _: Answer("one two  three", reasoning="why")) as server:
+        chunks = complete(server, stream=True, stream_options={"include_usage": True})
+    deltas = [chunk.choices[0].delta for chunk in chunks if chunk.choices]
+    assert "".join(delta.content or "" for delta in deltas) == "one two  three"
+    assert [delta.reasoning_content for delta in deltas if hasattr(delta, "reasoning_content")] == ["why"]
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-1].usage.completion_tokens == 3
+
+
+def test_structured_output_is_honoured_refused_or_ignored():
+    with OpenAIServer(lambda call: {"verdict": str(call.schema == SCHEMA)}) as server:
+        assert complete(server, response_format=FORMAT).choices[0].message.content == '{"verdict": "True"}'
+    with OpenAIServer(lambda _: {"other": 1}) as server, pytest.raises(APIStatusError, match="does not follow"):
+        complete(server, response_format=FORMAT)
+    with OpenAIServer(structured="refuse") as server, pytest.raises(APIStatusError, match="not supported"):
+        complete(server, response_format=FORMAT)
+    with OpenAIServer(lambda _: "prose", structured="ignore") as server:
+        assert complete(server, response_format=FORMAT).choices[0].message.content == "prose"
+
+
+def test_counts_calls_and_keeps_prompts():
+    with OpenAIServer() as server:
+        complete(server)
+        complete(server)
+        assert server.prompts == ["Say it.", "Say it."]
+        assert server.in_flight == 0
+        assert server.peak_in_flight == 1
+
+
+# What the extractive model reads out of a prompt template
+
+
+@in_one_test(
+    ("prompt", "most"),
+    [
+        ("Answer in one sentence.", 1),
+        ("Answer in a single sentence.", 1),
+        ("Use at most two sentences.", 2),
+        ("Be brief: one or two sentences.", 2),
+        ("Write 2-3 short, clear sentences.", 3),
+        ("no more than a couple of sentences", 2),
+        ("Use up to 12 sentences", 12),
+        ("Use zero sentences. 0 sentences!", 1),
+        ("Answer in at most\n   three sentences.", 3),
+        ("One sentence. No: four sentences.", 4),
+        ("Quote the sentences of the documents.", None),
+        ("Answer the question.", None),
+    ],
+)
+def test_reads_the_length(prompt, most):
+    assert read_instructions(prompt).most_sentences == most
+
+
+@in_one_test(
+    ("prompt", "refusal"),
+    [
+        ('If the documents do not contain the answer, say: "I don\'t know."', "I don't know."),
+        ("If the answer isn't there, reply exactly “Not found”.", "Not found"),
+        ('- Be brief.\n- When the documents hold no answer,\n  say "No."\n- Be kind.', "No."),
+        ('Answer from the text; otherwise answer with "Unknown".', "Unknown"),
+        ('Say "I don\'t know." if the answer is missing.', "I don't know."),
+        ('Do not say "As an AI".', None),
+        ('If the customer greets you, say "Hello!"', None),
+        ("If you don't know, say so.", None),
+        ("", None),
+    ],
+)
+def test_reads_the_refusal(prompt, refusal):
+    assert read_instructions(prompt).refusal == refusal
+
+
+@pytest.mark.parametrize(
+    ("prompt", "polite"),
+    [
+        ("Be polite.", True),
+        ("Answer in a friendly tone.", True),
+        ("Don't be overly polite.", False),
+        ("Answer.", False),
+        ("State the policy.", False),
+    ],
+)
+def test_reads_politeness(prompt, polite):
+    assert read_instructions(prompt) == Instructions(None, None, polite)

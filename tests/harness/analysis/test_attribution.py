@@ -9,11 +9,15 @@ import pytest
 import tiny_reranker
 from attributed_suites import AttributedSuite, only, question_of
 from openai_server import Call, OpenAIServer
+from proctor.bots.bot import Context
 from proctor.bots.python import find_target
-from proctor.harness.analysis.attribution import knowing_bots
+from proctor.harness.analysis.attribution import CANDIDATES, candidates, is_copy, knowing_bots, led_to, variant_name
+from proctor.harness.analysis.corpus import Answer
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
-from proctor.reports.analysis.findings import Ablations
+from proctor.knowledge.documents.document import Document
+from proctor.knowledge.questions.question import Question
+from proctor.reports.analysis.findings import AblatedAnswer, Ablations
 from pydantic import TypeAdapter
 
 GOLD = "The entry fee is 5 euros for everybody."
@@ -372,3 +376,134 @@ def test_a_retriever_is_asked_without_each_document_that_it_found(served):
     answer = only(found)
     assert (answer.cause, answer.documents) == ("document", ("old.md",))
     assert set(answer.without) == {"fees.md", "old.md"}
+
+
+# What an answer was made from: which documents are tried, and which of them it may have been taken from
+
+QUESTION = Question("q", "What is the fee?", ("5 euros",))
+
+
+def answer(text: str, *contexts: tuple[str, str], abstained: bool = False) -> Answer:
+    read = tuple(Context(said, document) for document, said in contexts)
+    return Answer("rag", "q", text, read, 0.0, False, abstained)
+
+
+def test_all_that_was_retrieved_is_tried_in_its_order():
+    given = answer("x", ("b", "1"), ("a", "2"), ("b", "3"), ("gone", "4"))
+    assert candidates(given, {"a", "b", "c"}, set(), []) == ("b", "a")
+
+
+def test_of_everything_those_of_the_gold_and_those_that_share_words_are_tried():
+    documents = [Document(f"d{place}", f"common words and word{place}") for place in range(40)]
+    given = answer("common word33 and word7", *((one.id, one.text) for one in documents))
+    found = candidates(given, {one.id for one in documents}, {"d20"}, documents)
+    assert found[0] == "d20"
+    assert set(found[1:3]) == {"d33", "d7"}
+    assert len(found) == CANDIDATES
+
+
+def test_gold_never_leaves_no_place_for_a_culprit():
+    documents = [Document(f"d{place}", f"word{place}") for place in range(40)]
+    given = answer("word39", *((one.id, one.text) for one in documents))
+    found = candidates(given, {one.id for one in documents}, {f"d{place}" for place in range(10)}, documents)
+    assert "d39" in found
+
+
+def test_an_answer_comes_from_where_its_wrong_words_stand():
+    given = answer("The fee is 7 euros.", ("gold", "The fee is 5 euros."), ("old", "The fee is 7 euros."), ("x", "is"))
+    assert led_to(given, QUESTION) == {"old"}
+
+
+def test_an_answer_in_words_of_the_question_comes_from_nowhere():
+    assert led_to(answer("The fee", ("old", "The fee")), QUESTION) is None
+    assert led_to(answer("", ("old", "The fee")), QUESTION) is None
+    assert led_to(answer("I don't know.", ("old", "I don't know"), abstained=True), QUESTION) is None
+    assert led_to(answer("seven", ("old", "The fee")), QUESTION) is None
+
+
+def test_a_copy_holds_nearly_the_same_words():
+    text = "The fee is 5 euros for everybody who comes to the hall"
+    assert is_copy(text.replace("5", "7"), text)
+    assert is_copy("The fee is 5 euros", text)
+    assert not is_copy("The hall has a roof of red tiles", text)
+    assert not is_copy("", text)
+
+
+def test_variants_are_named_by_what_is_missing_or_left():
+    of_all = [f"{letter}.md" for letter in "abcdef"]
+    assert variant_name("rag", frozenset(["a.md"]), of_all) == "rag without a.md"
+    assert variant_name("rag", frozenset(of_all[1:]), of_all) == "rag only a.md"
+    two = variant_name("rag", frozenset(of_all[:2]), of_all)
+    assert two.startswith("rag without a.md and b.md #")
+    assert two != variant_name("rag", frozenset(["a.md and b.md"]), [*of_all, "a.md and b.md"])
+    assert variant_name("rag", frozenset(of_all[:3]), of_all).startswith("rag without 3 documents #")
+    variant_name("rag", frozenset(["\udce4.md"]), ["\udce4.md", "b"]).encode()
+
+
+# Verdicts: small differences that are all that is wrong, and copies that stand in the place of the gold
+
+
+def attributed(folder: Path, script: Callable[[Call], str], documents, question=FEE, **suite) -> AblatedAnswer:
+    """What is said of the wrong answer of a bot that answers by a script of its prompt."""
+    with OpenAIServer(script, models=["scripted"]) as server:
+        made = AttributedSuite(folder, server.url, documents, [question], **suite)
+        try:
+            return only(made.attribution())
+        finally:
+            made.store.close()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "misread", "fixed", "documents"),
+    [
+        (1.0, "the 7 old doors", "the 5 old doors", ("old.md",)),  # the one word that is wrong
+        (0.85, "a few", "a few doors", ()),  # another wording, which happens to pass
+    ],
+)
+def test_one_wrong_word_of_a_long_answer_counts_where_it_is_all_that_is_wrong(
+    tmp_path, threshold, misread, fixed, documents
+):
+    said = "On Sundays everybody who comes before noon may enter our beautiful garden and see {} without any fee."
+    known = {"fees.md": GOLD, "old.md": "Formerly the entry fee was 7 euros.", "hall.md": "The hall has a roof."}
+    answer = attributed(
+        tmp_path,
+        lambda call: said.format(misread if "Formerly" in call.prompt else fixed),
+        known,
+        FEE | {"expected_answer": said.format("the 5 old doors"), "question": "How?"},
+        metrics=["keyword_recall"],
+        thresholds={"keyword_recall": threshold},
+    )
+    assert answer.without["old.md"] > threshold - 1e-9
+    assert answer.documents == documents
+
+
+def test_a_wrong_copy_of_gold_that_was_not_found_is_blamed_though_taking_it_away_finds_no_gold(tmp_path):
+    """Two passages of one document and one of another stand before the gold: only without the two it is found."""
+    loud = "The entry fee, the entry fee: what entry fee did our town ask? " * 8
+    documents = {
+        "loud.md": f"{loud}\n\n{loud}",
+        "copy.md": "The entry fee: " + GOLD.replace("5", "7"),
+        "next.md": "The entry fee is known to all of us here.",
+        "fees.md": GOLD + " The doors open at nine on all days, and whoever comes late may go round by the gate.",
+    }
+
+    def script(call):
+        return "5" if GOLD in call.prompt else "7" if "7 euros" in call.prompt else "I don't know."
+
+    rag = {"type": "rag", "model": "chat", "prompt": "prompt.md", "retriever": "bm25", "top_k": 3, "chunk_overlap": 0}
+    answer = attributed(tmp_path, script, documents, bots={"rag": rag})
+    assert answer.without == {"loud.md": 1, "copy.md": 0}
+    assert (answer.answer, answer.cause, answer.documents) == ("7", "document", ("copy.md",))
+    assert "copy.md says" in answer.note
+
+
+def test_where_it_does_not_matter_which_document_goes_none_is_blamed(tmp_path):
+    known = {"fees.md": GOLD, "old.md": "Formerly the entry fee was 7 euros.", "hall.md": "The hall has a roof."}
+
+    def script(call):
+        return "I don't know." if all(text in call.prompt for text in known.values()) else "5"
+
+    answer = attributed(tmp_path, script, known)
+    assert answer.without == dict.fromkeys(known, 1)
+    assert (answer.cause, answer.documents) == ("retrieval", ())
+    assert "none misled more than another" in answer.note

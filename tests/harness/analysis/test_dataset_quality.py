@@ -1,11 +1,21 @@
 import contextlib
 import dataclasses
 
+import numpy as np
 import pytest
 from bare_questions import answers, ask, corpus, embedder
 from knowledge_suites import QUESTIONS, answers_of, write_knowledge_suite
 from proctor.harness.analysis.corpus import index_corpus, read_answers
-from proctor.harness.analysis.dataset_quality import dataset_quality
+from proctor.harness.analysis.dataset_quality import (
+    MOST_ERROR,
+    Scores,
+    choose_subset,
+    dataset_quality,
+    firm_pairs,
+    herd,
+    random_error,
+    unseen_errors,
+)
 from proctor.harness.suite.suite_file import load_suite
 from proctor.reports.analysis.findings import DatasetQuality
 from proctor.reports.store.database import Store
@@ -102,3 +112,142 @@ def test_one_bot_is_too_few_for_suspects(tmp_path, store):
 def test_one_clean_question_has_no_findings(tmp_path):
     found = dataset_quality(corpus_of(write_knowledge_suite(tmp_path, questions=QUESTIONS[:1])), None)
     assert found.findings == ()
+
+
+# The smaller set of questions: what it keeps, and what is promised of bots that it was not chosen with
+
+
+def scores(values, clusters=None):
+    return Scores(
+        values, np.zeros((len(values), 0)), np.arange(len(values)) if clusters is None else clusters, values.std(axis=1)
+    )
+
+
+def answered(questions=400, skills=(0.9, 0.4, -0.4), seed=0):
+    """Right and wrong answers of bots that find the same questions hard."""
+    chance = np.random.default_rng(seed)
+    hard = 2 * chance.normal(size=(questions, 1))
+    return (np.array(skills) + hard + chance.logistic(size=(questions, len(skills))) > 0).astype(float)
+
+
+def keys(count):
+    return [f"q{place}" for place in range(count)]
+
+
+def test_a_subset_keeps_firm_pairs_and_means():
+    values = answered()
+    found = choose_subset(scores(values), keys(len(values)), 1.0).subset
+    places = [int(key[1:]) for key in found.questions]
+    assert len(set(places)) == len(places) < 0.8 * len(values)
+    means = values[places].mean(axis=0)
+    assert np.abs(means - values.mean(axis=0)).max() == pytest.approx(found.error)
+    assert found.error <= MOST_ERROR
+    assert found.error_unseen <= MOST_ERROR
+    assert found.of == len(values)
+    firm = firm_pairs(scores(values))
+    assert found.firm_pairs == len(firm) == 3
+    assert all(means[better] > means[worse] for better, worse in firm)
+    assert found.agreement == 1
+
+
+def test_the_most_telling_come_first():
+    values = answered()
+    found = choose_subset(scores(values), keys(len(values)), 1.0).subset
+    informative = [values[int(key[1:])].std() for key in found.questions]
+    assert informative == sorted(informative, reverse=True)
+
+
+def test_what_is_said_of_unseen_bots_holds_for_a_bot_that_nobody_saw():
+    """Twelve bots that took no part: their mean error is near what was said, and that is more than of seen ones."""
+    values = answered(skills=(1.2, 0.8, 0.3, -0.2, -0.7, *np.linspace(-1, 1, 12)), seed=3)
+    found = choose_subset(scores(values[:, :5]), keys(len(values)), 1.0).subset
+    places = [int(key[1:]) for key in found.questions]
+    new = np.abs(values[places, 5:].mean(axis=0) - values[:, 5:].mean(axis=0)).mean()
+    assert found.error < new < 1.7 * found.error_unseen
+
+
+def test_choosing_beats_chance_where_bots_find_the_same_questions_hard():
+    chosen, drawn = [], []
+    for seed in range(4):
+        values = answered(skills=(1, 0.5, 0, -0.5, -1), seed=seed)
+        chosen.append(unseen_errors(scores(values), 60)[59])
+        drawn.append(random_error(values, 60))
+    assert np.mean(chosen) < 0.9 * np.mean(drawn)
+
+
+def test_the_error_of_chance_is_that_of_draws():
+    values = answered()
+    chance = np.random.default_rng(1)
+    draws = [
+        np.abs(values[chance.choice(400, 50, False)].mean(axis=0) - values.mean(axis=0)).mean() for _ in range(600)
+    ]
+    assert random_error(values, 50) == pytest.approx(np.mean(draws), rel=0.1)
+    assert random_error(values, 400) == 0
+
+
+def test_errors_are_in_units_of_the_metric():
+    values = answered()
+    small, large = (choose_subset(scores(values), keys(400), reach).subset for reach in (1.0, 5.0))
+    assert large.questions == small.questions
+    assert large.error == pytest.approx(5 * small.error)
+    assert large.error_elsewhere == pytest.approx(5 * small.error_elsewhere)
+
+
+def test_the_same_seed_gives_the_same_subset():
+    values = answered(120)
+    assert choose_subset(scores(values), keys(120), 1.0, 4) == choose_subset(scores(values), keys(120), 1.0, 4)
+
+
+def test_too_few_questions_have_no_subset():
+    chosen = choose_subset(scores(answered(30)), keys(30), 1.0)
+    assert chosen.subset is None
+    assert "use them all" in chosen.warnings[0]
+
+
+@pytest.mark.parametrize("values", [np.zeros((100, 1)), np.zeros((1, 1)), np.zeros((0, 3)), np.zeros((4, 2))])
+def test_what_has_no_ranking_has_no_subset(values):
+    chosen = choose_subset(scores(values), keys(len(values)), 1.0)
+    assert chosen.subset is None
+    assert "No smaller set" in chosen.warnings[0]
+
+
+def test_bots_that_are_not_told_apart_are_said_to_be_so():
+    values = np.repeat(answered(200, skills=(0.3,)), 3, axis=1)
+    chosen = choose_subset(scores(values), keys(200), 1.0)
+    assert chosen.subset.firm_pairs == 0
+    assert chosen.subset.agreement == 1
+    assert any("no two bots apart" in one for one in chosen.warnings)
+
+
+def test_two_bots_are_few():
+    chosen = choose_subset(scores(answered(400, skills=(0.9, -0.9))), keys(400), 1.0)
+    assert any("two bots only" in one for one in chosen.warnings)
+
+
+def test_one_cluster_has_no_elsewhere():
+    values = answered(200)
+    found = choose_subset(scores(values, np.zeros(200, np.intp)), keys(200), 1.0)
+    assert found.subset is None or found.subset.error_elsewhere is None
+
+
+def test_clusters_make_pairs_less_firm():
+    values = np.repeat(answered(12, skills=(0.4, 0.0)), 30, axis=0)
+    alone = firm_pairs(scores(values))
+    together = firm_pairs(scores(values, np.repeat(np.arange(12), 30)))
+    assert len(together) < len(alone) == 1
+    assert alone.tolist() == [[0, 1]]
+
+
+def test_a_running_mean_stays_near():
+    values = answered(300)
+    order = herd(values, 100)
+    assert len(set(order.tolist())) == 100
+    for size in (10, 50, 100):
+        assert np.abs(values[order[:size]].mean(axis=0) - values.mean(axis=0)).max() <= 1.5 / size
+
+
+def test_of_ten_thousand_questions_few_are_needed():
+    values = answered(10_000, skills=(1, 0.9, 0.5, 0, -0.1))
+    found = choose_subset(scores(values, np.arange(10_000) // 5), keys(10_000), 1.0).subset
+    assert found is not None
+    assert len(found.questions) < 5_000

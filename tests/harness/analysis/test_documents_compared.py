@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import random
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,12 +13,19 @@ import pytest
 from openai_server import Call, Fault, OpenAIServer, status
 from proctor import InputError
 from proctor.harness.analysis.corpus import Answers, CorpusIndex, index_corpus, read_answers
-from proctor.harness.analysis.document_changes import compare_documents, plan_document_changes
+from proctor.harness.analysis.document_changes import (
+    changes_between,
+    compare_documents,
+    likeness,
+    plan_document_changes,
+    without_change,
+)
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
-from proctor.harness.suite.suite_file import load_suite
+from proctor.harness.suite.suite_file import load_suite, sample_suite
+from proctor.knowledge.documents.document import Document
 from proctor.reports.analysis.findings import DocumentChanges
 from proctor.reports.store.database import Store
 from proctor.reports.summary import find_run
@@ -380,3 +388,176 @@ def test_repeats_are_asked_as_often(folder, server):
     found = folder.compare(current=current, options=RunConfig(repeat=2, fresh=True))
     assert found.calls == len(server.calls) - asked == 16 + 6 * 7 * 2
     assert by_document(found)["a.md"] == ("edited", "", ["q2"], ["q1"])
+
+
+# The help centre's documents against a copy with known edits: the embedded bots, and what an analyst reads
+
+METRICS = "metrics: [tokens_presence.passes]\n"
+PRICE = ("delivery costs 29 euros for a bicycle and 39 euros", "delivery costs 19 euros for a bicycle and 24 euros")
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """The sample with one metric, and beside its documents the old ones."""
+    folder = tmp_path / "help_centre"
+    shutil.copytree(sample_suite().parent, folder)
+    whole = (folder / "suite.yaml").read_text("utf-8")
+    head, _, tail = whole.partition("metrics:\n")
+    kept = [line for line in tail.splitlines(keepends=True) if not line.startswith("  - ")]
+    (folder / "suite.yaml").write_text(head + METRICS + "".join(kept), "utf-8")
+    old = tmp_path / "old"
+    shutil.copytree(folder / "documents", old)
+    delivery = (old / "delivery.md").read_text("utf-8")
+    assert PRICE[0] in delivery
+    (old / "delivery.md").write_text(delivery.replace(*PRICE), "utf-8")
+    (old / "trade-in.md").rename(old / "selling-your-bike.md")
+    (old / "workshops.md").unlink()
+    (old / "prizes.md").write_text("# Prizes\n\nA basic service costs 12 euros for whoever wins a prize.", "utf-8")
+    return folder
+
+
+@pytest.mark.weights
+def test_each_edit_of_the_sample_is_found_and_credited(suite):
+    corpus = index_corpus(load_suite(suite), os.environ, limit=28)
+    options = RunConfig(bots=("faq", "rag"), limit=28)
+    old = suite.parent / "old"
+    with contextlib.closing(Store.open(suite / "p.db")) as store:
+        plan = plan_document_changes(corpus, old, options)
+        assert plan.sentence(store) == (
+            f"Since {old}: 1 edited, 1 renamed, 1 added, 1 removed. 28 answers are asked for over the old documents, "
+            "and at most 112 to find out which edit did what."
+        )
+        found = compare_documents(plan, store, lambda: contextlib.nullcontext(Watcher()))
+        again = compare_documents(plan, store, lambda: contextlib.nullcontext(Watcher()))
+    edits = {edit.document: edit for edit in found.edits}
+    assert {name: (edit.change, edit.was) for name, edit in edits.items()} == {
+        "workshops.md": ("added", ""),
+        "delivery.md": ("edited", ""),
+        "trade-in.md": ("renamed", "selling-your-bike.md"),
+        "prizes.md": ("removed", ""),
+    }
+    assert {key for _, key in edits["workshops.md"].gained} >= {"dublin-hours", "book-repair"}
+    assert ("rag", "delivery-cost") in edits["delivery.md"].gained
+    assert edits["trade-in.md"].gained == edits["trade-in.md"].lost == ()
+    (bot,) = found.bots
+    credited = {key for edit in found.edits for _, key in (*edit.gained, *edit.lost)}
+    assert credited | {key for _, key in found.unexplained} == {*bot.gained, *bot.lost}
+    assert (bot.bot, bot.difference.questions) == ("rag", 28)
+    assert bot.difference.low < 0 < bot.difference.mean < bot.difference.high
+    assert found.warnings[0] == "faq takes no documents from a folder, so nothing of them can be compared."
+    assert again.calls == 0
+    assert again.edits == found.edits
+
+
+# What became of documents: edits, new names, what came and what went
+
+PRICES = "# Prices\n\n" + " ".join(f"Repair number {n} costs {n * 7} euros with labour." for n in range(1, 12))
+HOURS = "# Hours\n\nThe workshop in Cork opens at nine and closes at six. On Sundays it is closed all day."
+
+
+def changed(old: list[Document], new: list[Document]) -> list[tuple[str, str, str]]:
+    """Change, id now, id then."""
+    return [
+        (each.change, "" if each.now is None else each.now.id, "" if each.was is None else each.was.id)
+        for each in changes_between(old, new)
+    ]
+
+
+def test_nothing_changed():
+    documents = [Document("a.md", PRICES, "Prices"), Document("b.md", HOURS)]
+    assert changes_between(documents, list(reversed(documents))) == ()
+    assert changes_between([], []) == ()
+
+
+def test_each_kind_of_change_in_the_order_of_the_new_documents():
+    old = [Document("a.md", PRICES), Document("b.md", HOURS), Document("gone.md", "Nobody needs this page any more.")]
+    new = [
+        Document("0.md", "Something that was never there before."),
+        Document("a.md", PRICES.replace("77 euros", "78 euros")),
+        Document("hours.md", HOURS),
+    ]
+    assert changed(old, new) == [
+        ("added", "0.md", ""),
+        ("edited", "a.md", "a.md"),
+        ("renamed", "hours.md", "b.md"),
+        ("removed", "", "gone.md"),
+    ]
+
+
+def test_a_page_whose_title_alone_changed_is_edited():
+    assert changed([Document("a.html", HOURS, "Hours")], [Document("a.html", HOURS, "Times")]) == [
+        ("edited", "a.html", "a.html")
+    ]
+
+
+def test_a_new_name_with_a_changed_figure_is_a_new_name():
+    new = PRICES.replace("costs 77 euros", "costs 79 euros")
+    assert 0.9 <= likeness(PRICES, new) < 1
+    assert changed([Document("prices-2024.md", PRICES)], [Document("prices-2026.md", new)]) == [
+        ("renamed", "prices-2026.md", "prices-2024.md")
+    ]
+
+
+def test_another_text_under_another_name_is_no_new_name():
+    rewritten = PRICES[: len(PRICES) // 2] + HOURS * 3
+    assert likeness(PRICES, rewritten) < 0.9
+    assert changed([Document("a.md", PRICES)], [Document("b.md", rewritten)]) == [
+        ("added", "b.md", ""),
+        ("removed", "", "a.md"),
+    ]
+
+
+def test_of_two_that_are_alike_the_nearer_one_has_the_new_name():
+    near, nearer = PRICES.replace("77 euros", "78 euros").replace("70 euros", "71 euros"), PRICES + " Ask us."
+    found = changed([Document("1.md", near), Document("2.md", nearer)], [Document("new.md", PRICES + " Ask us!")])
+    assert found == [("renamed", "new.md", "2.md"), ("removed", "", "1.md")]
+
+
+def test_many_copies_are_paired_one_to_one():
+    """More than a sketch tells apart: equal texts are matched by themselves."""
+    old = [Document(f"old/{n:03}.md", HOURS) for n in range(250)]
+    new = [Document(f"new/{n:03}.md", HOURS) for n in range(249)]
+    found = changed(old, new)
+    assert [each[0] for each in found] == ["renamed"] * 249 + ["removed"]
+    assert found[7] == ("renamed", "new/007.md", "old/007.md")
+
+
+def test_new_names_are_found_among_many_documents_of_one_kind():
+    draw = random.Random(1)
+    words = [f"word{n}" for n in range(400)]
+    texts = ["Terms of use. All rights reserved by us. " + " ".join(draw.choices(words, k=120)) for _ in range(300)]
+    old = [Document(f"a/{n}.txt", text) for n, text in enumerate(texts)]
+    new = [Document(f"b/{n}.txt", f"{text} Changed on Monday.") for n, text in enumerate(texts)]
+    assert changed(old, new) == [("renamed", f"b/{n}.txt", f"a/{n}.txt") for n in range(300)]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ud800 half a character", "價格表は維修費用一覽", "a"])
+def test_texts_of_any_kind_are_like_themselves(text):
+    assert likeness(text, text) == 1
+    assert changed([Document("a", text)], [Document("b", text)]) == [("renamed", "b", "a")]
+
+
+def test_the_order_of_words_counts_for_likeness():
+    words = PRICES.split()
+    assert likeness(" ".join(words), "  \n".join(words)) == 1
+    assert likeness(" ".join(words), " ".join(sorted(words))) < 0.8
+
+
+def test_a_change_is_taken_back_where_it_was_made():
+    old = [Document("a", "A"), Document("b", "B"), Document("c", "C"), Document("old-d", HOURS)]
+    new = [Document("a", "A2"), Document("c", "C"), Document("d", HOURS), Document("e", "E")]
+    changes = {each.document: each for each in changes_between(old, new)}
+
+    def ids(document: str) -> list[tuple[str, str]]:
+        return [(each.id, each.text[:2]) for each in without_change(new, changes[document], old)]
+
+    assert ids("a") == [("a", "A"), ("c", "C"), ("d", "# "), ("e", "E")]
+    assert ids("b") == [("a", "A2"), ("b", "B"), ("c", "C"), ("d", "# "), ("e", "E")]
+    assert ids("d") == [("a", "A2"), ("c", "C"), ("old-d", "# "), ("e", "E")]
+    assert ids("e") == [("a", "A2"), ("c", "C"), ("d", "# ")]
+
+
+def test_what_stood_first_comes_back_first():
+    old, new = [Document("a", "A"), Document("b", "B")], [Document("b", "B")]
+    (change,) = changes_between(old, new)
+    assert without_change(new, change, old) == old

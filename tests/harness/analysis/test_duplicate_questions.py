@@ -1,8 +1,33 @@
 import asyncio
 
-from bare_questions import ask, embedder
-from proctor.harness.analysis.duplicate_questions import alike_questions, find_duplicates, shortened
-from proctor.knowledge.questions.question import PERTURBS
+import pytest
+from bare_questions import answers, ask, embedder
+from corpus_folders import FACTS, TOPICS, corpus_of, question
+from knowledge_suites import write_knowledge_suite
+from proctor.bots.faq import FaqEntry
+from proctor.harness.analysis.corpus import Answer, Answers, QuestionGold, question_clusters
+from proctor.harness.analysis.dataset_quality import (
+    built_in_prompts,
+    faq_entries,
+    faq_leaks,
+    prompt_leaks,
+    prompts_of,
+    self_answered,
+)
+from proctor.harness.analysis.duplicate_questions import (
+    AnswerPair,
+    alike_questions,
+    asked,
+    find_alike,
+    find_duplicates,
+    relate,
+    shortened,
+)
+from proctor.harness.analysis.label_errors import marks_of
+from proctor.harness.suite.suite_file import load_suite, sample_suite
+from proctor.knowledge.questions.question import PERTURBS, Evidence, Question
+from proctor.reports.summary import MetricColumn
+from tables import in_one_test
 
 
 def found(*questions):
@@ -99,3 +124,279 @@ def test_rewordings_made_on_purpose_are_none():
 def test_long_texts_are_cut():
     assert shortened("word " * 100).endswith("…")
     assert shortened(" a\n b ") == "a b"
+
+
+# alike_questions
+
+
+def pairs(*texts: str) -> list[tuple[int, int]]:
+    return [(one.first, one.second) for one in find_alike(texts, embedder())]
+
+
+def test_the_same_words_are_found_whatever_their_case_and_punctuation():
+    (found,) = find_alike(["How do I reset my PIN?", "Where is the shop?", "how do i reset  my pin"], embedder())
+    assert (found.first, found.second, found.equal, found.exact) == (0, 2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("How can I reset my PIN?", "How do I reset my PIN?"),
+        ("Who is at risk for COVID-19?", "Who is most vulnerable to COVID-19?"),
+        ("What is the minimum age for opening an account?", "How old must I be to open an account?"),
+    ],
+)
+def test_other_words_for_the_same_are_found(first, second):
+    (found,) = find_alike([first, second], embedder())
+    assert not found.equal
+    assert 0.88 <= found.cosine < 1
+
+
+@in_one_test(
+    ("first", "second"),
+    [
+        ("What does a tandem cost per day?", "What does a trailer cost per day?"),  # another thing
+        ("How much is the fine after 3 days?", "How much is the fine after 5 days?"),  # another number
+        ("When does the shop in Galway open?", "When does the shop in Dublin open?"),  # another name
+        ("Can I return a used bike?", "Can I not return a used bike?"),  # denied
+        ("When was the bridge built?", "Why was the bridge built?"),  # another sort of question
+        ("How long is the cycle tour?", "How old is the cycle tour?"),  # another measure
+        ("Is the minimum rent included?", "Is the maximum rent included?"),  # the opposite
+        ("What is the weather in spring?", "Which helmet is safest?"),
+    ],
+)
+def test_questions_that_differ_in_what_matters_are_two(first, second):
+    assert pairs(first, second) == []
+
+
+def test_the_same_words_in_another_order_are_near_but_not_exactly_the_same():
+    (found,) = find_alike(
+        ["How do I move money from savings to checking?", "How do I move money from checking to savings?"], embedder()
+    )
+    assert not found.exact
+
+
+def test_each_of_many_equal_texts_is_paired_with_the_next_at_least():
+    found = find_alike(["Is it open?"] * 200, embedder())
+    assert {one.second for one in found} == set(range(1, 200))
+    assert len(found) <= 200 * 50
+
+
+def test_a_split_pairs_the_two_parts_alone():
+    texts = ["Is it open?", "is it OPEN", "Is it open", "Where is it?"]
+    assert [(one.first, one.second) for one in find_alike(texts, embedder(), split=2)] == [(0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("texts", [[], ["Only one?"], ["", ""], ["?!", "…"], ["\ud800 what", "a" * 100_000]])
+def test_odd_sets_are_no_trouble(texts):
+    assert all(0 <= one.first < one.second < len(texts) for one in find_alike(texts, embedder()))
+
+
+def test_a_text_of_signs_is_itself():
+    assert asked("?!") != asked("...")
+
+
+# same_answers
+
+
+def relation(question, first, second):
+    (found,) = asyncio.run(relate([AnswerPair(question, first, second)], embedder()))
+    return found
+
+
+@in_one_test(
+    ("question", "first", "second", "wanted"),
+    [
+        ("Who wrote it?", "Mark Twain", "mark twain.", "same"),
+        ("How long is it?", "14 days", "It is 14 days.", "same"),
+        ("How long is it?", "14 days", "It is 30 days.", "contradicts"),
+        ("When was it?", "1839 - 1906", "1697 - 1768", "contradicts"),
+        ("Is it open?", "The shop is open.", "The shop is not open.", "contradicts"),
+        ("What colour is it?", "blue", "green", "differs"),
+        ("Where is it?", "I don't know.", "I am not sure, sorry.", "same"),
+        ("Where is it?", "I don't know.", "In Galway.", "differs"),
+        ("Where is it?", "", "In Galway.", "differs"),
+        ("Where is it?", "???", "!!!", "differs"),
+        ("Where is it?", "\ud800", "\ud800", "same"),
+    ],
+)
+def test_relations(question, first, second, wanted):
+    assert relation(question, first, second) == wanted
+    assert relation(question, second, first) == wanted
+
+
+def test_pairs_keep_their_order_and_none_is_no_trouble():
+    pairs = [AnswerPair("Who?", "Ann", "Ann"), AnswerPair("Who?", "Ann", "Bob"), AnswerPair("Who?", "Ann", "Ann")]
+    found = asyncio.run(relate(pairs, embedder()))
+    assert found[0] == found[2] == "same"
+    assert found[1] != "same"
+    assert asyncio.run(relate([], embedder())) == []
+
+
+# leaked_questions
+
+SHOTS = """You help customers of a bicycle shop.
+
+Q: How long do I have to return a bike?
+A: You can return it within 14 days of delivery.
+
+Passages: {context}
+Question: {question}
+"""
+
+
+def leaks(question, prompt=SHOTS, *others):
+    return prompt_leaks([question, *others], {"rag": prompt}, embedder())
+
+
+def test_an_example_that_is_a_question_of_the_set_is_a_leak():
+    (one,) = leaks(ask("days", "How long do I have to return a bike?", "14 days"))
+    assert (one.kind, one.severity, one.questions, one.score) == ("leaked_prompt", "high", ("days",), 1.0)
+    assert one.details["bots"] == ["rag"]
+    assert "return a bike" in one.details["excerpt"]
+
+
+def test_nearly_the_same_words_are_a_leak():
+    (one,) = leaks(ask("days", "So how long do I have to return a bike?", "14 days"))
+    assert one.details["leaked"] == "question"
+    assert 0.8 <= one.score < 1
+
+
+def test_the_same_in_other_words_is_a_leak():
+    prompt = "Here is an example. How can I reset my PIN?\nIn the app.\n{context} {question}"
+    (one,) = leaks(ask("pin", "How do I reset my PIN?", "In the app."), prompt)
+    assert one.severity == "medium"
+    assert one.details["leaked"] == "perturbed"
+
+
+def test_an_expected_answer_is_a_leak():
+    (one,) = leaks(ask("days", "What is your policy?", "You can return it within 14 days of delivery."))
+    assert (one.details["leaked"], one.severity) == ("answer", "medium")
+
+
+def test_bots_with_one_prompt_are_named_together():
+    found = prompt_leaks(
+        [ask("days", "How long do I have to return a bike?")], {"a": SHOTS, "b": SHOTS, "c": "Be kind."}, embedder()
+    )
+    assert [one.details["bots"] for one in found] == [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ask("other", "How much does a tandem cost?", "90 euros"),
+        ask("short", "a bike", "14 days"),  # a phrase that any prompt may hold
+        ask("short-answer", "For how many days is it?", "within 14 days"),
+        ask("days", "Where do I have to return a bike?", "Galway"),
+    ],
+)
+def test_what_any_prompt_may_hold_is_no_leak(question):
+    assert leaks(question) == ()
+
+
+def test_a_refusal_and_a_common_answer_are_no_leak():
+    prompt = (
+        "If you do not know, say: I don't know. Please ask our support team. Labels: the customer wants money back now"
+    )
+    label = "the customer wants money back now"
+    questions = [ask(f"q{place}", f"Ticket number {place} says what?", label) for place in range(3)]
+    refusal = ask("no", "Is it raining in Galway today?", "I don't know. Please ask our support team.")
+    assert prompt_leaks([refusal, *questions], {"rag": prompt}, embedder()) == ()
+
+
+def test_what_ships_with_the_package_is_no_leak():
+    text = built_in_prompts()[0]
+    assert prompt_leaks([ask("q", text.split("\n")[0], text.split("\n")[0])], {"rag": text}, embedder()) == ()
+
+
+@pytest.mark.parametrize("prompt", ["", "\ud800", "?" * 1000, "word " * 50_000])
+def test_odd_prompts_are_no_trouble(prompt):
+    assert leaks(ask("days", "How long do I have to return a bike?"), prompt) == ()
+
+
+def test_a_faq_bot_is_asked_its_own_entries():
+    questions = [ask("a", "Is it open?", "yes"), ask("b", "Where is it?", "here"), ask("c", "Who is it?", "me")]
+    said = answers({"faq": {"a": "+yes", "b": "there", "c": "+me"}})
+    (one,) = faq_leaks(questions, {"faq": [FaqEntry("is it OPEN", "yes"), FaqEntry("Why?", "so")]}, said)
+    assert (one.kind, one.severity, one.questions) == ("leaked_answer", "medium", ("a",))
+    assert one.details["share"] == pytest.approx(1 / 3)
+    assert (one.details["right"], one.details["right_elsewhere"]) == (1.0, 0.5)
+
+
+def test_other_entries_are_no_leak():
+    assert not list(faq_leaks([ask("a", "Is it open?", "yes")], {"faq": [FaqEntry("Is it closed?", "no")]}, None))
+
+
+def test_a_question_that_holds_its_answer():
+    (one,) = self_answered([ask("a", "In which novel does Cornelia Blimber appear?", "Cornelia Blimber")])
+    assert (one.kind, one.questions) == ("leaked_answer", ("a",))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ask("choice", "Is the logo blue or green?", "blue"),
+        ask("particle", "Is there no bike left?", "no"),
+        ask("other", "Where is the shop?", "Galway"),
+        ask("unanswerable", "Is Mars red?", "Mars", answerable=False),
+        ask("part", "Which sunflower is tallest?", "sun"),
+        ask("none", "Where is the shop?"),
+    ],
+)
+def test_questions_that_do_not_give_themselves_away(question):
+    assert not list(self_answered([question]))
+
+
+def test_labels_that_stand_in_questions_are_no_leak():
+    assert not list(self_answered([ask(f"q{place}", "Is this spam mail", "spam") for place in range(3)]))
+
+
+def test_prompts_and_entries_come_from_the_suite():
+    loaded = load_suite(sample_suite())
+    assert set(prompts_of(loaded)) == {"full_context", "rag", "rag_no_history"}
+    assert "Larkspoke" in prompts_of(loaded)["rag"]
+    assert set(faq_entries(loaded)) == {"faq"}
+
+
+def test_prompts_stand_in_bodies_and_options_too(tmp_path):
+    bots = {
+        "web": {"type": "http", "url": "http://127.0.0.1/", "body": {"messages": [{"content": "Be kind. {question}"}]}},
+        "mine": {"type": "python", "target": "bot.py:answer", "options": {"system": "Be brief."}},
+        "rag": {"type": "rag"},
+    }
+    found = prompts_of(load_suite(write_knowledge_suite(tmp_path, bots=bots)))
+    assert found == {"web": "Be kind. {question}", "mine": "Be brief.", "rag": built_in_prompts()[0]}
+
+
+# One rule of clusters for all parts of an analysis
+
+METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
+
+
+def test_a_source_document_goes_before_the_evidence_and_that_before_the_question_itself(tmp_path):
+    asked = [question(topic, fact) for topic in TOPICS[:2] for fact in FACTS[:2]]
+    del asked[1]["source_document"]
+    del asked[3]["source_document"], asked[3]["evidence"]
+    corpus, _ = corpus_of(tmp_path, asked)
+    assert corpus.clusters(corpus.by_key).tolist() == [0, 0, 1, 2]
+    assert corpus.clusters(["trains-weight", "boats-weight", "boats-colour"]).tolist() == [0, 1, 1]
+    assert question_clusters(corpus.questions, {}).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["stale", "support"])
+def test_stale_evidence_and_support_tell_the_document_too(kind):
+    place = (Evidence("a.md", "was here"),)
+    known = QuestionGold("stale", stale=place) if kind == "stale" else QuestionGold("support", (place,))
+    asked = [Question("q", "Who?"), Question("a.md", "Named as a document?"), Question("r", "Who?")]
+    gold = {"q": known, "a.md": QuestionGold("none"), "r": known}
+    assert question_clusters(asked, gold).tolist() == [0, 1, 0]
+
+
+def test_an_audit_takes_the_same_clusters():
+    asked = [Question("q", "Who?"), Question("r", "When?"), Question("s", "Why?")]
+    place = ((Evidence("a.md", "", 0, 9),),)
+    gold = {"q": QuestionGold("support", place), "s": QuestionGold("evidence", place)}
+    rows = tuple(Answer("rag", one.id, "", None, 1.0, True, False) for one in asked)
+    marks = marks_of(asked, Answers("run", 1, METRIC, rows), gold)
+    assert marks.clusters.tolist() == [0, 1, 0]
+    assert marks_of(asked, Answers("run", 1, METRIC, rows)).clusters.tolist() == [0, 1, 2]

@@ -1,13 +1,23 @@
 """The support of expected answers: where it is found, when it is not, and what can't be looked for."""
 
+import json
+import math
+import os
+import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from corpus_folders import corpus_of
-from proctor.harness.analysis.corpus import QuestionGold, SentenceBook, Stretch
+from proctor.bots.bot import Context
+from proctor.harness.analysis.configurations import METRICS, Yardstick, context_precision, gold_places, prompt_tokens
+from proctor.harness.analysis.corpus import QuestionGold, SentenceBook, Stretch, index_corpus
+from proctor.harness.analysis.dataset_quality import WordRuns
 from proctor.harness.analysis.support import THRESHOLD, SupportFinder, expected_claims, with_supports
+from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.knowledge.documents.document import Document
-from proctor.knowledge.questions.question import Question
+from proctor.knowledge.questions.question import Evidence, Question
+from proctor.metrics.facts import Place
 from tables import in_one_test
 from word_encoder import word_embedder
 
@@ -177,3 +187,146 @@ def test_stretches_stay_within_their_document():
 def test_supports_need_no_gold_of_their_own(tmp_path):
     corpus, _ = corpus_of(tmp_path, [asked("Within 14 days of delivery.")], DOCUMENTS)
     assert with_supports(replace(corpus, gold={})).gold["q"].kind == "support"
+
+
+# The support of expected answers on real questions: found where it is, and not where its document is left out
+
+XQUAD = Path(__file__).resolve().parents[4] / "shared" / "data" / "xquad_en" / "dev.jsonl"
+
+
+@pytest.mark.shared
+def test_spans_of_paragraphs():
+    if not XQUAD.is_file():
+        pytest.skip("the human-labelled data are not beside the checkout (../shared/data)")
+    rows = [json.loads(line) for line in XQUAD.read_text("utf-8").splitlines()]
+    texts = list(dict.fromkeys(row["contexts"][0] for row in rows))
+    finder = SupportFinder(SentenceBook([Document(str(n), text) for n, text in enumerate(texts)]), word_embedder()[0])
+    drawn = random.Random(5).sample(rows, 100)
+    gold = {row["id"]: str(texts.index(row["contexts"][0])) for row in drawn}
+    questions = [Question(row["id"], row["question"], tuple(row["expected_answers"])) for row in drawn]
+    there, gone = finder.find(questions), finder.find(questions, {key: {id} for key, id in gold.items()})
+    right = [
+        one.score >= THRESHOLD and finder.book.document(one.best.places[0].stretch.first).id == gold[key]
+        for key, one in there.items()
+    ]
+    assert sum(right) >= 90
+    assert sum(one.score >= THRESHOLD for one in gone.values()) <= 10
+
+
+def test_the_answers_of_the_sample_are_found_where_people_quoted_them():
+    corpus = index_corpus(load_suite(sample_suite()), os.environ)
+    known = [one for one in corpus.questions if corpus.gold[one.id].kind == "evidence"]
+    found = SupportFinder(SentenceBook(corpus.documents), corpus.embedder)
+    supports = found.find(known)
+    assert len(supports) == len(known) > 80
+    supported = [key for key, one in supports.items() if one.score >= THRESHOLD]
+    assert len(supported) >= 0.95 * len(known)
+    hits = [
+        key for key in supported
+        if found.book.document(supports[key].best.places[0].stretch.first).id in corpus.gold[key].documents
+    ]  # fmt: skip
+    assert len(hits) >= 0.95 * len(supported)
+
+
+# word_runs
+
+LONG = "One two three four five. Six seven eight nine ten; eleven twelve."
+
+
+def test_a_text_is_found_with_its_place():
+    found = WordRuns(LONG).find("FIVE six, seven eight")
+    assert LONG[found.start : found.end] == "five. Six seven eight"
+    assert found.share == 1
+
+
+@pytest.mark.parametrize("text", ["one two", "two one three", "alpha beta gamma", "", "one two three x y z a b c"])
+def test_a_text_that_is_not_there(text):
+    assert WordRuns(LONG).find(text) is None
+
+
+def test_pieces_far_apart_are_not_the_text():
+    apart = "one two three four " + "x " * 200 + "four five six seven"
+    assert WordRuns(apart).find("one two three four five six seven") is None
+
+
+def test_what_is_ignored_is_not_there():
+    assert WordRuns(LONG, ["six seven eight nine ten"]).find("six seven eight nine ten") is None
+    assert WordRuns(LONG, ["six seven eight nine ten"]).find("one two three four five") is not None
+
+
+def test_the_densest_place_counts():
+    text = "one two three " + "x " * 50 + "one two three four five six"
+    found = WordRuns(text).find("one two three four five six")
+    assert text[found.start : found.end] == "one two three four five six"
+
+
+# What was retrieved, measured against the places of the answer
+
+GOLD = [[Place("a", 100, 200)], [Place("b", 0, 50), Place("c", 0, 50)]]
+HIT_A, HIT_B, HIT_C = Place("a", 90, 210), Place("b", 0, 60), Place("c", 10, 60)
+MISS = Place("a", 300, 400)
+
+
+@in_one_test(
+    ("retrieved", "value"),
+    [
+        ([HIT_A], 1.0),
+        ([MISS], 0.0),
+        ([], 0.0),
+        ([HIT_A, MISS], 1.0),
+        ([MISS, HIT_A], 0.5),
+        ([MISS, HIT_A, HIT_C, MISS], (1 / 2 + 2 / 3) / 2),
+        ([HIT_B, HIT_C], 1.0),
+        ([HIT_A, MISS, HIT_A], (1 + 2 / 3) / 2),
+    ],
+)
+def test_context_precision_is_average_precision_over_what_was_retrieved(retrieved, value):
+    assert context_precision(retrieved, GOLD) == pytest.approx(value)
+
+
+def test_context_precision_of_passages_that_tell_no_document_is_not_known():
+    assert context_precision([HIT_A, Place("")], GOLD) is None
+
+
+def context(place, text="four"):
+    return Context(text, place.document, place.start, place.end)
+
+
+def test_every_metric_is_that_of_the_package():
+    values = Yardstick().values([context(MISS), context(HIT_A), context(HIT_C)], GOLD)
+    assert tuple(sorted(values)) == tuple(sorted(METRICS))
+    assert values["hit_rate"] == values["evidence_recall"] == 1.0
+    assert values["mrr"] == 0.5
+    best = 1 + 1 / math.log2(3)
+    assert values["ndcg"] == pytest.approx((1 / math.log2(3) + 1 / math.log2(4)) / best)
+    assert values["span_recall"] == pytest.approx((100 + 40) / 150)
+    assert values["span_precision"] == pytest.approx(140 / (100 + 120 + 50))
+    assert values["context_precision"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert values["prompt_tokens"] == 3.0
+
+
+def test_who_retrieves_nothing_has_found_nothing():
+    assert Yardstick().values([], GOLD) == dict.fromkeys(METRICS, 0.0)
+
+
+def test_passages_that_tell_no_place_have_no_value_and_never_a_zero():
+    values = Yardstick().values([context(Place(""))], GOLD)
+    assert values.pop("prompt_tokens") == 1.0
+    assert set(values.values()) == {None}
+
+
+def test_of_a_document_alone_spans_are_not_known():
+    values = Yardstick().values([context(Place("a"))], GOLD)
+    assert values["evidence_recall"] == 0.5
+    assert values["span_recall"] is None
+
+
+def test_tokens_are_a_quarter_of_the_bytes():
+    assert prompt_tokens([]) == 0
+    assert prompt_tokens(["\u00e9" * 4, "abcd"]) == 3.0
+    assert prompt_tokens(["\ud800"]) == 0.75  # half a character is no mistake of ours
+
+
+def test_places_are_those_of_the_groups():
+    gold = QuestionGold("evidence", ((Evidence("a", "q", 1, 2), Evidence("b")), (Evidence("c", "", 3, 4),)))
+    assert gold_places(gold) == [[Place("a", 1, 2), Place("b")], [Place("c", 3, 4)]]

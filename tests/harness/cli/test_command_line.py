@@ -1,15 +1,24 @@
 """What a person types and reads back."""
 
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import suites
+import typed
 import typer
+from gated_runs import store_run
+from proctor import InputError
+from proctor.harness.cli.ask import start_suite
+from proctor.harness.cli.conventions import TableConsole
 from proctor.harness.cli.main import COMMANDS, JOBS, app
+from proctor.harness.suite.suite_file import load_suite, sample_suite
 from suites import NOTING, PROGRAM, lines, write_suite
 from typed import proctor
 
@@ -283,3 +292,153 @@ def test_init_writes_a_suite_that_runs(tmp_path):
 def test_no_argument_is_the_help(tmp_path):
     done = subprocess.run(PROGRAM, capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert "Usage" in done.stdout + done.stderr
+
+
+# starting
+
+
+def names(folder: Path) -> set[str]:
+    return {each.relative_to(folder).as_posix() for each in folder.rglob("*") if each.is_file()}
+
+
+def test_a_started_suite_is_the_sample_with_a_schema_and_can_be_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "run"
+    files = start_suite(folder)
+    assert names(folder) == names(sample_suite().parent) | {"suite.schema.json"}
+    assert files == sorted(folder / name for name in names(folder))
+    assert load_suite(folder).suite.bots == load_suite(sample_suite()).suite.bots
+    schema = json.loads((folder / "suite.schema.json").read_text("utf-8"))
+    assert "exact_match" in schema["properties"]["thresholds"]["propertyNames"]["enum"]
+
+
+def test_the_first_line_tells_editors_where_the_schema_is(tmp_path: Path) -> None:
+    start_suite(tmp_path)
+    lines = (tmp_path / "suite.yaml").read_text("utf-8").splitlines()
+    assert lines[0] == "# yaml-language-server: $schema=suite.schema.json"
+    assert (tmp_path / lines[0].partition("=")[2]).is_file()
+    assert lines[1:] == sample_suite().read_text("utf-8").splitlines()
+
+
+def test_files_that_have_nothing_to_do_with_it_stay(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    start_suite(tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("there", ["suite.yaml", "documents/own.md", "suite.schema.json"])
+def test_nothing_is_overwritten_and_nothing_written_beside_it(tmp_path: Path, there: str) -> None:
+    own = tmp_path / there
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("mine")
+    with pytest.raises(InputError, match=f"already has {there.partition('/')[0]}; nothing was written"):
+        start_suite(tmp_path)
+    assert names(tmp_path) == {there}
+    assert own.read_text() == "mine"
+
+
+def test_starting_twice_is_refused(tmp_path: Path) -> None:
+    start_suite(tmp_path)
+    with pytest.raises(InputError, match=r"already has documents, faq\.csv, prompts, \.\.\.;"):
+        start_suite(tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    with pytest.raises(InputError, match="is a file; a folder was wanted"):
+        start_suite(tmp_path / "run")
+    with pytest.raises(InputError, match=r"run.* can't be written: not a directory"):
+        start_suite(tmp_path / "run" / "inner")
+
+
+def test_folders_made_for_nothing_go_again(tmp_path: Path) -> None:
+    too_long = tmp_path / "a" / "b" / ("x" * 300)
+    with pytest.raises(InputError, match="can't be written: file name too long"):
+        start_suite(too_long)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("section", ["gate", "perturb"])
+def test_the_sections_that_are_comments_in_the_sample_can_be_had_without_the_signs(
+    tmp_path: Path, section: str
+) -> None:
+    start_suite(tmp_path)
+    path = tmp_path / "suite.yaml"
+    before, _, after = path.read_text("utf-8").partition(f"# {section}:\n")
+    within, blank, rest = after.partition("\n\n")
+    lines = [f"{section}:", *(line.removeprefix("# ") for line in within.splitlines()), blank]
+    path.write_text(before + "\n".join(lines) + rest, "utf-8")
+    assert getattr(load_suite(path).suite, section) != getattr(load_suite(sample_suite()).suite, section)
+
+
+# The commands that decide, each in a process of its own: the same words and exit code as in the process of a test
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, in the second of which a bot became worse; and questions."""
+    made = tmp_path_factory.mktemp("decided")
+    for right in (60, 36):
+        worse = {"exact_match": [1.0] * right + [0.0] * (60 - right)}
+        store_run(made / "proctor.db", {"rag": worse, "faq": {"exact_match": [1.0, 0.0] * 30}}, milliseconds=right)
+    (made / "questions.jsonl").write_text('{"id": "a", "question": "Where is my parcel today?"}')
+    return made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["gate", "-b", "previous"], 1, "Verdict: regressed (exit code 1)"),
+        (["gate", "-b", "previous", "--bot", "faq", "--json"], 0, '"verdict": "not worse"'),
+        (["gate", "-b", "previous", "--margin", "faq"], 2, "wanted METRIC=NUMBER"),
+        (["baseline", "--out", "-"], 2, "wants a file name"),
+        (["compare", "previous", "latest", "--json"], 0, '"exact_match"'),
+        (["plan", "--metric", "exact_match", "--delta", "0.05"], 0, "exact_match"),
+        (["rank"], 0, "faq"),
+        (["abstain"], 2, "answer"),
+        (["robustness"], 2, "asks each of them once"),
+        (["perturb", "questions.jsonl", "--kinds", "comma", "--out", "comma.jsonl"], 0, "comma.jsonl"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_a_command_says_the_same_in_a_process_of_its_own(folder, arguments, code, says):
+    here = typed.proctor(*arguments, folder=folder)
+    apart = suites.proctor(*arguments, folder=folder)
+    assert (apart.returncode, apart.stdout, apart.stderr) == (here.returncode, here.stdout, here.stderr)
+    assert here.returncode == code
+    assert says in here.stdout + here.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_stream_that_is_closed_is_no_fault(folder, tmp_path, closed):
+    page = tmp_path / "page.html"
+    command = ["bash", "-c", f'exec "$@" {closed}', "bash", *suites.PROGRAM, "report", "--html", str(page)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, "Traceback" in done.stdout + done.stderr) == (0, False)
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+
+
+# Where tables of figures are printed
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("columns", "width"), [("20", 40), ("60", 60), ("120", 120)])
+def test_a_console_is_as_wide_as_the_terminal_and_never_too_narrow_for_figures(monkeypatch, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("TERM", "xterm")
+    console = TableConsole(Terminal())
+    assert console.width == width
+    console.print("7" * 35, style="bold")
+    assert "7" * 35 in console.file.getvalue()
+
+
+def test_a_file_has_80_columns_and_names_stay_as_they_are(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    file = io.StringIO()
+    TableConsole(file).print("a:b: [red]c[/red] " + "x " * 40)
+    lines = file.getvalue().splitlines()
+    assert lines[0].startswith("a:b: [red]c[/red] x")
+    assert max(map(len, lines)) <= 80

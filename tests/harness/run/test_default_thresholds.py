@@ -7,6 +7,8 @@ import xml.etree.ElementTree as ElementTree
 import orjson
 import pytest
 from page_html import read_html
+from proctor.harness.run.evaluation import run_metrics
+from proctor.metrics import builtin_catalog
 from proctor.reports.pages.row_index import row_index
 from proctor.reports.pages.rows import columns_of
 from proctor.reports.reported_run import open_reported
@@ -108,3 +110,13 @@ def test_all_metrics_asks_for_the_defaults_of_its_evaluator(tmp_path):
     write_suite(tmp_path, CODE, bots=BOTS, metrics=[{"rouge": {"all_metrics": True}}, "exact_match"])
     proctor("run", "suite.yaml", folder=tmp_path)
     assert {metric for _, metric in problems(tmp_path)} == {"rouge_1", "rouge_2", "rouge_l"}
+
+
+# scaled_thresholds
+
+
+def test_thresholds_are_brought_to_the_scale_of_the_run():
+    ids = ["judge_relevance", "judge_safety", "exact_match"]
+    plan = builtin_catalog().plan(ids, options={"review": {"scale": [1, 5]}})
+    metrics = run_metrics(plan, {"judge_safety": 0.5, "exact_match": 0.5})
+    assert [(one.low, one.high, one.threshold) for one in metrics] == [(1, 5, 4.0), (1, 5, 3.0), (0, 1, 0.5)]

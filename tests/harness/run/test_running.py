@@ -1,12 +1,16 @@
 """The engine's promises, seen from outside: what is asked, what is kept, what is never lost."""
 
+import gc
 import json
 import os
 import re
+import signal
 import sys
+import time
 
 import proctor as proctor_package
 import pytest
+from proctor.harness.run.isolation import settle, undisturbed
 from suites import NOTING, PLAIN, asked, count, interrupt, lines, start, wait_for_answers, write_suite
 from suites import proctor as own_process
 from typed import proctor
@@ -323,3 +327,191 @@ def test_seconds_between_lines_that_are_none_are_a_sentence(tmp_path, seconds):
     done = proctor("run", "suite.yaml", folder=tmp_path, env=lines_every(seconds))
     wanted = f"PROCTOR_PROGRESS_SECONDS is '{seconds}': wanted the seconds between two lines of progress, such as 60."
     assert (done.returncode, done.stderr.strip()) == (2, f"proctor: {wanted}")
+
+
+# Why rows failed: by cause, with the sentence of the error, an example and what to do, wherever a run is told
+
+BOT = """
+def answer(question):
+    number = int(question.split()[-1])
+    if number % 3 == 0:
+        raise ValueError(f"no number {number} here\\nand a second line")
+    if number == 4:
+        raise ConnectionError("nobody listens")
+    return f"It is {number}"
+"""
+FIRST = "mine gave no answer on 4 of 12 rows (raised): ValueError: no number 0 here and a second line. For example q0."
+SECOND = "mine gave no answer on 1 of 12 rows (raised): ConnectionError: nobody listens. For example q4."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("failing")
+    write_suite(made, BOT, 12)
+    return made
+
+
+@pytest.fixture(scope="module")
+def shown(folder):
+    return proctor("run", "suite.yaml", folder=folder).stdout
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def test_the_terminal_names_each_cause_once_with_an_example_and_what_to_do(shown):
+    said = one_line(shown)
+    assert said.count("Why rows failed:") == 1
+    assert said.count(FIRST) == said.count(SECOND) == 1
+    assert f"{SECOND} See that the server runs and that the bot's address is right." in said
+    assert max(map(len, shown.split("Why rows failed:")[1].split("\n\n")[0].splitlines())) <= 80
+
+
+def test_the_error_is_the_one_that_ask_gives(folder, shown):
+    asked = proctor("ask", "suite.yaml", "mine", "What is 0", folder=folder)
+    assert "mine gave no answer (raised): ValueError: no number 0 here" in one_line(asked.stderr)
+
+
+def test_json_markdown_and_page_say_the_same(folder, shown):
+    for what in ("--json", "--markdown"):
+        text = proctor("report", what, "-", folder=folder).stdout
+        assert text.count("no number 0 here and a second line") == 1
+    problems = json.loads(proctor("report", "--json", "-", folder=folder).stdout)["problems"]
+    first, second = (each for each in problems if each["metric"] == "bot_error_rate")
+    assert (first["what"], second["what"]) == (FIRST, SECOND)
+    assert [row["question_id"] for row in first["rows"]] == ["q0", "q3", "q6", "q9"]
+    assert (first["row_count"], second["row_count"]) == (4, 1)
+    proctor("report", "--html", "page.html", folder=folder)
+    page = (folder / "page.html").read_text("utf-8")
+    assert page.count(FIRST) == page.count(SECOND) == 1
+
+
+def test_many_causes_end_in_one_line(tmp_path):
+    names = ["TypeError", "RuntimeError", "KeyError", "OSError", "IndexError", "LookupError", "EOFError"]
+    code = f"def answer(question):\n    raise [{', '.join(names)}][int(question.split()[-1])]('no')"
+    write_suite(tmp_path, code, 7)
+    said = one_line(proctor("run", "suite.yaml", folder=tmp_path).stdout)
+    assert said.count("gave no answer on 1 of 7 rows (raised)") == 5
+    assert "mine gave no answer on 2 rows more, for 2 other reasons." in said
+
+
+def test_a_slow_bot_is_told_about_its_timeout(tmp_path):
+    bots = {"mine": {"type": "python", "target": "bot.py:answer", "timeout": 0.05}}
+    write_suite(tmp_path, "import time\ndef answer(question): time.sleep(0.4)", 2, bots=bots)
+    said = one_line(proctor("run", "suite.yaml", folder=tmp_path).stdout)
+    assert "mine gave no answer on 2 of 2 rows (timed out): no answer within 0.05 s. For example q0." in said
+    assert "raise the bot's timeout" in said
+
+
+# Two programs run one suite on one database: together they ask each question once, and both end with every row
+
+UNEVEN = NOTING.replace(
+    "time.sleep({delay})", "time.sleep({delay})\n    if 'fails' in question: raise ValueError('no')"
+)
+
+
+def both(folder, *arguments):
+    """Two programs begun together, run to their ends."""
+    programs = [start("run", "suite.yaml", "--json", *each, folder=folder) for each in arguments]
+    ended = [program.communicate(timeout=120) for program in programs]
+    assert [program.returncode for program in programs] == [0, 0], ended
+    return [json.loads(said) for said, _ in ended]
+
+
+@pytest.mark.parametrize("metrics", [["exact_match"], ["exact_match", "answer_similarity"]])
+def test_together_they_ask_each_question_once(tmp_path, metrics):
+    write_suite(tmp_path, NOTING.format(delay=0.1), 110, concurrency=4, metrics=metrics)
+    made = both(tmp_path, (), ())
+    assert sorted(asked(tmp_path)) == sorted(f"What is {number}" for number in range(110))
+    assert [each["bots"]["mine"]["rows"] for each in made] == [110, 110]
+    assert sum(each["asked"] for each in made) == 110
+    database = tmp_path / "proctor.db"
+    assert lines(database, "SELECT COUNT(*) FROM answers") == [(110,)]
+    assert lines(database, "SELECT DISTINCT n_ok FROM leaderboard") == [(110,)]
+    assert lines(database, "SELECT owner FROM workers UNION ALL SELECT owner FROM leases") == []
+
+
+def test_what_failed_is_not_asked_by_the_other_and_is_asked_by_a_later_run(tmp_path):
+    questions = [{"id": f"q{each}", "question": f"What {'fails' if each % 4 else 'is'} {each}"} for each in range(24)]
+    write_suite(tmp_path, UNEVEN.format(delay=0.4), questions, concurrency=2, metrics=["answer_length"])
+    made = both(tmp_path, (), ())
+    assert len(asked(tmp_path)) == 24
+    assert [each["bots"]["mine"]["failed"] for each in made] == [18, 18]
+    proctor("run", "suite.yaml", folder=tmp_path)
+    assert len(asked(tmp_path)) == 42
+
+
+def test_two_runs_of_other_metrics_share_what_they_ask(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0.05), 60, concurrency=2)
+    (tmp_path / "other.yaml").write_text((tmp_path / "suite.yaml").read_text().replace('"exact_match", ', ""))
+    programs = [start("run", name, folder=tmp_path) for name in ("suite.yaml", "other.yaml")]
+    for program in programs:
+        program.communicate(timeout=120)
+    assert len(asked(tmp_path)) == 60
+    assert lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM answers GROUP BY run") == [(60,), (60,)]
+
+
+def test_fresh_runs_share_nothing(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0.01), 20)
+    both(tmp_path, ("--fresh",), ("--fresh",))
+    assert len(asked(tmp_path)) == 40
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGSTOP])
+def test_what_one_leaves_undone_the_other_does(tmp_path, end):
+    """Killed, interrupted or only silent: its claims lapse, and the other goes on with them."""
+    write_suite(tmp_path, NOTING.format(delay=0.1), 40, concurrency=2)
+    first = start("run", "suite.yaml", folder=tmp_path)
+    wait_for_answers(tmp_path / "proctor.db", 4)
+    first.send_signal(end)
+    if end is not signal.SIGSTOP:
+        first.wait(timeout=60)
+    before, began = len(asked(tmp_path)), time.monotonic()
+    done = proctor("run", "suite.yaml", "--json", folder=tmp_path)
+    assert json.loads(done.stdout)["bots"]["mine"]["rows"] == 40
+    assert set(asked(tmp_path)) == {f"What is {number}" for number in range(40)}
+    assert len(asked(tmp_path)) <= 42 + 2  # those that were in flight are asked again
+    assert before < 40 and time.monotonic() - began < 60
+    first.kill()
+
+
+# The interpreter's settings are those of before once a run is over
+
+
+def test_what_is_changed_for_a_run_is_put_back_however_it_ends():
+    before = sys.getswitchinterval()
+    seen = []
+
+    def run():
+        with undisturbed():
+            settle()
+            seen.extend([sys.getswitchinterval(), gc.get_freeze_count()])
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        run()
+    turn, frozen = seen
+    assert turn < before and frozen > 0
+    assert (sys.getswitchinterval(), gc.get_freeze_count()) == (before, 0)
+
+
+def test_turns_that_are_shorter_already_stay():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0001)
+    try:
+        with undisturbed():
+            assert sys.getswitchinterval() == pytest.approx(0.0001, rel=0.1)
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_of_runs_in_two_threads_the_last_puts_back_what_the_first_found():
+    before = sys.getswitchinterval()
+    first, second = undisturbed(), undisturbed()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert sys.getswitchinterval() < before
+    second.__exit__(None, None, None)
+    assert sys.getswitchinterval() == before

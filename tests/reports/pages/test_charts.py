@@ -1,13 +1,27 @@
 """Charts: values stand where they belong, names don't cover one another, and a screen reader is told what is drawn."""
 
+import contextlib
 import itertools
 import math
 import random
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from page_html import read_html
+from proctor.metrics.classification import confusion_matrix
+from proctor.reports.boards import ClassificationBoard, ClassificationRow
+from proctor.reports.pages.boards import (
+    PERCENTILES,
+    BotLatency,
+    ConfusionTable,
+    Load,
+    confusions,
+    latency_percentiles,
+    loads,
+)
 from proctor.reports.pages.charts import (
     LINE_HEIGHT,
     Box,
@@ -30,6 +44,9 @@ from proctor.reports.pages.charts import (
     y_range,
 )
 from proctor.reports.pages.templating import environment
+from proctor.reports.reported_run import open_reported
+from proctor.reports.store.run import RowStatus, RunEvaluator
+from report_rows import Book, row
 from tables import in_one_test
 
 SERIES = 9
@@ -247,3 +264,109 @@ def test_a_chart_tells_what_it_shows_and_holds_no_style_and_no_html_of_others(ma
     assert not tree.all("b")
     assert " style=" not in html
     assert "nan" not in html.lower()
+
+
+# The confusion matrix of a page counts what was answered for each label, and says what it leaves out
+
+
+def tables(counts: dict[tuple[str, str], int] | None) -> list[ConfusionTable]:
+    row = ClassificationRow("a", (), None if counts is None else confusion_matrix(counts))
+    return confusions(ClassificationBoard(RunEvaluator("labels", "Labels", "accuracy", []), (), (row,), tuple))
+
+
+def test_counts_stand_by_label_and_answer_and_the_diagonal_is_right() -> None:
+    (made,) = tables({("ham", "ham"): 6, ("ham", "spam"): 2, ("spam", "spam"): 1, ("spam", "dunno"): 3})
+    assert made.columns == ("ham", "spam", "dunno")
+    assert made.labels == 2
+    assert [line.label for line in made.lines] == ["ham", "spam"]
+    assert [[cell.count for cell in line.cells] for line in made.lines] == [[6, 2, 0], [0, 1, 3]]
+    assert [[cell.is_right for cell in line.cells] for line in made.lines] == [
+        [True, False, False],
+        [False, True, False],
+    ]
+    assert [line.total for line in made.lines] == [8, 4]
+    assert (made.has_rest, made.cut) == (False, "")
+
+
+def test_shades_are_blue_where_right_and_orange_where_wrong_by_the_share_of_the_label() -> None:
+    (made,) = tables({("ham", "ham"): 8, ("ham", "spam"): 2, ("spam", "ham"): 10})
+    assert [[cell.heat for cell in line.cells] for line in made.lines] == [[9, 4], [0, 5]]
+
+
+def test_of_many_labels_the_commonest_are_shown_and_the_rest_is_counted() -> None:
+    counts = {(f"l{place:02}", f"l{place:02}"): 100 - place for place in range(30)}
+    counts |= {("l00", "l29"): 5, ("l00", "odd"): 7, **{("l01", f"x{place}"): 1 for place in range(9)}}
+    (made,) = tables(counts)
+    assert [line.label for line in made.lines] == [f"l{place:02}" for place in range(20)]
+    assert made.columns[20:] == ("odd", "x0", "x1", "x2", "x3")
+    assert [line.rest for line in made.lines[:3]] == [5, 5, 0]
+    assert [line.total for line in made.lines[:2]] == [112, 108]
+    assert made.cut == "Shown are the 20 commonest of 30 labels and the 5 commonest of 10 answers that are no label."
+
+
+def test_a_matrix_that_is_too_large_is_a_sentence_and_one_without_rows_is_nothing() -> None:
+    (made,) = tables(None)
+    assert made.lines == ()
+    assert "too large" in made.cut
+    assert tables({}) == []
+
+
+# Latency percentiles are those of the answered rows, and failed rows are counted and never filled in
+
+SAMPLE = (12.0, 5.0, 80.0, 7.5, 20.0, 31.0, 9.0, 400.0)
+
+
+def latencies(path: Path, answered: tuple[float, ...], failed: tuple[float, ...] = ()) -> BotLatency:
+    with contextlib.closing(Book(path, bots=["a"])) as book:
+        for place, latency in enumerate(answered):
+            book.put(row(book.run, "a", f"q{place}", latency_ms=latency, in_flight=1 + place % 4))
+        for place, latency in enumerate(failed):
+            failing = {"status": RowStatus.TIMED_OUT, "error": "too slow", "in_flight": 9}
+            book.put(row(book.run, "a", f"f{place}", latency_ms=latency, **failing))
+        book.writer.close()
+        (made,) = latency_percentiles(open_reported(book.store, book.run.id))
+    return made
+
+
+def test_percentiles_are_those_of_numpy_and_of_the_leaderboard(tmp_path: Path) -> None:
+    made = latencies(tmp_path / "p.db", SAMPLE)
+    assert made.percentiles == pytest.approx([float(np.percentile(SAMPLE, each)) for each in PERCENTILES])
+    assert made.p25 == pytest.approx(float(np.percentile(SAMPLE, 25)))
+    assert (made.answered, made.failed, made.censored) == (8, 0, ())
+
+
+def test_in_flight_is_told_of_the_answered_rows(tmp_path: Path) -> None:
+    made = latencies(tmp_path / "p.db", SAMPLE, failed=(1000.0,))
+    assert (made.median_in_flight, made.most_in_flight) == (2.5, 4)
+
+
+def test_failed_rows_change_no_percentile_but_are_counted(tmp_path: Path) -> None:
+    made = latencies(tmp_path / "p.db", SAMPLE, failed=(1000.0, 1000.0))
+    assert made.percentiles == pytest.approx([float(np.percentile(SAMPLE, each)) for each in PERCENTILES])
+    assert made.failed == 2
+
+
+def test_what_lasted_at_least_so_long_is_told_as_far_as_it_can_be_known(tmp_path: Path) -> None:
+    made = latencies(tmp_path / "p.db", (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), failed=(9.0,))
+    whole = np.percentile([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 9.0], PERCENTILES)
+    # Below the failed row all is as if it had been complete; the percentiles that reach it are not known.
+    assert made.censored[:2] == pytest.approx(whole[:2])
+    assert made.censored[2:] == (None, None, None)
+
+
+def test_a_bot_that_never_answered_has_no_percentiles(tmp_path: Path) -> None:
+    made = latencies(tmp_path / "p.db", (), failed=(10.0,))
+    assert (made.percentiles, made.answered, made.failed) == ((), 0, 1)
+
+
+def test_few_and_many_in_flight_are_parted_in_the_middle() -> None:
+    in_flight = np.array([1, 2, 3, 4, 4, 5, 6, 7, 7, 7])
+    durations = np.array([10.0, 11, 12, 13, 14, 20, 21, 22, 23, 24])
+    low, high = loads(durations, in_flight)
+    assert low == Load(1, 4, 5, 12.0, pytest.approx(13.8))
+    assert high == Load(5, 7, 5, 22.0, pytest.approx(23.8))
+
+
+def test_there_are_no_two_parts_where_one_is_too_small_or_all_are_alike() -> None:
+    assert loads(np.arange(10.0), np.full(10, 8)) == ()
+    assert loads(np.arange(10.0), np.array([1, 1, 1, 1, 8, 8, 8, 8, 8, 8])) == ()

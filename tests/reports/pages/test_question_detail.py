@@ -7,6 +7,10 @@ import pytest
 from browser import Shown
 from detail_opening import RIGHT, TOOL, choose, follow, opened
 from detail_rows import ARABIC, DELIVERY, QUOTE, detail_page
+from detail_runs import measure, passage, valued, written
+from page_scripts import told_by_scripts
+from proctor.bots.bot import Reply
+from proctor.knowledge.questions.question import Question
 
 
 @pytest.fixture(scope="module")
@@ -200,3 +204,120 @@ def test_gives_a_link_to_the_question(page: Shown, file: Path) -> None:
     )
     link = page.run("return document.querySelector('.detail-tools input')?.value ?? navigator.clipboard.readText()")
     assert link.endswith("#answers?bot=right&metric=faithfulness&open=how")
+
+
+# The evidence of a metric in an opened question: every form of details that our metrics make, and any other
+
+
+@pytest.mark.parametrize(
+    ("metric", "wanted"),
+    [
+        ("groundedness", ("similarity 0.90 · nearest to context 1", "similarity 0.20 · nearest to context 2")),
+        ("context_precision", ("Context 1", "✗ not useful", "Judge: off topic", "✓ useful")),
+        ("hit_rate", ("✓ found", "✗ not retrieved", "never found")),
+        ("judge_relevance", ("Half of it.", "0.5, 0.7", "50 % of the votes agree")),
+        ("leak.passes", ("✗ email", "a@…", "characters", "Context 2")),
+        ("leak.failures", ("stored with leak.passes", "✗ email")),
+        ("own", ("Deep", "Three\nnone", "Yes\nyes", "any thing", "not a list")),
+        ("rouge_l", ("No value. The metric itself failed.", "no such thing", "ValueError")),
+        ("claim_precision", ("The answer claims nothing that could be checked.",)),
+    ],
+)
+def test_draws_the_details_of_a_metric(page: Shown, file: Path, metric: str, wanted: tuple[str, ...]) -> None:
+    opened(page, file)
+    evidence = choose(page, metric)
+    for part in wanted:
+        assert part in evidence
+
+
+@pytest.mark.parametrize(
+    ("metric", "marked"),
+    [("lettucedetect", "Cats fly"), ("leak.passes", "a@b.example"), ("groundedness", "Cats fly to the moon.")],
+)
+def test_marks_spans_of_the_answer_to_the_character(page: Shown, file: Path, metric: str, marked: str) -> None:
+    opened(page, file)
+    choose(page, metric)
+    assert marked in page.texts("article[aria-label='Answer of right'] mark.bad")
+
+
+@pytest.mark.parametrize(("similarity", "kinds"), [(0.9, ["good"]), (0.2, ["bad", "doubt"])])
+def test_the_least_grounded_sentence_is_marked_only_where_it_is_not_grounded(
+    page: Shown, similarity: float, kinds: list[str]
+) -> None:
+    shared = [f"page/{name}" for name in ("elements", "shown", "long_text", "unfolding", "outcomes")]
+    needed = [*shared, *(f"detail/{name}" for name in ("marks", "nearest", "words", "value", "items"))]
+    details = {"sentences": [{"sentence": "Cats nap.", "similarity": similarity}], "least_grounded": "Cats nap."}
+    code = "return verdictRanges(...arguments).map(({ kind }) => kind)"
+    metric = {"name": "groundedness", "better": "higher", "threshold": 0.75}
+    marked = told_by_scripts(page, needed, code, "Cats nap. All day.", "answer", {"details": details}, metric)
+    assert marked == kinds
+
+
+# Citations in an opened question: each beside the passage that it points at
+
+
+def test_each_citation_is_shown_beside_its_passage(page, tmp_path):
+    names = ("citation_recall", "citation_validity", "quote_accuracy")
+    scores = (
+        valued("citation_recall", 0.5, {"claims": [
+            {"claim": "It opens at nine", "supported": True, "cited": [2], "chunks": [2],
+             "passages": ["Open from nine."]},
+            {"claim": "It is blue", "supported": False, "cited": [], "chunks": [], "passages": []},
+        ]}),
+        valued("citation_validity", 0.5, {"citations": [
+            {"citation": "[2]", "target": "2", "contexts": [2], "passages": ["Open from nine."]},
+            {"citation": "(source: x.md)", "target": "x.md", "contexts": [], "passages": []},
+        ]}),
+        valued("quote_accuracy", 0.0, {"quotes": [{"quote": "we never close at all", "contexts": []}]}),
+    )  # fmt: skip
+    with written(tmp_path / "proctor.db", ("right",), tuple(measure(name) for name in names)) as book:
+        contexts = (passage("Nothing."), passage("Open from nine.", "b.md"))
+        book.ask("right", Question("how", "When?", ("At nine.",)), Reply("It opens at nine [2].", contexts), scores)
+        file = book.page(tmp_path / "page.html")
+    opened(page, file)
+    evidence = choose(page, "citation_recall")
+    for part in ("It opens at nine", "Cites Context 2 Open from nine.", "Cites nothing that was retrieved."):
+        assert part in evidence
+    evidence = choose(page, "citation_validity")
+    for part in ("Citations", "[2]", "Open from nine.", "(source: x.md)", "✗ not retrieved"):
+        assert part in evidence
+    evidence = choose(page, "quote_accuracy")
+    assert "✗ in no context" in evidence
+
+
+# Nuggets and grades of contexts in an opened question: which is missing, which is vital, and each grade's meaning
+
+
+def test_each_nugget_and_each_grade_is_shown(page, tmp_path):
+    names = ("vital_recall", "graded_ndcg")
+    scores = (
+        valued("vital_recall", 0.5, {
+            "nuggets": [
+                {"nugget": "It opens at nine.", "vital": True, "support": "support"},
+                {"nugget": "It closes at six.", "vital": True, "support": "not_support", "why": "not mentioned"},
+                {"nugget": "It is in Bern.", "vital": False, "support": "partial_support"},
+            ], "missing": ["It closes at six."], "nuggets_of": "question", "judge": "small",
+        }),
+        valued("graded_ndcg", 0.9, {"chunks": [{"chunk": 1, "grade": 1, "why": "no hours"}, {"chunk": 2, "grade": 3}]}),
+    )  # fmt: skip
+    with written(tmp_path / "proctor.db", ("right",), tuple(measure(name) for name in names)) as book:
+        contexts = (passage("Nothing."), passage("Open from nine.", "b.md"))
+        book.ask("right", Question("how", "When?"), Reply("It opens at nine.", contexts), scores)
+        file = book.page(tmp_path / "page.html")
+    opened(page, file)
+    evidence = choose(page, "vital_recall")
+    for part in ("Nuggets that a good answer holds", "missing in the answer · vital", "Judge: not mentioned",
+                 "supported by the answer · vital", "supported in part · okay"):  # fmt: skip
+        assert part in evidence
+    evidence = choose(page, "graded_ndcg")
+    for part in (
+        "Context 1",
+        "relevance 1 of 3: on the topic, no answer",
+        "Context 2",
+        "relevance 3 of 3: answers in full",
+    ):
+        assert part in evidence
+    shown = [line.text for line in page.driver.find_elements("css selector", ".context-facts")]
+    assert [line.rpartition("relevance")[2] for line in shown] == [
+        " 1 of 3: on the topic, no answer", " 3 of 3: answers in full",
+    ]  # fmt: skip

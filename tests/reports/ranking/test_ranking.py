@@ -1,10 +1,16 @@
 """How sure it is which bot is best: against Student's t, the normal approximation, and the rules of ties."""
 
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+from proctor.reports.compare.operands import open_operand
+from proctor.reports.ranking.abstention import RETRIEVER, confidences, risk_coverage
 from proctor.reports.ranking.ranking import Goodness, names_in_order, rank, rank_all
+from proctor.reports.ranking.routing import Offer, frontier, mean_cost, median_latency
+from ranked_tables import run_of, table
+from runs_with_traces import says, write_run
 from tables import in_one_test
 
 
@@ -128,3 +134,156 @@ def test_many_questions():
     found = rank(goodness(np.column_stack([leads, np.zeros(3000)])), draws=3000)
     assert found.draws == 3000
     assert found.best[0] == pytest.approx(NormalDist().cdf(0.02 * 3000**0.5), abs=0.03)
+
+
+# Who is worth time and money: dominated bots, censored times, costs that are not known
+
+
+def beaten(*offers):
+    return {each.bot: each.dominated_by for each in frontier([Offer(*offer) for offer in offers])}
+
+
+def test_a_bot_is_dominated_by_whoever_is_better_in_something_and_worse_in_nothing():
+    found = beaten(("faq", 0.4, 1.0, 0.0), ("rag", 0.7, 10.0, 0.1), ("slow", 0.7, 20.0, 0.1), ("bad", 0.3, 5.0, 0.2))
+    assert found == {"faq": (), "rag": (), "slow": ("rag",), "bad": ("faq",)}
+
+
+def test_equals_do_not_dominate_each_other():
+    assert beaten(("a", 0.5, 1.0, 0.1), ("b", 0.5, 1.0, 0.1)) == {"a": (), "b": ()}
+
+
+def test_what_is_not_known_of_all_plays_no_part():
+    assert beaten(("a", 0.5, 1.0, None), ("b", 0.4, 2.0, 0.0)) == {"a": (), "b": ("a",)}
+    assert beaten(("a", 0.5, None, 0.2), ("b", 0.4, 2.0, 0.1)) == {"a": (), "b": ()}
+    assert beaten(("a", None, None, None), ("b", 0.4, 2.0, 0.1)) == {"a": (), "b": ()}
+
+
+def test_the_median_time_counts_those_that_timed_out_as_longer_and_leaves_out_those_that_failed():
+    said = [True, True, True, False, False]
+    late = [False, False, False, True, True]
+    assert median_latency(table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, 4, 5])) == 3
+    given_up = table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, 60, 60], answered=said, timed_out=late)
+    assert median_latency(given_up) == pytest.approx(3)
+    for until in (0.1, 60):  # whenever it failed
+        raised = table("a", [1, 1, 1, 1, 1], latency=[1, 2, 3, until, until], answered=said)
+        assert median_latency(raised) == pytest.approx(2)
+    never = [False] * 3
+    assert median_latency(table("a", [1, 1, 1], latency=[5, 5, 5], answered=never, timed_out=[True] * 3)) is None
+    assert median_latency(table("a", [1, 1, 1], latency=[5, 5, 5], answered=never)) is None
+    assert median_latency(table("a", [1, 1], latency=[np.nan, np.nan])) is None
+
+
+def test_the_cost_is_known_only_where_every_answer_tells_it():
+    assert mean_cost(table("a", [1, 1], cost=[0.1, 0.3])) == pytest.approx(0.2)
+    assert mean_cost(table("a", [1, 1], cost=[0.1, np.nan])) is None
+    assert mean_cost(table("a", [1, 1], cost=[0.1, np.nan], answered=[True, False])) == pytest.approx(0.1)
+    assert mean_cost(table("a", [1, 1], cost=[0.1, np.nan]), 0.5) == 0.5
+
+
+# What tells a bot's confidence: its trace, else its retriever
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "p.db"
+
+
+def confident(path, **bots):
+    settings = bots.pop("settings", None)
+    write_run(path, bots, 4, settings=settings)
+    with open_operand("latest", path) as operand:
+        return confidences(operand.run)
+
+
+def test_a_key_of_the_trace_tells_it(path):
+    found = confident(path, faq=lambda n: says(1, similarity=n / 10), sure=lambda n: says(1, confidence=n, score=0.1))
+    assert (found["faq"].key, found["sure"].key) == ("similarity", "confidence")
+    assert found["faq"].values[:, 0].tolist() == [0.0, 0.1, 0.2, 0.3]
+    assert found["sure"].values.shape == (4, 1)
+
+
+def test_else_the_best_context_tells_it(path):
+    found = confident(path, rag=lambda n: says(1, score=0.5 + n / 10), silent=lambda _: says(1))
+    assert set(found) == {"rag"}
+    assert found["rag"].key == RETRIEVER
+    assert found["rag"].values[:, 0].tolist() == pytest.approx([0.5, 0.6, 0.7, 0.8])
+
+
+def test_what_most_rows_tell_is_taken_and_words_are_none(path):
+    def speak(number):
+        traced = {"confidence": 0.9} if number == 0 else {"confidence": "high", "similarity": 0.5}
+        return says(1, **traced)
+
+    found = confident(path, bot=speak, wordy=lambda _: says(1, confidence="high", similarity=True))
+    assert set(found) == {"bot"}
+    assert found["bot"].key == "similarity"
+    assert np.isnan(found["bot"].values[0, 0])
+
+
+def test_the_setting_below_which_an_faq_bot_declines(path):
+    found = confident(
+        path,
+        faq=lambda n: says(1, similarity=n / 10),
+        other=lambda n: says(1, score=n / 10),
+        settings={"faq": {"min_similarity": 0.4}, "other": {"min_similarity": 0.4}},
+    )
+    assert (found["faq"].floor, found["other"].floor) == (0.4, None)
+
+
+def test_a_baseline_file_tells_none():
+    assert confidences(run_of(table("a", [1.0]))) == {}
+
+
+# Risk by coverage: by hand, ties, and an order that tells nothing
+
+
+def curve(wrong, confidence, questions=None):
+    made = np.array(wrong, dtype=bool)
+    return risk_coverage(made, np.array(confidence, dtype=float), questions or len(made))
+
+
+def test_by_hand():
+    """Most confident first: right, wrong, right, wrong. Risks 0, 1/2, 1/3, 1/2."""
+    found = curve([1, 0, 0, 1], [0.2, 0.9, 0.5, 0.7])
+    assert found.risk.tolist() == pytest.approx([0, 1 / 2, 1 / 3, 1 / 2])
+    assert found.coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
+    assert found.thresholds.tolist() == [0.9, 0.7, 0.5, 0.2]
+    assert found.aurc == pytest.approx((0 + 1 / 2 + 1 / 3 + 1 / 2) / 4)
+    assert found.best_aurc == pytest.approx((0 + 0 + 1 / 3 + 2 / 4) / 4)
+    assert found.random_aurc == 0.5
+
+
+def test_the_best_order_reaches_the_least_area():
+    found = curve([0, 0, 1, 1, 1], [5, 4, 3, 2, 1])
+    assert found.aurc == found.best_aurc
+    assert curve([0, 0, 1, 1, 1], [1, 2, 3, 4, 5]).aurc > found.aurc
+
+
+def test_the_least_area_comes_near_its_known_limit():
+    """With error rate r it goes to r + (1 - r) ln(1 - r): Geifman, Uziel and El-Yaniv 2019, equation 2."""
+    wrong = np.arange(10_000) < 2_000
+    found = curve(wrong, np.zeros(10_000))
+    assert found.best_aurc == pytest.approx(0.2 + 0.8 * np.log(0.8), abs=1e-4)
+
+
+def test_equal_confidences_count_as_the_mean_over_their_orders():
+    found = curve([1, 0], [0.5, 0.5])
+    assert found.risk.tolist() == [0.5, 0.5]
+    assert curve([0, 1], [0.5, 0.5]).risk.tolist() == found.risk.tolist()
+    mixed = curve([0, 1, 0, 0], [0.9, 0.5, 0.5, 0.5])
+    assert mixed.risk.tolist() == pytest.approx([0, 1 / 6, 2 / 9, 1 / 4])
+
+
+def test_a_confidence_that_tells_nothing_has_the_area_of_random_order():
+    source = np.random.default_rng(0)
+    found = curve(source.random(20_000) < 0.3, source.random(20_000))
+    assert found.aurc == pytest.approx(found.random_aurc, abs=0.02)
+    flat = curve(source.random(100) < 0.3, np.ones(100))
+    assert flat.aurc == pytest.approx(flat.random_aurc)
+
+
+def test_what_was_declined_ends_the_curve():
+    found = curve([0, 1], [0.9, 0.8], questions=10)
+    assert found.coverage.tolist() == [0.1, 0.2]
+    assert (found.at(0.1), found.at(0.2), found.at(0.3), found.at(0.01)) == (0.0, 0.5, None, None)
+    assert curve([], []) is None

@@ -11,8 +11,11 @@ from proctor.bots.bot import Reply
 from proctor.metrics.score import Score, Status
 from proctor.reports.compare.scores import estimate
 from proctor.reports.export.robustness import robustness_markdown, robustness_object
+from proctor.reports.robustness.flips import repeat_flips, word_overlap
+from proctor.reports.robustness.perturbed import Perturbation, perturbation_of
 from proctor.reports.robustness.robustness import robustness
 from proctor.reports.store.run import RunMetric
+from tables import in_one_test
 
 HALLUCINATION = RunMetric("hallucination", "v1", "higher", 0.0, 1.0, 0.75)
 FAMILY = [
@@ -345,3 +348,41 @@ def test_the_worst_of_each_question_comes_before_the_second_of_any(tmp_path):
     values = {"q1": 1.0, "q2": 1.0} | dict(zip([each.id for each in after], [0.0, 0.1, 0.2, 0.3], strict=True))
     bot = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values)}))
     assert [pair.first.after for pair in bot.flips] == [0.0, 0.2, 0.1, 0.3]
+
+
+# perturbed_questions
+
+
+def test_what_perturbing_writes_is_read():
+    mark = {"id": "q1", "kind": "keyboard_typo", "intensity": 0.1, "variant": 2, "must": "other", "changed": 3}
+    assert perturbation_of({"perturbs": mark}) == Perturbation("q1", "keyboard_typo", 0.1, 2, "other")
+    assert perturbation_of({"other": 1}) is None
+    assert perturbation_of({"perturbs": "q1"}) == Perturbation("q1")
+    assert perturbation_of({"perturbs": {"id": "q1", "kind": "identity", "intensity": 0}}).is_control
+
+
+@in_one_test(
+    "mark",
+    [
+        {}, {"id": ""}, {"id": True}, [], {"id": "q", "kind": 3}, {"id": "q", "intensity": 2},
+        {"id": "q", "intensity": float("nan")}, {"id": "q", "intensity": True}, {"id": "q", "must": "differ"},
+        {"id": "q", "variant": "a"},
+    ],
+)  # fmt: skip
+def test_what_can_not_be_read_is_no_rewording_by_guess(mark):
+    with pytest.raises(ValueError, match="it"):
+        perturbation_of({"perturbs": mark})
+
+
+def test_words_in_common():
+    assert word_overlap("a b c", "A b. d") == pytest.approx(2 / 3)
+    assert word_overlap("", "") == 1.0
+    assert word_overlap("", "a") == 0.0
+    assert word_overlap("no no no", "no") == pytest.approx(0.5)
+
+
+def test_repeats_flip_by_pairs():
+    import numpy as np
+
+    outcomes = np.array([[1, 1, 0], [1, -1, 0], [1, -1, -1], [0, 0, 0]], np.int8)
+    assert repeat_flips(outcomes) == pytest.approx([2 / 3, 1.0, np.nan, 0.0], nan_ok=True)

@@ -1,18 +1,24 @@
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
+import orjson
 import pytest
+from proctor.bots.bot import Context, Reply, Usage
 from proctor.knowledge import Question
 from proctor.knowledge.questions.question import Nugget
 from proctor.metrics.score import Score, Status
 from proctor.reports.store.database import MOST_BOUND, Store, StoreError, insert_many
-from proctor.reports.store.encoding import question_fingerprint
+from proctor.reports.store.encoding import clean_reply, question_fingerprint, to_json
+from proctor.reports.store.leases import MARK
 from proctor.reports.store.run_results import RunResults
 from proctor.reports.store.schema import MIGRATIONS, SET
 from report_rows import Book, header, ok, row
 from sqlite_utils import Database, Migrations
+from tables import in_one_test
 from typed import proctor
 
 
@@ -212,3 +218,61 @@ def test_a_question_without_what_came_later_is_stored_as_before():
     )
     given = replace(plain, nuggets=(Nugget("It is 1."),)), replace(plain, expected_tools=())
     assert len({question_fingerprint(each) for each in (plain, *given)}) == 3
+
+
+# What a bot hands over is made fit to be kept, or refused with a sentence
+
+HALF = "\ud83d"
+
+
+def test_a_clean_reply_is_left_as_it_is():
+    reply = Reply("an answer", (Context("text", "document", 1, 5, 0.5),), Usage(1, 2, 0.1), "thoughts", abstained=True)
+    assert clean_reply(reply) is reply
+
+
+def test_half_a_pair_is_replaced_wherever_it_stands_and_the_rest_stays():
+    reply = Reply(
+        f"a{HALF}", (Context(f"c{HALF}", f"d{HALF}", 1, 3, 0.5), Context("whole", "e", 4, 9, 0.4)), queue_ms=3
+    )
+    made = clean_reply(reply)
+    assert made.answer == "a\ufffd"
+    assert made.contexts == (Context("c\ufffd", "d\ufffd", 1, 3, 0.5), Context("whole", "e", 4, 9, 0.4))
+    assert made.queue_ms == 3
+
+
+ODD = {
+    "a int as its answer": Reply(5),
+    "a dict as its reasoning": Reply("x", reasoning={}),
+    "a str as abstained": Reply("x", abstained="yes"),
+    "a str as tokens_in": Reply("x", usage=Usage(tokens_in="12")),
+    "a bytes as the text of a context": Reply("x", contexts=(Context(b"raw"),)),
+    "a str as the place or score of a context": Reply("x", contexts=(Context("c", score="high"),)),
+}
+
+
+@pytest.mark.parametrize("sentence", ODD)
+def test_what_no_column_can_hold_is_refused_with_its_name(sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
+        clean_reply(ODD[sentence])
+
+
+@in_one_test(
+    ("value", "kept"),
+    [
+        (10**400, str(10**400)), (-(10**400), str(-(10**400))), (10**300, 1e300), (2**70, float(2**70)), (True, True),
+        ([2**64, float("nan"), float("inf")], [float(2**64), None, None]), (f"a{HALF}\U0001f600", "a\ufffd\U0001f600"),
+        ({HALF: {"deep": [HALF]}}, {"\ufffd": {"deep": ["\ufffd"]}}),
+    ],
+)  # fmt: skip
+def test_json_of_a_bot_can_be_read_again_whatever_numbers_and_texts_it_holds(value, kept):
+    assert orjson.loads(to_json({"odd": 2**64, "value": value})) == {"odd": float(2**64), "value": kept}
+
+
+# Leases cost the same however many rows a run has
+
+
+def test_marking_a_lease_as_done_finds_it_by_its_key(tmp_path: Path) -> None:
+    """It looked at all leases of the run for each row: 40 % of the processor time of a fast bot at 5,000 rows."""
+    with closing(Store.open(tmp_path / "proctor.db")) as store:
+        (line,) = store.query(f"EXPLAIN QUERY PLAN {MARK}", [1, 1, b"", 0, "owner"])
+    assert "SEARCH leases USING PRIMARY KEY (scope=? AND bot_id=? AND question_hash=? AND repeat=?)" in line[-1]
