@@ -46,6 +46,7 @@ OTHERWISE_WRITTEN = [
     ("30 minutes", "30min", 1),
     ("Article Two", "in Article II", 1),
     ("Henry VIII", "Henry the Eighth", 1),
+    ("Louis XIV", "Louis the 14th", 1),
     ("1978", "It was signed in1978to help.", 1),
     ("United States", "The U.S. team won.", 1),
     ("31 March 1909", "It began in 1909.", 2.5 / 3),
