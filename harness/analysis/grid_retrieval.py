@@ -28,6 +28,7 @@ from ...knowledge.retrieval.search import FEWEST_CANDIDATES, candidates
 from ...metrics.declaration import exception_line
 from ...reports.analysis import Configuration
 from ..run.local_models import open_rerankers
+from ..run.progress import span
 
 if TYPE_CHECKING:
     from ...bots import Context, Finder, FreshEmbedder
@@ -289,27 +290,6 @@ class Pace:
 
 
 LEAST_COVERED: Final = 20_000  # characters from which a pace can be told
-
-
-def duration(seconds: float) -> str:
-    """Seconds, or minutes where there are many.
-
-    >>> duration(200)
-    '3 min'
-    """
-    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
-
-
-def span(least: float, most: float) -> str:
-    """A time that is between two.
-
-    >>> span(100, 700), span(100, 110)
-    ('2 to 12 min', 'about 2 min')
-    """
-    low, high = duration(least), duration(most)
-    if low == high:
-        return f"about {low}"
-    return f"{low.removesuffix(' min')} to {high}" if least >= 90 else f"{low} to {high}"
 
 
 @dataclass(frozen=True, slots=True)

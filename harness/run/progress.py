@@ -37,6 +37,7 @@ class _Far:
     done: int = 0
     fresh: int = 0
     cost: float | None = None
+    last: tuple[float, int] | None = None  # when a message was made last, and how many were fresh then
 
     def message(self, moment: float) -> str:
         notes = [f"{self.bot_queue.name} {self.done:,} of {self.bot_queue.total:,}"]
@@ -44,7 +45,11 @@ class _Far:
         if self.fresh and left > 0 and seconds > 0:
             rate = self.fresh / seconds
             notes.append(f"{rate:.0f}/s" if rate >= 1 else f"{60 * rate:.0f}/min")
-            notes.append(f"about {_duration(left / rate)} left")
+            # By the pace since the beginning, in which bots, models or a cluster get ready, and by that of late.
+            then, fresh = self.last or (self.began, 0)
+            of_late = (self.fresh - fresh) / max(moment - then, 1e-9) or rate
+            notes.append(f"{span(left / max(rate, of_late), left / min(rate, of_late))} left")
+            self.last = moment, self.fresh
         if self.bot_queue.failed:
             notes.append(f"{self.bot_queue.failed:,} failed")
         if self.cost is not None:
@@ -52,10 +57,27 @@ class _Far:
         return ", ".join(notes)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds, or minutes or hours where there are many.
+
+    >>> duration(200)
+    '3 min'
+    """
     if seconds < 90:
         return f"{max(seconds, 1):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def span(least: float, most: float) -> str:
+    """A time in seconds that is between two.
+
+    >>> span(100, 700), span(100, 110), span(30, 200)
+    ('2 to 12 min', 'about 2 min', '30 s to 3 min')
+    """
+    (low, unit), high = duration(least).split(), duration(most)
+    if f"{low} {unit}" == high:
+        return f"about {high}"
+    return f"{low} to {high}" if high.endswith(f" {unit}") else f"{low} {unit} to {high}"
 
 
 class ProgressLines(Watcher):
@@ -120,7 +142,7 @@ class ProgressLines(Watcher):
         if self._judge is not None:
             calls, cost = self._judge
             parts.append(f"judge {calls:,} calls" + ("" if cost is None else f", cost {cost:.4f}"))
-        return f"{_duration(moment - self._began)}: {'; '.join(filter(None, parts))}"
+        return f"{duration(moment - self._began)}: {'; '.join(filter(None, parts))}"
 
 
 class ProgressBars(Watcher):

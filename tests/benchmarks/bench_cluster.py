@@ -9,6 +9,7 @@ python tests/benchmarks/bench_cluster.py plan 100000000  # what so many question
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -113,6 +114,15 @@ def differing(one: Path, other: Path) -> dict[str, int]:
     return counts
 
 
+def verdicts(run: proctor.Run, baseline: str, candidate: str) -> list[tuple]:
+    """What compare says of each metric of two bots, and what the gate says of the second one."""
+    found = [
+        tuple(each.items()) for each in run.compare(baseline, candidate).records() if "latency" not in each["metric"]
+    ]
+    gate = run.gate(baseline, bots=[candidate]).to_dict()["bots"][candidate]
+    return [*found, (baseline, candidate, gate["verdict"], repr(gate["metrics"]))]
+
+
 def equal(suite: Path, folder: Path, workers: int) -> None:
     made = {}
     for name, options in (("one program", {}), (f"{workers} workers", {"on": "ray", "workers": workers})):
@@ -126,6 +136,7 @@ def equal(suite: Path, folder: Path, workers: int) -> None:
             for each in run.leaderboard()
             if each["metric"] != "latency_ms"
         ]
+        made[name] += [each for pair in itertools.combinations(run.bots, 2) for each in verdicts(run, *pair)]
         print(
             f"{name}: {rows:,} rows in {seconds:.1f} s, {rows / seconds:,.0f}/s,"
             f" {(time.process_time() - used) / rows * 1000:.2f} CPU ms a row here",
@@ -133,7 +144,8 @@ def equal(suite: Path, folder: Path, workers: int) -> None:
         )
     one, cluster = made.values()
     counts = differing(*(folder / f"{name}.db" for name in made))
-    counts["intervals"] = sum(a != b for a, b in zip(one, cluster, strict=True))
+    counts["intervals and verdicts"] = sum(a != b for a, b in zip(one, cluster, strict=True))
+    print(f"{len(one):,} intervals and verdicts of compare and gate were laid side by side")
     print(f"differing: {', '.join(f'{count} {what}' for what, count in counts.items())} (goal 0)")
 
 

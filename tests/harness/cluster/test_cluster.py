@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from judge_server import JudgeServer
@@ -95,12 +96,25 @@ def results(folder: Path) -> dict[str, list[tuple]]:
     }
 
 
+def judged(folder: Path) -> dict[str, Any]:
+    """What gate and compare say of the last two runs, but for times and the names of runs."""
+    wanted = ("--baseline", "previous", "--metric", "token_f1", "--confirm", 0, "--json")
+    gate = json.loads(proctor("gate", "latest", *wanted, folder=folder).stdout)["bots"]["mine"]
+    shown = proctor("compare", "previous", "latest", "--json", folder=folder)
+    (compared,) = json.loads(shown.stdout)["comparisons"]
+    of_times = ("against", "latency", "baseline", "candidate", "warnings")
+    return {
+        name: {key: value for key, value in found.items() if key not in of_times}
+        for name, found in (("gate", gate), ("compare", compared))
+    }
+
+
 def test_a_cluster_gives_the_results_of_one_program_and_asks_nothing_twice(tmp_path, notes):
     questions = [{"id": f"q{n}", "question": f"What is {n}", "expected_answer": f"It is {n}"} for n in range(12)]
     with JudgeServer(key=KEY, delay=0.02) as server:
         made = {
             "models": {"small": {"model": "openai:test-model", "base_url": server.url, "price_in": 1, "price_out": 1}},
-            "judge": "small", "metrics": ["exact_match", "faithfulness", "conversation_completeness"],
+            "judge": "small", "metrics": ["token_f1", "faithfulness", "conversation_completeness"],
             "concurrency": 3, "repeat": 2,
         }  # fmt: skip
         shown, called = [], []
@@ -122,6 +136,17 @@ def test_a_cluster_gives_the_results_of_one_program_and_asks_nothing_twice(tmp_p
         assert shown[0]["bots"]["mine"]["metrics"] == shown[1]["bots"]["mine"]["metrics"]
         assert [one["judge"]["calls"] for one in shown] == called
         assert called[0] == called[1]  # also where two workers come to the same call at one moment
+        verdicts = []
+        for name, options in (("one", ()), ("cluster", ("--on", "ray", "--workers", 2))):
+            worse = BOT.replace("question.split()[-1]", "'x' + question.split()[-1]")
+            write_suite(tmp_path / name, worse, [*questions, TALK, BROKEN], **made)
+            assert proctor("run", "suite.yaml", *options, folder=tmp_path / name).returncode == 0
+            verdicts.append(judged(tmp_path / name))
+        assert verdicts[0] == verdicts[1]
+        assert verdicts[0]["gate"]["verdict"] == "regressed"
+        write_suite(tmp_path / "cluster", BOT, [*questions, TALK, BROKEN], **made)
+        (notes / "asked.txt").unlink()
+        server.calls = []
         again = proctor("run", "suite.yaml", "--on", "ray", folder=tmp_path / "cluster")
     assert asked(notes) == ["This fails"] * 2  # as in any run, what failed is asked again
     assert not server.calls

@@ -305,7 +305,7 @@ def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(tmp_path):
     done = proctor("run", "suite.yaml", "--json", folder=tmp_path, env=lines_every("0.5"))
     progress = [line for line in done.stderr.splitlines() if " of 45" in line]
     assert 1 <= len(progress) < 45, done.stderr  # none for each answer
-    going = r"(, (\d+/s|\d+/min), about \d+ (s|min) left)?"
+    going = r"(, (\d+/s|\d+/min), (about \d+|\d+( s| min)? to \d+) (s|min) left)?"
     form = rf"proctor: \d+ s: mine \d+ of 45{going}(, \d+ failed)?, cost \d+\.\d{{4}}"
     assert all(re.fullmatch(form, line) for line in progress), progress
     assert any(" left, " in line and " failed, " in line for line in progress), progress
