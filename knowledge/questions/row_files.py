@@ -657,13 +657,22 @@ def _iterable(data: Any, name: str) -> Iterable[object]:  # noqa: ANN401 - whate
     for method in ("to_pylist", "to_dicts"):  # pyarrow, polars
         if callable(found := getattr(data, method, None)):
             return cast("Iterable[object]", found())
-    if hasattr(data, "columns") and callable(found := getattr(data, "to_dict", None)):  # pandas
-        return cast("Iterable[object]", found("records"))
+    if hasattr(data, "columns") and callable(getattr(data, "to_dict", None)):  # pandas
+        return _records(data)
     if not isinstance(data, Iterable) or isinstance(data, (bytes, bytearray)):
         raise InputError(
             f"{name}: a {type(data).__name__} was given; wanted a path, a list of dicts, a DataFrame or a data set."
         )
     return data
+
+
+def _records(frame: Any) -> Iterable[object]:  # noqa: ANN401 - of pandas, which need not be installed
+    """The rows of a DataFrame, with a named index as a column."""
+    if (name := getattr(getattr(frame, "index", None), "name", None)) and name not in frame.columns:
+        frame = frame.reset_index()
+    if callable(converted := getattr(frame, "convert_dtypes", None)):
+        frame = converted()  # whole numbers beside missing ones are floats until then: the id 1 would be 1.0
+    return cast("Iterable[object]", frame.to_dict("records"))
 
 
 def _record(row: object, place: int, name: str) -> Row:

@@ -200,10 +200,12 @@ def test_missing_cells_of_a_data_frame_are_missing_values(tmp_path):
             "expected_answer": ["At nine", None],
             "answerable": [True, None],
             "difficulty": [1.5, float("nan")],
+            "id": [1, None],  # which pandas makes 1.0 and NaN of
         }
-    )
+    ).set_index("id")
     run = evaluated(tmp_path, questions=frame, bots={"hours": hours})
     assert [row.expected_answers for row in run.rows()] == [("At nine",), ()]
+    assert run.rows()[0].question_id == "1"
     assert run.rows()[1].scores["exact_match"].reason == "expected_missing"
     made = run.to_pandas()
     assert made["exact_match"].isna().tolist() == [False, True]
