@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .report import Findings, Report, findings_of, insight_object, make_report, problem_object
     from .reported_run import ReportedRun, has_perturbations, misses, open_reported
     from .run_end import keep_report
-    from .summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, find_run, summarise
+    from .summary import BotSummary, MetricColumn, MetricSummary, Summary, asked_in_words, bot_keys, find_run, summarise
     from .table import (
         BLANK,
         WIDTH,

@@ -205,13 +205,15 @@ class Summary:
         return asked_in_words(self.questions, self.simulations)
 
 
-def asked_in_words(questions: int, simulations: int) -> str:
-    """How many questions, and how many conversations of simulated users.
+def asked_in_words(questions: int, simulated: int, of: str = "conversation") -> str:
+    """How many questions, and how many conversations (or turns, where these are paired) of simulated users.
 
     >>> asked_in_words(132, 1)
     '132 questions and 1 simulated conversation'
+    >>> asked_in_words(132, 3, "turn")
+    '132 questions and 3 simulated turns'
     """
-    nouns = ((questions, "question"), (simulations, "simulated conversation"))
+    nouns = ((questions, "question"), (simulated, f"simulated {of}"))
     return " and ".join(count(*each) for each in nouns if each[0]) or count(0, "question")
 
 
@@ -233,9 +235,9 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
     return int(lines[0][0]), str(lines[0][1])
 
 
-_IS_SIMULATED: Final = f"conversation != '' AND IFNULL(INSTR(extra, '\"{SIMULATED}\":'), 0)"
-ASKED: Final = f"COUNT(CASE WHEN NOT ({_IS_SIMULATED}) THEN 1 END)"
-SIMULATIONS: Final = f"COUNT(DISTINCT CASE WHEN {_IS_SIMULATED} THEN conversation END)"
+IS_SIMULATED: Final = f"conversation != '' AND IFNULL(INSTR(extra, '\"{SIMULATED}\":'), 0)"
+ASKED: Final = f"COUNT(CASE WHEN NOT ({IS_SIMULATED}) THEN 1 END)"
+SIMULATIONS: Final = f"COUNT(DISTINCT CASE WHEN {IS_SIMULATED} THEN conversation END)"
 ASKED_IN_RUN: Final = "FROM questions WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?)"
 
 NAME: Final = "summary"  # under which it is stored

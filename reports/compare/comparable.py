@@ -144,6 +144,11 @@ class Pairing:
     same_answers: bool
     same_words: bool
 
+    @property
+    def simulated(self) -> int:
+        """How many of the paired questions are turns of simulated users."""
+        return len(self.candidate.simulated.intersection(self.candidate_places.tolist()))
+
     def values(self, metric: str) -> tuple[Figures, Figures]:
         """The values of both sides, one a question: the mean over its repeats that have one, else NaN."""
         baseline, candidate = self.repeated_values(metric)

@@ -601,7 +601,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         baseline=_described(baseline, old, names[0]),
         candidate=_described(candidate, new, names[1]),
         questions=len(pairing.cases),
-        simulated=len(pairing.candidate.simulated.intersection(pairing.candidate_places.tolist())),
+        simulated=pairing.simulated,
         clusters=pairing.cluster_count, cluster=asked.cluster,
         clustered_by=cluster_noun(asked.cluster, pairing.cases), correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,

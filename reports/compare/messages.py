@@ -10,7 +10,7 @@ from ..outcomes import difference_sentence
 from ..primary import CORRECT
 from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
-from ..summary import MetricColumn
+from ..summary import MetricColumn, asked_in_words
 from ..text import count
 from .changes import Direction
 from .comparison import Comparison, MetricComparison, Noise, among_corrected
@@ -127,18 +127,8 @@ def asked(comparison: Comparison) -> str:
     clusters = "" if alone else f" from {count(comparison.clusters, comparison.clustered_by)}"
     repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
-    return f"{questions_in_words(comparison.questions, comparison.simulated)}{clusters}{times}"
-
-
-def questions_in_words(questions: int, simulated: int) -> str:
-    """How many questions there are, and how many of them simulated users ask.
-
-    >>> questions_in_words(135, 3)
-    '135 questions (3 of a simulated user)'
-    >>> questions_in_words(135, 0)
-    '135 questions'
-    """
-    return count(questions, "question") + (f" ({simulated:,} of a simulated user)" if simulated else "")
+    asked = asked_in_words(comparison.questions - comparison.simulated, comparison.simulated, "turn")
+    return f"{asked}{clusters}{times}"
 
 
 def legend(comparison: Comparison) -> Iterator[str]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..compare.comparison import ALPHA, cluster_noun
-from ..compare.messages import interval, p_value, questions_in_words, signed
+from ..compare.messages import interval, p_value, signed
 from ..compare.scores import Mean, ScoreTable
 from ..leaderboard import ARROWS, figure, milliseconds
 from ..ranking.abstention import OUTCOMES, Abstention, Promise, RiskCoverage
@@ -15,7 +15,7 @@ from ..ranking.ranking import Against, RankAgreement, Ranking, as_measured, name
 from ..ranking.routing import BestPerQuestion, Offer, Router
 from ..records import json_value, record_object
 from ..statistics.paired import Difference
-from ..summary import MetricColumn
+from ..summary import MetricColumn, asked_in_words
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
 from ..text import count
 
@@ -265,7 +265,7 @@ def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
     run = ranked.run
     unfinished = "" if run.status == "finished" else f" ({run.status})"
     table = next(iter(run.tables.values()))
-    asked = questions_in_words(len(table.cases), len(table.simulated))
+    asked = asked_in_words(len(table.cases) - len(table.simulated), len(table.simulated), "turn")
     asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
     yield Heading((Span(run.suite, "bold"), asked), 2, "")
     yield from (_verdict(detail, ranked) for detail in ranked.details)

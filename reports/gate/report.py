@@ -10,6 +10,7 @@ from ..compare.changes import change_words
 from ..leaderboard import milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
+from ..summary import asked_in_words
 from ..text import count
 from .rule import WRONG, GateRule, Scope, worst_code
 from .verdicts import (
@@ -32,7 +33,8 @@ def headline(bot: BotVerdict) -> str:
         same = f"the same bot and the same {count(bot.questions, 'answer')}"
         return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
     clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
-    return f"{bot.bot}{against}: {bot.word}, {count(bot.questions, 'question')}{clusters}"
+    asked = asked_in_words(bot.questions - bot.simulated, bot.simulated, "turn")
+    return f"{bot.bot}{against}: {bot.word}, {asked}{clusters}"
 
 
 def openings(report: GateReport) -> list[str]:

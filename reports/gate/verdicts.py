@@ -1006,7 +1006,8 @@ class BotVerdict:
         baseline_run: name of the run that holds that.
         candidate_run: name of the run that is looked at.
         unchanged: the bot is the same, and its answers are the very ones of the baseline.
-        questions: how many are paired.
+        questions: how many are paired, turns of simulated users among them.
+        simulated: how many of them are such turns.
         clusters: how many they come from.
         metrics: a verdict for each gated metric.
         thresholds: a verdict for each threshold that the suite names.
@@ -1025,6 +1026,7 @@ class BotVerdict:
     candidate_run: str
     unchanged: bool
     questions: int
+    simulated: int
     clusters: int
     metrics: tuple[MetricVerdict, ...]
     thresholds: tuple[ThresholdVerdict, ...]
@@ -1086,7 +1088,8 @@ def verdicts(
     return BotVerdict(
         bot=candidate.bot, baseline_bot=baseline.bot, baseline_run=baseline.run, candidate_run=candidate.run,
         unchanged=pairing.same_answers,
-        questions=len(pairing.cases), clusters=pairing.cluster_count, metrics=metrics,
+        questions=len(pairing.cases), simulated=pairing.simulated,
+        clusters=pairing.cluster_count, metrics=metrics,
         thresholds=tuple(threshold_verdicts(candidate, rule.thresholds, rule.missing, rule.scope == "these")),
         latency=latency_verdict(pairing, rule),
         flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips, again),

@@ -14,7 +14,7 @@ import orjson
 
 from ..causes import row_causes
 from ..store.database import marks
-from ..summary import MetricColumn
+from ..summary import IS_SIMULATED, MetricColumn
 from .rows import (
     LONGEST,
     PASSAGES_A_BLOCK,
@@ -62,8 +62,8 @@ SELECT LENGTH(CAST(IFNULL(answer, error) AS BLOB)) FROM run_rows JOIN replies ON
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ?{listed}"""
 
 QUESTIONS = """
-SELECT id, key, text, expected, tags, source_document, answerable, conversation, turn FROM questions
-WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?{listed})"""
+SELECT id, key, text, expected, tags, source_document, answerable, conversation, turn, {simulated}
+FROM questions WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?{listed})"""
 
 SCORES = """
 SELECT {wanted} FROM run_rows
@@ -222,8 +222,8 @@ def row_index(columns: Sequence[Column], most: int = TEXTS, rows: int = LISTED_R
 
 def _questions(run: RunOfColumns, listed: Listed) -> _Asked:
     if listed.ids is None:
-        return _asked(run.store.query(QUESTIONS.format(listed=""), [run.id]))
-    return _asked(run.store.query(QUESTIONS.format(listed=LISTED), [run.id, listed.ids]))
+        return _asked(run.store.query(QUESTIONS.format(simulated=IS_SIMULATED, listed=""), [run.id]))
+    return _asked(run.store.query(QUESTIONS.format(simulated=IS_SIMULATED, listed=LISTED), [run.id, listed.ids]))
 
 
 def _asked(lines: Sequence[Sequence[Any]]) -> _Asked:
@@ -298,6 +298,7 @@ def _case_columns(
             "conversation": [number.get(line[7]) for line in lines],
             "conversation_names": list(number),
             "turn": [line[8] for line in lines],
+            "simulated": sum(bool(line[9]) for line in lines),
         }
     return [[ids.get(origin) for origin in asked] for ids in cases.values()], about
 

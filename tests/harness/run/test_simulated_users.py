@@ -265,7 +265,7 @@ def test_two_bots_are_compared_by_conversation_though_no_turn_but_the_first_is_t
     (compared,) = json.loads(done.stdout)["comparisons"]
     found = compared["metrics"]["turns_to_goal"]
     assert (found["questions"], found["baseline_mean"], found["candidate_mean"]) == (6, 2, 3)
-    assert "12 questions (12 of a simulated user)" in proctor("compare", "quick", "slow", folder=tmp_path).stdout
+    assert "12 simulated turns" in proctor("compare", "quick", "slow", folder=tmp_path).stdout
 
 
 def test_a_dry_run_says_at_most_how_many_turns_will_be_asked(tmp_path):

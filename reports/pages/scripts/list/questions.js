@@ -165,7 +165,10 @@ class Questions {
     const { rows, state, places, tests } = this.#now;
     const noun = rows.hasRepeats ? "row" : "question";
     const isAll = places.length === rows.count;
-    const sentence = isAll ? counted(rows.count, noun) : `${places.length.toLocaleString("en")} of ${counted(rows.count, noun)}`;
+    const simulated = rows.hasRepeats ? 0 : rows.cases.simulated ?? 0; // a row is a row
+    const turns = simulated ? ` and ${counted(simulated, "simulated turn")}` : "";
+    const asked = `${counted(rows.count - simulated, noun)}${turns}`;
+    const sentence = isAll ? asked : `${places.length.toLocaleString("en")} of ${asked}`;
     byId("question-count").textContent = sentence;
     byId("question-notes").replaceChildren(...questionNotes(rows, state, this.#ordered(state), places, tests, (values) => this.#change(values)));
     clearTimeout(this.#timers.announced);
