@@ -11,16 +11,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from ... import InputError
 from ...reports import printable
 from ...reports.store import Row
 from .engine import Watcher
 from .queues import BotQueue
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 EVERY = 0.1  # seconds between two looks at the screen
 LINE_EVERY = 10.0  # seconds between two lines in a pipe
@@ -151,6 +153,8 @@ class ProgressBars(Watcher):
     shows_messages = True
 
     def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),

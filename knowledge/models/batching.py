@@ -144,7 +144,8 @@ Opened = TypeVar("Opened", bound=Runner)
 class ModelThread(Generic[Opened]):
     """Takes requests from any thread. Starts with the first one; the model is opened when a text needs it.
 
-    With ``beside``, so many further threads run batches, too, once this one has stepped back.
+    With ``beside``, so many further threads run batches, too: once this one has stepped back, and of long lists. They
+    themselves step back in any case.
     """
 
     def __init__(
@@ -167,7 +168,8 @@ class ModelThread(Generic[Opened]):
         self._memory = VectorMemory(memory_bytes)
         self._beside = beside
         self._change = threading.Condition()  # guards all below
-        self._threads: list[threading.Thread] = []
+        self._threads: list[threading.Thread] = []  # the first looks texts up and saves
+        self._is_long = False
         self._stopping = False
         self._open_wanted = False
         self._steps_back = False
@@ -182,6 +184,7 @@ class ModelThread(Generic[Opened]):
         """Queue what is not in memory and not in flight already. Raises RuntimeError after ``stop``."""
         with self._change:
             self._start()
+            self._is_long = self._is_long or len(request.texts) > _SORTED_TOGETHER
             for place, (text, key) in enumerate(zip(request.texts, request.keys, strict=True)):
                 known = self._memory.get(key) if key is not None else None
                 if known is not None:
@@ -241,9 +244,6 @@ class ModelThread(Generic[Opened]):
             if self._steps_back and not is_back:
                 is_back = True
                 _step_back()
-                with self._change:
-                    for _ in range(0 if self._stopping else self._beside):
-                        self._start_thread(self._run_beside)
             if is_back and not self._looked_up and not self._sorted and len(self._arrived) < self._max_batch:
                 time.sleep(_GATHERED_SECONDS)
             if self._open_wanted:
@@ -251,6 +251,7 @@ class ModelThread(Generic[Opened]):
                 self._open()
                 continue  # to open may have taken long enough to be stopped meanwhile
             self._look_up(self._take_arrived())
+            self._get_help()
             if batch := self._next_batch():
                 self._run_batch(batch)
             if len(self._unsaved) >= _SAVED_TOGETHER:
@@ -259,6 +260,15 @@ class ModelThread(Generic[Opened]):
             thread.join()
         self._save()
 
+    def _get_help(self) -> None:
+        """Start the threads beside this one, where they may run and the model is open."""
+        with self._change:
+            may_run = (self._steps_back or self._is_long) and self._model.done() and not self._stopping
+            if may_run and not any(thread.is_alive() for thread in self._threads[1:]):
+                del self._threads[1:]
+                for _ in range(self._beside):
+                    self._start_thread(self._run_beside)
+
     def _run_beside(self) -> None:
         _step_back()
         while self._await_batch():
@@ -266,17 +276,18 @@ class ModelThread(Generic[Opened]):
                 self._run_batch(batch)
 
     def _await_batch(self) -> bool:
-        """Wait for a batch of a model that is open; False when it is time to stop."""
+        """Wait for a batch; False when it is time to stop, or a long list is done."""
         with self._change:
+            self._is_long = self._is_long and self._has_work()
             self._change.wait_for(
-                lambda: self._stopping or (self._model.done() and any((self._looked_up, self._sorted)))
+                lambda: self._stopping or not (self._steps_back or self._is_long) or self._looked_up or self._sorted
             )
-            return not self._stopping
+            return not self._stopping and (self._steps_back or self._is_long)
 
     def _await_work(self) -> bool:
         """Wait for something to do; False when it is time to stop."""
         with self._change:
-            may_save = self._unsaved or self._threads[1:]
+            may_save = self._unsaved or any(thread.is_alive() for thread in self._threads[1:])
             if self._change.wait_for(self._has_work, _IDLE_SECONDS if may_save else None):
                 return not self._stopping
         self._save()

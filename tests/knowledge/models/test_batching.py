@@ -296,18 +296,22 @@ def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor has nothing to share")
-def test_an_embedder_that_stepped_back_runs_batches_side_by_side():
+def test_batches_run_side_by_side_of_an_embedder_that_stepped_back_and_of_a_long_list():
     class Meeting(CountingEncoder):
         def encode(self, texts):
-            if texts != ["first"]:
+            if texts != ["first"] and len(here) < 2:
+                here.append(threading.get_ident())
                 met.wait()  # broken after 20 s where the other batch comes later
             return super().encode(texts)
 
-    met = threading.Barrier(2, timeout=20)
-    embedder = embedder_of(Meeting())
-    embedder.lower_priority()
-    asyncio.run(embedder.embed(["first"]))
-    texts = ["x" * 4000, "y" * 4001]
-    found = asyncio.run(embedder.embed(texts))
-    np.testing.assert_array_equal(found.vectors, [vector_of(text) for text in texts])
-    embedder.close()
+    for texts, steps_back in ((["x" * 4000, "y" * 4001], True), ([f"text {number}" for number in range(600)], False)):
+        here: list[int] = []
+        met = threading.Barrier(2, timeout=20)
+        embedder = embedder_of(Meeting())
+        if steps_back:
+            embedder.lower_priority()
+        embedder.embed_now(["first"])
+        found = embedder.embed_now(texts)
+        np.testing.assert_array_equal(found.vectors, [vector_of(text) for text in texts])
+        assert len(set(here)) == 2
+        embedder.close()
