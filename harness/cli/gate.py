@@ -211,10 +211,11 @@ def save_baseline(
     table = next(iter(run.tables.values()))
     scored = len(metrics) or len(table.columns)
     asked = asked_in_words(len(table.cases) - len(table.simulated), len(table.simulated), "turn")
+    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
     return printable(
         f"Wrote {out}: {asked}, {count(len(run.tables), 'bot')} and "
         f"{count(scored, 'metric')} of run {run.run}; {out.stat().st_size / 1000:,.0f} kB. "
-        f"Commit it, and compare with it: proctor gate --baseline {shlex.quote(str(out))}"
+        f"Commit it, and compare with it: proctor gate{where} --baseline {shlex.quote(str(out))}"
     )
 
 

@@ -419,7 +419,7 @@ def test_old_documents_that_are_not_there_are_missed_before_anything_is_asked(fo
 def test_a_baseline_file_is_enough_where_its_run_is_kept(folder, store):
     """The file has no prompts; the database in which its run was held has."""
     folder.run(store)
-    assert proctor("baseline", "--db", "p.db", folder=folder.folder).returncode == 0
+    assert "proctor gate --db p.db --baseline " in proctor("baseline", "--db", "p.db", folder=folder.folder).stdout
     folder.write(NEW_PROMPT, "new-model")
     arguments = ["gate", "suite.yaml", "--baseline", "baseline.json", "--attribute"]
     made = proctor(*arguments, "--db", "p.db", folder=folder.folder)
