@@ -42,6 +42,7 @@ from ...reports.pages.runs_page import (
     LIVE_SCRIPTS,
     RunChoice,
     expected_rows,
+    file_names,
     progress_of,
     run_address,
     runs_page,
@@ -332,6 +333,13 @@ def _latest_first(stores: Stores) -> Stores:
     return sorted(stores, key=lambda store: store.query("SELECT IFNULL(MAX(started_at), '') FROM runs"), reverse=True)
 
 
+def of_file(stores: Stores, operand: str) -> tuple[Stores, str]:
+    """The databases that an operand may be in, and its name in them: the one of ``RUN@FILE``, else all."""
+    name, _, file = operand.rpartition("@")
+    found = [store for store, known in zip(stores, file_names(stores), strict=True) if file and known == file]
+    return (found, name) if found else (stores, operand)
+
+
 def store_of(stores: Stores, operand: str) -> tuple[Store, int]:
     """The database that has an operand, and the key of its run.
 
@@ -339,6 +347,7 @@ def store_of(stores: Stores, operand: str) -> tuple[Store, int]:
         InputError: no such run or bot. Files are no operands here: an address must not open files.
     """
     trouble = None
+    stores, operand = of_file(stores, operand)
     for store in _latest_first(stores):
         try:
             return store, named_operand(store, operand, all_runs(store))[0][0]
@@ -369,7 +378,7 @@ def paired_in(stores: Stores, baseline: str, candidate: str) -> PairedRuns:
     Raises:
         InputError: no such run or bot, or nothing can be compared.
     """
-    first, second = (operand_in(store_of(stores, each)[0], each) for each in (baseline, candidate))
+    first, second = (operand_in(store_of(stores, each)[0], of_file(stores, each)[1]) for each in (baseline, candidate))
     return paired_runs(first, second)
 
 
@@ -642,13 +651,15 @@ def _operands(request: Request) -> tuple[str, str]:
 
 def _found(stores: Stores, name: str) -> tuple[Store, int, str]:
     """The run of that name, or the one whose name begins so: its database, its key and its whole name."""
+    asked, (stores, name) = name, of_file(stores, name)
     for store in stores:
         if exact := store.query("SELECT id FROM runs WHERE name = ?", [name]):
-            return store, int(exact[0][0]), name
+            return store, int(exact[0][0]), asked
     trouble: StoreError | None = None
     for store in _latest_first(stores):
         try:
-            return store, *find_run(store, name)
+            run_id, whole = find_run(store, name)
+            return store, run_id, whole + asked.removeprefix(name)
         except StoreError as error:
             if error.__cause__:  # of SQLite's
                 raise

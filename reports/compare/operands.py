@@ -369,7 +369,9 @@ def _pairs(baseline: Operand, candidate: Operand) -> list[tuple[str, str]]:
 
 
 def _refuse_itself(baseline: Operand, candidate: Operand, pairs: Sequence[tuple[str, str]]) -> None:
-    """A bot of a run is the same as itself, so a table of it says nothing."""
+    """A bot of a run is the same as itself, so a table of it says nothing; a copy elsewhere may differ."""
+    if baseline.source and candidate.source and baseline.source[0].path != candidate.source[0].path:
+        return
     if baseline.run.run != candidate.run.run or any(one != other for one, other in pairs):
         return
     bots = [*dict.fromkeys([*([baseline.bot] if baseline.bot else []), *(baseline.states or baseline.run.tables)])]

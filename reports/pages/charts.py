@@ -699,17 +699,19 @@ class Scatter:
 
     @property
     def key(self) -> tuple[tuple[DrawnPoint, float, float], ...]:
-        """The points whose names have no room beside them, with their places in two columns below the drawing."""
+        """The points whose names have no room beside them, with their places below the drawing, one a line."""
         unnamed = [each for each in self.drawn if not each.label]
-        return tuple(
-            (each, 12 + (number % 2) * self.width / 2, self.height + LINE_HEIGHT * (0.7 + number // 2))
-            for number, each in enumerate(unnamed)
-        )
+        return tuple((each, 12, self.height + LINE_HEIGHT * (0.7 + number)) for number, each in enumerate(unnamed))
 
     @property
     def whole_height(self) -> float:
         """Of the drawing with its key."""
-        return self.height + LINE_HEIGHT * -(-len(self.key) // 2)
+        return self.height + LINE_HEIGHT * len(self.key)
+
+    @property
+    def longest_in_key(self) -> int:
+        """Letters of a name that its line in the key has room for."""
+        return int((self.width - 24) / text_width("n"))
 
     def _frontier_boxes(self) -> Iterator[Box]:
         best = self._best()

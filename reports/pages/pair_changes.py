@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from ..compare import messages
@@ -272,7 +273,12 @@ def first_metric(comparison: Comparison) -> str | None:
 def operands(pairs: PairedRuns) -> Sequence[tuple[str, str, str, str]]:
     """Both sides: what they are called, run, status where it is not finished, and the file or database."""
     named = (("baseline", pairs.baseline), ("candidate", pairs.candidate))
+    files = [Path(operand.run.origin) for _, operand in named]
+    # One name in two files, as a database and its copy have, is told apart by the file.
+    alone = pairs.baseline.run.run != pairs.candidate.run.run or files[0] == files[1]
+    called = [file.name if files[0].name != files[1].name else str(file) for file in files]
     return [
-        (name, operand.run.run, "" if operand.run.status == "finished" else operand.run.status,
-         "baseline file" if operand.is_baseline else "") for name, operand in named
+        (name, operand.run.run if alone else f"{operand.run.run} of {called[place]}",
+         "" if operand.run.status == "finished" else operand.run.status,
+         "baseline file" if operand.is_baseline else "") for place, (name, operand) in enumerate(named)
     ]  # fmt: skip

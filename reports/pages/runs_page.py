@@ -132,9 +132,14 @@ class RunLine:
         return "" if self.seconds is None else duration(self.seconds)
 
     @property
+    def handle(self) -> str:
+        """What it is called in addresses: its name, and its file where there are several."""
+        return in_file(self.name, self.file)
+
+    @property
     def address(self) -> str:
         """Where a server shows it."""
-        return run_address(self.name)
+        return run_address(self.handle)
 
     @property
     def best(self) -> set[str]:
@@ -155,6 +160,12 @@ class RunOperand:
     suite: str
     bots: tuple[str, ...]
     started_at: str
+    file: str = ""
+
+
+def in_file(operand: str, file: str) -> str:
+    """A run, or a bot of one (``RUN:BOT``), of one of several files; a name alone where there is one file."""
+    return f"{operand}@{file}" if file else operand
 
 
 def run_address(name: str) -> str:
@@ -276,11 +287,12 @@ def _problems(store: Store, run_id: int) -> dict[str, int]:
 
 def run_operands(stores: Sequence[Store], most: int) -> list[RunOperand]:
     """The latest runs with their bots, helper runs included."""
-    found = merge(*(_operands(store, most) for store in stores), key=lambda each: each.started_at, reverse=True)
-    return list(islice(found, most))
+    files = zip(stores, file_names(stores), strict=True)
+    found = (_operands(store, most, file) for store, file in files)
+    return list(islice(merge(*found, key=lambda each: each.started_at, reverse=True), most))
 
 
-def _operands(store: Store, most: int) -> list[RunOperand]:
+def _operands(store: Store, most: int, file: str) -> list[RunOperand]:
     bots: dict[int, list[str]] = {}
     lines = store.query("SELECT id, name, suite, started_at FROM runs ORDER BY id DESC LIMIT ?", [most])
     oldest = lines[-1][0] if lines else 0
@@ -289,7 +301,9 @@ def _operands(store: Store, most: int) -> list[RunOperand]:
         [oldest],
     ):
         bots.setdefault(run_id, []).append(str(name))
-    return [RunOperand(name, suite, tuple(bots.get(run_id, ())), started) for run_id, name, suite, started in lines]
+    return [
+        RunOperand(name, suite, tuple(bots.get(run_id, ())), started, file) for run_id, name, suite, started in lines
+    ]
 
 
 MOST_RUNS: Final = 40  # the latest ones
@@ -531,8 +545,8 @@ class RunListing:
         later: dict[str, str] = {}
         for line in self.lines:
             if line.suite in later:
-                made[later[line.suite]] = comparison_address(line.name, later[line.suite])
-            later[line.suite] = line.name
+                made[later[line.suite]] = comparison_address(line.handle, later[line.suite])
+            later[line.suite] = line.handle
         return made
 
 
@@ -597,6 +611,7 @@ def _compare_body(stores: Sequence[Store], wanted: RunChoice, listing: RunListin
     baseline, candidate = _first_choice(listing)
     return render(
         "runs_compare.html.j2",
+        in_file=in_file,
         operands=run_operands(stores, MOST_OPERANDS),
         baseline=wanted.baseline or baseline,
         candidate=wanted.candidate or candidate,
@@ -609,8 +624,9 @@ def _first_choice(listing: RunListing) -> tuple[str, str]:
     candidate = listing.lines[0]
     before = next((line for line in listing.lines[1:] if line.suite == candidate.suite), None)
     if before:
-        return before.name, candidate.name
-    first, last = ([f"{candidate.name}:{bot.name}" for bot in candidate.bots] * 2)[:2] if candidate.bots else ("", "")
+        return before.handle, candidate.handle
+    bots = [in_file(f"{candidate.name}:{bot.name}", candidate.file) for bot in candidate.bots]
+    first, last = (bots * 2)[:2] if bots else ("", "")
     return first, last
 
 

@@ -89,6 +89,31 @@ def test_runs_of_several_files_are_listed_and_compared(book: PageBook, tmp_path:
     assert json.loads(asked("/state"))["tag"] in listed
 
 
+def test_a_run_of_one_name_in_two_files_is_two_runs(book: PageBook, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    shutil.copy(book.path, other)
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("UPDATE replies SET answer = 'of the other file' WHERE answer IS NOT NULL")
+        connection.commit()
+    viewer = Viewer([book.path, other], {"here"})
+
+    def asked(path: str, **query: str) -> str:
+        answer = viewer.answer(Request("GET", "here", path, query))
+        assert answer.status == 200, answer.body
+        return answer.body.decode()
+
+    listed = asked("/")
+    for file in ("proctor.db", "other.db"):
+        assert f'href="/runs/{book.head}%40{file}"' in listed and f'value="{book.head}@{file}"' in listed
+        assert f'<optgroup label="{book.head} in {file}, ' in listed
+    assert "of the other file" in asked(f"/runs/{book.head}@other.db/data/rows")
+    assert "of the other file" not in asked(f"/runs/{book.head}@proctor.db/data/rows")
+    pair = {"baseline": f"{book.head}:rag@proctor.db", "candidate": f"{book.head}:rag@other.db"}
+    page = asked("/compare", **pair)
+    assert f"baseline {book.head} of proctor.db; candidate {book.head} of other.db" in page
+    assert "of the other file" in asked("/compare/data/rows", **pair)
+
+
 def test_a_run_has_its_page_and_the_same_blocks_as_a_file(server: Server, book: PageBook) -> None:
     assert server.ask(f"/runs/{book.head}").status == 200
     store = book.store()
