@@ -41,6 +41,7 @@ from .label_errors import (
     marks_of,
     shares_of_tags,
     unconfirmed_answers,
+    unstated_answers,
 )
 
 if TYPE_CHECKING:
@@ -617,6 +618,8 @@ def dataset_quality(
     against = contradicted_answers(corpus)
     warnings: list[str] = []
     doubted = {question for one in against for question in one.questions}
+    against += unstated_answers(corpus, doubted, warnings.append)
+    doubted |= {question for one in against for question in one.questions}
     found += [*against, *unconfirmed_answers(corpus, doubted, say, warnings.append)]
     if answers is None:
         unanswered = "No answers were looked at: label errors, item analysis and a smaller set need the answers."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -549,6 +550,11 @@ def unconfirmed_answers(
         for (question, texts), (answer, found) in zip(asked, likely, strict=True)
         if _best(found) < _CONFIRMED
     ]
+    return _unless_many(doubtful, corpus, warn)
+
+
+def _unless_many(doubtful: Sequence[Finding], corpus: CorpusIndex, warn: Notify | None) -> tuple[Finding, ...]:
+    """The findings; of low severity, with a sentence, where there are so many that answers say more by nature."""
     if len(doubtful) <= max(_FEW, _MANY * len(corpus.questions)):
         return tuple(doubtful)
     if warn is not None:
@@ -627,6 +633,92 @@ def _unconfirmed(question: Question, answer: str, found: Sequence[Support], docu
             "nearest": [one.evidence for one in found],
         },
     )  # fmt: skip
+
+
+# By which a figure becomes one of another unit: days of a week or a month, months, hours, minutes, per cent, thousands.
+_UNITS: Final = (7, 12, 24, 30, 60, 100, 365, 1_000)
+_LEAST_NAME: Final = 4  # letters
+_STEM: Final = 5  # letters by which a name is one of the documents' words: Europe and European
+
+
+def unstated_answers(corpus: CorpusIndex, doubted: Collection[str], warn: Notify | None = None) -> tuple[Finding, ...]:
+    """The questions whose expected answers have a figure or a name that stands nowhere in the evidence's documents.
+
+    Figures of one digit count things or number points, and one that is a figure of theirs in another unit is stated.
+    Names are looked at where most other words are those of the documents; otherwise see ``unconfirmed_answers``.
+
+    Args:
+        corpus: the questions and their evidence.
+        doubted: ids of questions that are left out, as something else is known to be wrong.
+        warn: called with a sentence where there are many.
+    """
+    found = []
+    for question in corpus.questions:
+        gold = corpus.gold.get(question.id)
+        if question.id in doubted or gold is None or gold.kind != "evidence" or question.answerable is False:
+            continue
+        documents = _Stated([*_texts_of(gold, corpus), question.text])
+        each = [documents.unstated(answer) for answer in question.expected if not abstains(answer, question.text)]
+        if each and len(each) == len(question.expected) and all(each):
+            found.append(_unstated(question, each[0], sorted(gold.documents)))
+    return _unless_many(found, corpus, warn)
+
+
+class _Stated:
+    """The figures and words of some texts."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        parts = [
+            wording(text[at : at + _MOST_CHARACTERS]) for text in texts for at in range(0, len(text), _MOST_CHARACTERS)
+        ]
+        self._keys = {word.key for part in parts for word in part.words}
+        self._words = {word.casefold() for text in texts for word in re.findall(r"\w+", text)}
+        self._stems = {word[:_STEM] for word in self._words}
+        values = {value for key in self._keys if (value := _value(key)) is not None}
+        self._values = {round(value * unit, 6) for value in values for unit in (1, *_UNITS)}
+        self._values |= {round(value / unit, 6) for value in values for unit in _UNITS}
+
+    def unstated(self, answer: str) -> tuple[str, ...]:
+        """Figures and names of an answer that they don't have."""
+        stated = wording(answer[:_MOST_CHARACTERS])
+        figures = [word.text for word in stated.of_kind("number", "date") if self._is_new_figure(word.key)]
+        names = [word for word in stated.of_kind("name") if self._is_new_name(word.text)]
+        rest = stated.content - {word.key for word in names}
+        if len(rest & self._keys) < _SAID * len(rest):
+            names = []
+        return (*figures, *(word.text for word in names))
+
+    def _is_new_figure(self, key: str) -> bool:
+        value = _value(key)
+        digits = sum(map(str.isdigit, key))
+        return key not in self._keys and value is not None and digits > 1 and round(value, 6) not in self._values
+
+    def _is_new_name(self, name: str) -> bool:
+        if len(name) < _LEAST_NAME or not name.isalpha() or name.isupper():
+            return False
+        return name.casefold() not in self._words and name.casefold()[:_STEM] not in self._stems
+
+
+def _value(key: str) -> float | None:
+    try:
+        return float(key.rstrip("%"))
+    except ValueError:
+        return None
+
+
+def _unstated(question: Question, missing: Sequence[str], documents: Sequence[str]) -> Finding:
+    named = ", ".join(f'"{one}"' for one in missing[:3])
+    return Finding(
+        kind="unconfirmed_answer",
+        severity="medium",
+        what=(
+            f'The expected answer "{shortened(question.expected[0])}" of question {question.id} has {named}, which '
+            f"{'stands' if len(missing) == 1 else 'stand'} nowhere in {', '.join(documents)}, where its evidence is."
+        ),
+        action=f"Read the evidence of {question.id}: correct the expected answer, or name the passage that has it.",
+        questions=(question.id,),
+        details={"expected": list(question.expected), "missing": list(missing), "documents": list(documents)},
+    )
 
 
 _LEAST_AGREED: Final = 2 / 3  # of the bots that answer

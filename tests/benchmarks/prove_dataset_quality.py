@@ -35,6 +35,7 @@ from proctor.harness.analysis.label_errors import (
     marks_of,
     shares_of_tags,
     unconfirmed_answers,
+    unstated_answers,
 )
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from proctor.knowledge.documents.document import Document
@@ -168,6 +169,8 @@ def contradictions(embedder: BatchingEmbedder) -> None:
         bare = dict.fromkeys(gold, QuestionGold("unsupported"))
         loose = contradicted_answers(corpus_of(documents, questions, bare, embedder))
         print(f"  {name}: {len(clean)} alarms in {len(questions)} unchanged ones ({len(loose)} without the evidence)")
+        stated = [one for one in questions if gold[one.id].kind == "evidence"]
+        clean += unstated_answers(corpus_of(documents, stated, gold, embedder), ())
         for finding in clean:
             print(f"    {finding.what}")
         alarms = {finding.questions[0] for finding in clean}
@@ -178,8 +181,11 @@ def contradictions(embedder: BatchingEmbedder) -> None:
                 if question.expected and question.id not in alarms and gold[question.id].kind == "evidence"
                 and (made := change(question.expected[0], chance))
             ]  # fmt: skip
-            found = contradicted_answers(corpus_of(documents, changed, gold, embedder))
-            print(f"    {change.__name__}: {len(found)} of {len(changed)} found")
+            corpus = corpus_of(documents, changed, gold, embedder)
+            found = {key for one in contradicted_answers(corpus) for key in one.questions}
+            whole = found | {key for one in unstated_answers(corpus, found) for key in one.questions}
+            against = f"{len(found)} by a sentence that says otherwise"
+            print(f"    {change.__name__}: {len(whole)} of {len(changed)} found, {against}")
 
 
 WRONG = {

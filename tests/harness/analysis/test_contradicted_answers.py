@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 from bare_questions import ask, corpus
 from proctor.harness.analysis.corpus import QuestionGold
-from proctor.harness.analysis.label_errors import contradicted_answers, unconfirmed_answers
+from proctor.harness.analysis.label_errors import contradicted_answers, unconfirmed_answers, unstated_answers
 from tables import in_one_test
 
 GUIDE = (
@@ -122,3 +122,28 @@ def test_answers_that_are_hardly_ever_confirmed_are_concluded_rather_than_wrong(
         "11 of 11 expected answers are not confirmed by their evidence. So many say that answers are concluded from it "
         "and not stated there, rather than wrong."
     ]
+
+
+def test_a_figure_or_a_name_that_no_document_of_the_evidence_has():
+    told = [
+        ask("fee", "What does it cost?", "Picking it up is 75 euros.", "76 euros", quote=RETURNS),
+        ask("founder", "Who founded the workshop?", "Marie Brandt founded it in a Larkspoke garage.", quote=FOUNDED),
+    ]
+    stated = [
+        ask("days", "How long?", "You have 2 weeks, or 336 hours.", quote=RETURNS),  # 14 days in another unit
+        ask("either", "What does it cost?", "75 euros", "35 euros", quote=RETURNS),
+        ask("asked", "Did Jo Larkspoke found it in 1987?", "Jo Larkspoke did not found the workshop.", quote=FOUNDED),
+        ask("other", "Who started it?", "A mechanic whom they called Larkspoke began all that.", quote=FOUNDED),
+        ask("bare", "What does it cost?", "75 euros"),
+    ]
+    one, other = unstated_answers(corpus([*told, *stated], GUIDE), ())
+    assert (one.kind, one.severity, one.questions, one.details["missing"]) == (
+        "unconfirmed_answer", "medium", ("fee",), ["75"],
+    )  # fmt: skip
+    assert 'has "75", which stands nowhere in guide.md' in one.what
+    assert (other.questions, other.details["missing"]) == (("founder",), ["Larkspoke"])
+    assert unstated_answers(corpus(told, GUIDE), {"fee", "founder"}) == ()
+    many = [ask(f"q{at}", "What does it cost?", f"{at} euros", quote=RETURNS) for at in range(40, 60)]
+    said: list[str] = []
+    assert {each.severity for each in unstated_answers(corpus(many, GUIDE), (), said.append)} == {"low"}
+    assert said[0].startswith("20 of 20 expected answers are not confirmed")
