@@ -133,7 +133,7 @@ _DENIED: Final = re.compile(
 _WHY: Final = re.compile(r"\W*why\b", re.IGNORECASE)  # a list is of reasons then, not of steps
 _NO_REASON: Final = re.compile(r"\W*why (?:should|must|ought)\b", re.IGNORECASE)
 _NO_REASON_WHY: Final = re.compile(r"\b(?:no|not any|n't any) (?:\w+ ){0,3}reasons? (?:why|that|for)\b")
-_OPEN_QUESTION: Final = re.compile(r"\W*(?:why|how|what|where|which|when|who)\b", re.IGNORECASE)
+_OPEN_QUESTION: Final = re.compile(r"\W*(?:why|how|what)\b", re.IGNORECASE)
 _STEPS: Final = re.compile(r"^\W{0,3}1[.)]\s", re.MULTILINE)
 _APOLOGY: Final = re.compile(
     r"(?:i'm |i am |we're |we are )?(?:so |very |really |truly )?sorry\b[,.!]?(?: but\b.*|,? i\b.*|[.!]?$)"
@@ -183,7 +183,8 @@ _TURN: Final = re.compile(
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
     r"|.{0,160}?\b(?:but|however|nevertheless|still),? (?:i(?: can(?!'|not| not)|'ve| have| know| could| do know|"
     r" think| believe| read| guess| am guessing)"
-    r"|to answer|based on|in general|generally|it(?:'s| is| has| was)|they|there|he|she|you can|the \w+ (?:is|are|"
+    r"|to answer|based on|as of|according to|typically|usually|in general|generally"
+    r"|it(?:'s| is| has| was)|they|there|he|she|you can|the \w+ (?:is|are|"
     r"was|were))\b"
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"

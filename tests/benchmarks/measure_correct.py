@@ -10,6 +10,8 @@ Intervals are of 95 %, from 1,000 resamples of whole questions with a fixed seed
 
 The reliability table is of probabilities "left out": bias and slope are fitted on the other sets, each set with the
 same mass; so is the agreement "left out". The expected calibration error is over all sets, each with the same mass.
+What of it is a base rate that no formula can know is seen from the second error: the slope is left out as before, and
+the bias is what makes each set's mean right.
 --fit prints the two numbers fitted on all sets, which go into ``CALIBRATION`` of metrics/judge/embedded/correctness.py.
 --write stores the agreement in agreement.json beside it, from which the page and METRICS.md have it.
 """
@@ -119,6 +121,19 @@ def fitted(sets: Sequence[Measured]) -> Floats:
     return np.asarray(minimize(loss, np.array([0.0, 0.5])).x)
 
 
+def rated(one: Measured, sets: Sequence[Measured]) -> Floats:
+    """Probabilities by the slope that the other sets have together, and the bias of this set's own share of right."""
+    from scipy.optimize import brentq
+
+    slope = fitted([other for other in sets if other is not one])[1]
+    known = np.isfinite(one.odds)
+
+    def excess(bias: float) -> float:
+        return float((probabilities(one, np.array([bias, slope]))[known] - one.yes[known]).mean())
+
+    return probabilities(one, np.array([brentq(excess, -20, 20), slope]))
+
+
 def joined(sets: Sequence[Measured]) -> tuple[Floats, NDArray[np.bool_], Floats]:
     """Log-odds, labels and mass of the rows that the judge decides."""
     known = [np.isfinite(one.odds) for one in sets]
@@ -136,10 +151,21 @@ def reliability(sets: Sequence[Measured]) -> None:
     """The table, and the expected calibration error, of each set by the curve of the others."""
     likely = [probabilities(one, fitted([other for other in sets if other is not one])) for one in sets]
     known = [np.isfinite(one.odds) for one in sets]
+    lines, error = binned(likely, sets)
+    table(("probability, left out", "rows", "mean said", "share right by people"), lines)
+    _, without = binned([rated(one, sets) for one in sets], sets)
+    print(f"Expected calibration error, left out: {error:.3f}, goal {GOAL}; {without:.3f} were base rates known")
+    for one, each, rows in zip(sets, likely, known, strict=True):
+        print(f"  {one.name}: said {each[rows].mean():.3f}, right {one.yes[rows].mean():.3f}")
+
+
+def binned(likely: Sequence[Floats], sets: Sequence[Measured]) -> tuple[list[tuple[object, ...]], float]:
+    """Lines of the table, and the expected calibration error."""
     _, yes, mass = joined(sets)
-    said = np.concatenate([one[rows] for one, rows in zip(likely, known, strict=True)])
+    said = np.concatenate([each[np.isfinite(one.odds)] for one, each in zip(sets, likely, strict=True)])
     bins = np.minimum((said * BINS).astype(int), BINS - 1)
-    lines, error = [], 0.0
+    lines: list[tuple[object, ...]] = []
+    error = 0.0
     for one in range(BINS):
         inside = bins == one
         if not inside.any():
@@ -148,10 +174,7 @@ def reliability(sets: Sequence[Measured]) -> None:
         said_mean, found = ((mass * each)[inside].sum() / weight for each in (said, yes))
         error += weight * abs(said_mean - found)
         lines.append((f"{one / BINS:.1f} to {(one + 1) / BINS:.1f}", inside.sum(), f"{said_mean:.2f}", f"{found:.2f}"))
-    table(("probability, left out", "rows", "mean said", "share right by people"), lines)
-    print(f"Expected calibration error, left out: {error:.3f}, goal {GOAL}")
-    for one, each, rows in zip(sets, likely, known, strict=True):
-        print(f"  {one.name}: said {each[rows].mean():.3f}, right {one.yes[rows].mean():.3f}")
+    return lines, error
 
 
 def main() -> None:

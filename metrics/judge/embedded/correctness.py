@@ -46,6 +46,16 @@ _RELATIONS: Final = QUANTITIES | {
 _NOTHING_AGAINST: Final = (0.0,) * 5
 _LIKE_NAMED: Final = 0.6  # most that one name counts for another that is near in meaning: Gorbachev, Khrushchev
 _DATED: Final = 0.75  # coverage of a day and month by their year alone, and of a year by its decade
+_ROUGH: Final = 0.05  # by which a figure that is said to be rough may differ
+_ROUGHLY: Final = re.compile(
+    r"\b(?:about|around|approximately|roughly|nearly|almost|circa|estimated)\b|\bca?\.|~", re.IGNORECASE
+)
+_ASKS_FIGURE: Final = re.compile(r"\W*when\b|.*\b(?:how many|(?:what|which) (?:year|date|number))\b", re.IGNORECASE)
+_FULL_NAME: Final = range(2, 4)  # words
+_TITLES: Final = frozenset({
+    *("presid", "king", "queen", "princ", "princess", "lord", "ladi", "sir", "mr", "mr.", "ms", "dr", "saint", "st"),
+    *("gener", "captain", "senat", "pope", "justic", "judg", "emperor", "chancellor", "minist", "professor"),
+})  # fmt: skip
 _YEAR: Final = re.compile(r"1\d{3}|20\d\d")
 _DAY: Final = re.compile(r"[12]?\d|3[01]")
 _ROMAN: Final = re.compile(r"(?=[XVI]{2})X{0,3}(?:IX|IV|V?I{0,3})")
@@ -118,12 +128,15 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     given = _keys(question.words)
     wanted, answered = _content(claim), _content(text)
     names = _names(claim, given)
-    found = _found(wanted, text, vectors, names)
-    coverage = _coverage(wanted, given, found)
+    found = _found(wanted, text, vectors, names, given, _is_rough(claim, text))
+    coverage = _coverage(wanted, given | _beside_figure(question, wanted), found)
     new = {key: word for key, word in answered.items() if key not in given}
     strange = {key for key, share in _found(new, claim, {}).items() if share < SAME_WORD}
     is_said = bool(found) and min(found.values()) >= SAME_WORD
-    renamed = bool(names) and found.get(names[-1], 1.0) < SAME_WORD and not strange.isdisjoint(_names(text, given))
+    is_near = is_phrase(claim) and any(share >= SAME_WORD for share in found.values())
+    called = _called(text, given) if is_near else _names(text, given)
+    renamed = bool(names) and found.get(names[-1], 1.0) < SAME_WORD and not strange.isdisjoint(called)
+    renamed = renamed or _is_namesake(claim, text, given, found)
     # Where the question itself denies something, a negation in one answer and not in the other says nothing.
     denied = coverage >= _SAID and not question.negations and _denied(claim, text)
     opposed = _opposed(wanted, claim, text) or _opposed(new, text, claim)
@@ -132,7 +145,7 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         precision=1 - len(strange) / len(new) if new else float(coverage >= _SAID),
         similarity=_cosine(claim.text, text.text, vectors),
         spelling=1.0 if is_said else _spelling(claim, text),
-        figure=float(_other_figure(wanted, new, given)),
+        figure=float(_other_figure(wanted, new, given, _is_rough(claim, text))),
         name=float(renamed),
         negation=float(denied or _turned(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
@@ -229,17 +242,26 @@ def _coverage(wanted: Mapping[str, Word], given: frozenset[str], found: Mapping[
     return sum(weight * found[key] for key, weight in weights.items()) / sum(weights.values()) if weights else 0.0
 
 
-def _found(wanted: Mapping[str, Word], text: Wording, vectors: Vectors, names: Iterable[str] = ()) -> dict[str, float]:
+def _found(
+    wanted: Mapping[str, Word],
+    text: Wording,
+    vectors: Vectors,
+    names: Iterable[str] = (),
+    given: frozenset[str] = frozenset(),
+    rough: bool = False,
+) -> dict[str, float]:
     """How far each wanted word is in the text: 1 as it is, less for a spelling or a word of near meaning.
 
     What a name means is near that of others of its kind, so that only its spelling says that it is the same. A year
-    without its day and month, or the decade of it, is most of a date.
+    without its day and month, or the decade of it, is most of a date. Initials say nothing that the question gave.
     """
     whole = _initials(list(wanted.values()))
-    if len(whole) in _INITIALS and _is_abbreviated(whole, text):
+    if len(whole) in _INITIALS and stem(whole) not in given and _is_abbreviated(whole, text):
         return dict.fromkeys(wanted, 1.0)
     keys = _keys(text.words)
     undated = dict.fromkeys(_undated(wanted, text, keys), _DATED)
+    if rough:
+        undated |= {key: _DATED for key, word in wanted.items() if word.kind == "number" and _rounded(key, keys)}
     most = dict.fromkeys(names, _LIKE_NAMED)
     return {
         key: 1.0 if key in keys else undated.get(key) or _near(key, word, text, vectors, most.get(key, 1.0))
@@ -308,14 +330,43 @@ def _spelling(claim: Wording, text: Wording) -> float:
     return spelled_alike(letters(claim.text), [letters(word.text) for word in text.words], length)
 
 
-def _other_figure(wanted: Mapping[str, Word], answered: Mapping[str, Word], given: frozenset[str]) -> bool:
+def _beside_figure(question: Wording, wanted: Mapping[str, Word]) -> frozenset[str]:
+    """Keys of the words beside a figure, where the question asks for a count or a year: 53-member roster."""
+    figures = {key for key, word in wanted.items() if word.kind in {"number", "date"}}
+    return wanted.keys() - figures if figures and _ASKS_FIGURE.match(question.text) else frozenset()
+
+
+def _is_rough(claim: Wording, text: Wording) -> bool:
+    """Whether one of two texts says that its figures are not exact."""
+    return any(_ROUGHLY.search(one.text) for one in (claim, text))
+
+
+def _rounded(key: str, others: Iterable[str]) -> bool:
+    """Whether one of some figures is about the same."""
+    ours = _value(key)
+    alike = (other for other in others if other.endswith("%") == key.endswith("%"))
+    return any(abs(ours - _value(other)) <= _ROUGH * ours for other in alike)
+
+
+def _value(figure: str) -> float:
+    bare = figure.removesuffix("%")
+    return float(bare) if bare.replace(".", "", 1).isdecimal() else math.nan
+
+
+def _other_figure(
+    wanted: Mapping[str, Word], answered: Mapping[str, Word], given: frozenset[str], is_rough: bool
+) -> bool:
     """Whether a sort of figure that the claim adds is in the text with other values only."""
     ours, theirs = _figures(wanted), _figures(answered)
-    return any(sort in theirs and not _agree(keys - given or keys, theirs[sort]) for sort, keys in ours.items())
+    return any(
+        sort in theirs and not _agree(keys - given or keys, theirs[sort], is_rough and sort == "number")
+        for sort, keys in ours.items()
+    )
 
 
-def _agree(ours: set[str], theirs: set[str]) -> bool:
-    return bool((ours | _decades(ours)) & theirs or ours & _decades(theirs))
+def _agree(ours: set[str], theirs: set[str], is_rough: bool) -> bool:
+    near = (ours | _decades(ours)) & theirs or ours & _decades(theirs)
+    return bool(near) or (is_rough and any(_rounded(key, theirs) for key in ours))
 
 
 def _figures(words: Mapping[str, Word]) -> dict[str, set[str]]:
@@ -339,6 +390,25 @@ def _names(text: Wording, given: frozenset[str]) -> list[str]:
     capitals = [word for word in words if word.text[:1].isupper()]
     titled = len(text.words) <= _PHRASE_WORDS and len(capitals) == len(words)
     return [key for word in capitals if (titled or word.kind == "name") and (key := _key(word)) not in given]
+
+
+def _is_namesake(claim: Wording, text: Wording, given: frozenset[str], found: Mapping[str, float]) -> bool:
+    """Whether both are names of people that have the last word in common and no other: Azim Khan, Imran Khan."""
+    ours, theirs = _names(claim, given), _called(text, given)
+    if len(ours) not in _FULL_NAME or len(ours) != len(_content(claim)) or ours[-1] not in theirs:
+        return False
+    keys = [_key(word) for word in text.words]
+    before = keys[max(keys.index(ours[-1]) - 1, 0)]
+    initials = {key[0] for key in theirs if key != ours[-1]}
+    is_known = any(found[key] >= _LIKE_NAMED or key[0] in initials for key in ours[:-1])
+    return before in theirs and not is_known and before not in (ours[-1], *_TITLES)
+
+
+def _called(text: Wording, given: frozenset[str]) -> list[str]:
+    """Keys of what may be names where names are looked for: in a phrase without any capital all words may be."""
+    if len(text.words) > _PHRASE_WORDS or text.text != text.text.lower():
+        return _names(text, given)
+    return [key for word in text.of_kind("word") if (key := _key(word)) not in given]
 
 
 def _opposed(words: Mapping[str, Word], own: Wording, other: Wording) -> bool:

@@ -124,6 +124,8 @@ _ONCE: Final = re.compile(
 )
 _OFTEN: Final = {"once": "1 times", "twice": "2 times", "thrice": "3 times"}
 _CLOCK: Final = {"noon": "12:00", "midday": "12:00", "midnight": "0:00"}
+_MISREAD: Final = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac.")  # UTF-8 that was read as Windows-1252
+_ESCAPED: Final = re.compile(r"\\+u(?!d[89a-f])([0-9a-f]{4})", re.IGNORECASE)  # JSON that was written twice
 _APART: Final = re.compile(r" ?['’] (?=(?:[stdm]|re|ve|ll)\b)")  # noqa: RUF001 - as some corpora write don ' t
 _DECADE: Final = re.compile(r"(?<=\d0)['’]s\b")  # noqa: RUF001
 _DIGITS: Final = re.compile(r"\d")
@@ -235,8 +237,18 @@ def _time(text: str, hour: int, minute: str, half: str | None) -> Word:
 
 def _joined_up(text: str) -> str:
     """The text with its accents composed, brackets as such, and endings joined to their words."""
+    text = _ESCAPED.sub(lambda sign: chr(int(sign[1], 16)), _MISREAD.sub(_reread, text))
     text = unicodedata.normalize("NFKC", text)
     return _DECADE.sub("s", _APART.sub("'", _BRACKET.sub(" ( ", text)))
+
+
+def _reread(found: re.Match[str]) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return found[0].encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+    return found[0]
 
 
 def _number(digits: str, tail: str) -> Word:
