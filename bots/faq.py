@@ -30,7 +30,7 @@ Matching = Literal["lexical", "embedding", "classifier"]
 AUTO: Final = "auto"
 _LEARNED: Final = 4_000  # entries that the classifier learns from at most: its matrix has their number squared
 _LEFT_OUT: Final = 2_000  # entries that are left out in turn, evenly drawn from larger banks
-_KEPT: Final = 0.95  # of the entries that find their own answer, the share that a suggested threshold lets pass
+_KEPT: Final = 0.9  # of the entries that find their own answer, the share that a suggested threshold lets pass
 _REFUSED: Final = 0.75  # of the entries without another wording, the share that would be taken for no other entry
 _LEAST: Final = 10  # entries from which on a share of them says something
 _SAME = 1e-6  # cosines of equal texts differ by less, wherever in the matrix they stand
@@ -143,14 +143,14 @@ class Suggestion:
         return text
 
 
-def suggest(left_out: LeftOut) -> Suggestion:
+def suggest(left_out: LeftOut, share: float = _KEPT) -> Suggestion:
     """A threshold from the entries themselves.
 
-    Where answers have several questions: the one that 19 of 20 questions pass that find their answer by another.
+    Where answers have several questions: the one that a share of the questions pass that find their answer by another.
     Else the one below which three of four questions stay when they are compared with the other entries.
     """
     if len(left_out.found) >= _LEAST:
-        threshold = float(np.quantile(left_out.found, 1 - _KEPT))
+        threshold = float(np.quantile(left_out.found, 1 - share))
     else:
         threshold = float(np.quantile(left_out.strangers, _REFUSED)) if len(left_out.strangers) else 0.0
     return Suggestion(min(max(math.floor(threshold * 100) / 100, 0.0), 1.0), left_out)
@@ -190,6 +190,7 @@ class AnswerClassifier:
     """
 
     WIDTH, WORDS, REGULARISATION = 0.3, 0.2, 0.1
+    KEPT = 0.95  # as ``_KEPT``: its scores tell better what the bank has no answer to
 
     def __init__(self, questions: Sequence[str], answers: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """``vectors`` has one row of unit length for each question."""
@@ -327,7 +328,7 @@ class FaqBot:
             return
         if self._min_similarity != AUTO and len(self.entries) < _LEAST:
             return
-        self.suggestion = suggest(left_out())
+        self.suggestion = suggest(left_out(), AnswerClassifier.KEPT if self._match == "classifier" else _KEPT)
         if self._min_similarity == AUTO:
             self._threshold = self.suggestion.threshold
             advice = f"{self.name}: min_similarity is {self.suggestion}."
