@@ -333,7 +333,8 @@ def _spelling(claim: Wording, text: Wording) -> float:
 def _beside_figure(question: Wording, wanted: Mapping[str, Word]) -> frozenset[str]:
     """Keys of the words beside a figure, where the question asks for a count or a year: 53-member roster."""
     figures = {key for key, word in wanted.items() if word.kind in {"number", "date"}}
-    return wanted.keys() - figures if figures and _ASKS_FIGURE.match(question.text) else frozenset()
+    asked = figures and _ASKS_FIGURE.match(question.text)
+    return frozenset(wanted.keys() - figures if asked else ())
 
 
 def _is_rough(claim: Wording, text: Wording) -> bool:
