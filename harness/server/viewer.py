@@ -49,7 +49,7 @@ from ...reports.pages.runs_page import (
     trouble_page,
 )
 from ...reports.store import Store, StoreError, ask_to_stop, changes_of, damage_behind, marks, snapshot
-from ..calibration.labelling import given_label, labelled, store_label
+from ..calibration.calibrating import given_label, labelled, store_label
 from ..calibration.voting import given_vote, store_vote, votes_state
 
 Made = TypeVar("Made")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from proctor.metrics.constraints import SafePattern
 from proctor.metrics.safety.detectors import Detector, scan
-from proctor.metrics.safety.keys import ENTROPY
+from proctor.metrics.safety.leaks import ENTROPY
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
 from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS
 from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD_PERSONAL

@@ -1,8 +1,7 @@
 import pytest
 from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
-from proctor.metrics.safety.contact_and_payment import TEST_CARDS
-from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS
+from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS, TEST_CARDS
 from tables import in_one_test
 
 CARD = "4539 1488 0343 6467"

@@ -21,7 +21,7 @@ from proctor.metrics.safety.detectors import (
     scan,
     verhoeff,
 )
-from proctor.metrics.safety.keys import ENTROPY, entropy
+from proctor.metrics.safety.leaks import ENTROPY, entropy
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS as PERSONAL
 from proctor.metrics.safety.leaks import EXTENDED_SECRET_DETECTORS as SECRETS
 from proctor.metrics.safety.leaks import STANDARD_DETECTORS as STANDARD
