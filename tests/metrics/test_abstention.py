@@ -43,6 +43,8 @@ ANSWERS = [
     "The cause of the fire is unknown to this day, although the brigade's report of 1987 names a faulty heater in the "
     "basement, which had been repaired twice in the month before and was, by two accounts, left on during that night.",
     "I'm not sure about the exact date, but it was in the spring of 1921.",
+    "As an AI language model, I do not have access to real-time information, but as of 2018, it is Burj Khalifa.",
+    "I don't have access to current schedules, but typically South by Southwest takes place in March.",
     "The documents don't give the total. However, based on the two invoices it is 140 euros.",
     "While the text does not name the author, it says that she was born in Turin.",
     "1. Open the lid. 2. Press the button. If it does not start, check the fuse.",
@@ -66,6 +68,8 @@ def test_an_answer_that_says_that_it_is_none_abstains(answer: str) -> None:
             "A people is never worse than others.\n1. To say so is prejudice.\n2. All are equal.",
             True,
         ),
+        ("Who brought the case?", "It held that a search in violation of the law may not count. Ms Mapp did.", False),
+        ("Why was the search right?", "It was not: it was in violation of the law.", True),
     ],
 )
 def test_whoever_rejects_what_a_why_takes_for_granted_abstains(question: str, answer: str, silent: bool) -> None:
