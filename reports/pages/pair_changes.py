@@ -213,7 +213,9 @@ def sentences(comparison: Comparison) -> list[tuple[str, str, str]]:
 
 
 def tone(comparison: Comparison) -> str:
-    """Of the headline: good or bad where all verdicts say so."""
+    """Of the headline: good or bad as the primary metric is; without one, where all verdicts say so."""
+    if comparison.of_primary:
+        return TONES.get(comparison.of_primary.verdict, "")
     found = {TONES[each.verdict] for each in comparison.metrics if each.verdict in TONES}
     return found.pop() if len(found) == 1 else ""
 

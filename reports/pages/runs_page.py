@@ -540,13 +540,14 @@ class RunListing:
 
     @property
     def befores(self) -> dict[str, str]:
-        """By run, where it is compared with the one of its suite before, as far as that is on this page."""
+        """By run, where it is compared with the one of its suite and file before, as far as that is on this page."""
         made: dict[str, str] = {}
-        later: dict[str, str] = {}
+        later: dict[tuple[str, str], str] = {}
         for line in self.lines:
-            if line.suite in later:
-                made[later[line.suite]] = comparison_address(line.handle, later[line.suite])
-            later[line.suite] = line.handle
+            place = (line.suite, line.file)
+            if place in later:
+                made[later[place]] = comparison_address(line.handle, later[place])
+            later[place] = line.handle
         return made
 
 
@@ -622,7 +623,8 @@ def _first_choice(listing: RunListing) -> tuple[str, str]:
     if not listing.lines:
         return "", ""
     candidate = listing.lines[0]
-    before = next((line for line in listing.lines[1:] if line.suite == candidate.suite), None)
+    alike = (line for line in listing.lines[1:] if (line.suite, line.file) == (candidate.suite, candidate.file))
+    before = next(alike, None)
     if before:
         return before.handle, candidate.handle
     bots = [in_file(f"{candidate.name}:{bot.name}", candidate.file) for bot in candidate.bots]
