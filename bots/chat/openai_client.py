@@ -6,9 +6,9 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -551,8 +551,7 @@ def _headers_of(lines: str) -> dict[str, str]:
 
 def _session(is_encrypted: bool, headers: Mapping[str, str]) -> "aiohttp.ClientSession":
     """Connections as the library's HTTP client makes them: without limits, and with its notion of trust."""
-    with _certificates_later():
-        import aiohttp
+    import aiohttp
 
     trusted: ssl.SSLContext | bool = True
     if is_encrypted:
@@ -564,31 +563,6 @@ def _session(is_encrypted: bool, headers: Mapping[str, str]) -> "aiohttp.ClientS
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30, ssl=trusted),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
     )
-
-
-@contextlib.contextmanager
-def _certificates_later() -> Iterator[None]:
-    """Let TLS contexts that are made meanwhile read the certificates of this machine when they are first used.
-
-    aiohttp makes two when it is imported, which is half of the time that it takes, and we use neither.
-    """
-    import ssl
-
-    def read_later(context: ssl.SSLContext) -> None:
-        def wrap(name: str, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - handed on
-            if name in vars(context):
-                context.set_default_verify_paths()
-                for each in wrappers:
-                    vars(context).pop(each, None)
-            return getattr(context, name)(*given, **named)
-
-        vars(context).update(wrappers := {name: partial(wrap, name) for name in ("wrap_bio", "wrap_socket")})
-
-    ssl.SSLContext.set_default_verify_paths = read_later  # type: ignore[assignment,method-assign]
-    try:
-        yield
-    finally:
-        del ssl.SSLContext.set_default_verify_paths
 
 
 def _charset(answer: "aiohttp.ClientResponse") -> str:

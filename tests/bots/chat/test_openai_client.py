@@ -144,21 +144,3 @@ def test_an_endpoint_that_moved_is_followed_with_the_request_as_it_was():
         complete(server, {})
     assert server.calls[0].body["model"] == "test-model"
     assert server.calls[0].bearer == KEY
-
-
-def test_contexts_for_tls_that_aiohttp_makes_at_its_import_read_the_certificates_when_they_are_used():
-    code = """
-import asyncio, ssl
-from proctor.bots.chat.openai_client import Client
-load = ssl.SSLContext.set_default_verify_paths
-async def open_and_close():
-    await Client("http://127.0.0.1:9/v1", None).close()
-asyncio.run(open_and_close())
-from aiohttp.connector import _SSL_CONTEXT_VERIFIED as context
-here = ssl.create_default_context().cert_store_stats()
-print(context.cert_store_stats()["x509"], ssl.SSLContext.set_default_verify_paths is load)
-context.wrap_bio(ssl.MemoryBIO(), ssl.MemoryBIO(), server_hostname="localhost")
-print(context.cert_store_stats() == here, context.verify_mode is ssl.CERT_REQUIRED)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0", "True", "True", "True"]
