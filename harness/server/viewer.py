@@ -584,7 +584,13 @@ class Viewer:
             "blocks": f"{address}/data/", "state": f"{address}/state", "labels": f"{address}/labels",
             "votes": f"{address}/votes", "stop": f"{address}/stop", "token": self._token, "tag": tag, "home": "/",
         }  # fmt: skip
-        return self._answers.get((address, tag), lambda: html(_live(run_page(make_report(store, run_id), settings))))
+        file = dict(zip(stores, file_names(stores), strict=True))[store]
+
+        def made() -> Answer:
+            page = run_page(make_report(store, run_id), settings)
+            return html(_live(replace(page, subtitle=f"{page.subtitle}, {file}") if file else page))
+
+        return self._answers.get((address, tag), made)
 
     def _run_state(self, stores: Stores, _: Request, parts: dict[str, str]) -> Answer:
         store, run_id, _name = _found(stores, parts["run"])

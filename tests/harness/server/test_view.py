@@ -108,6 +108,7 @@ def test_a_run_of_one_name_in_two_files_is_two_runs(book: PageBook, tmp_path: Pa
         assert f'<optgroup label="{book.head} in {file}, ' in listed
     assert "of the other file" in asked(f"/runs/{book.head}@other.db/data/rows")
     assert "of the other file" not in asked(f"/runs/{book.head}@proctor.db/data/rows")
+    assert " UTC, other.db</bdi>" in asked(f"/runs/{book.head}@other.db")
     pair = {"baseline": f"{book.head}:rag@proctor.db", "candidate": f"{book.head}:rag@other.db"}
     page = asked("/compare", **pair)
     assert f"baseline {book.head} of proctor.db; candidate {book.head} of other.db" in page
