@@ -74,6 +74,16 @@ def test_spread_and_worst_case_by_hand(tmp_path):
     assert bot.metrics[0].repeats is None
 
 
+def test_a_deviation_ends_where_two_scores_are_as_far_apart_as_can_be(tmp_path):
+    questions = [asked(number) for number in range(12)]
+    after = perturbations(questions, ["comma"], variants=1)
+    values = {f"q{number}": number % 2 * 1.0 for number in range(12)}
+    values |= {each.id: 1.0 - values[each.id.partition("~")[0]] for each in after} | {"q0~comma-0.1-0": 0.0}
+    found = only(worked_out(tmp_path / "x.db", questions, after, {"rag": giving(values)})).metrics[0].perturbations
+    assert found.deviation.mean == pytest.approx(11 / 12 * 2**-0.5)
+    assert found.deviation.high == pytest.approx(2**-0.5, abs=0.01)
+
+
 def test_the_worst_of_what_is_better_lower_is_the_greatest(tmp_path):
     lower = RunMetric("toxicity", "v1", "lower", 0.0, 1.0, 0.5)
     questions = [asked(1)]
