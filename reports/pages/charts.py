@@ -706,7 +706,8 @@ class Scatter:
     @property
     def whole_height(self) -> float:
         """Of the drawing with its key."""
-        return self.height + LINE_HEIGHT * len(self.key)
+        below = FONT_SIZE / 2  # what letters of the last line have below it
+        return self.height + (LINE_HEIGHT * len(self.key) + below if self.key else 0.0)
 
     @property
     def longest_in_key(self) -> int:
