@@ -110,17 +110,20 @@ def differing(one: Path, other: Path) -> dict[str, int]:
     counts = {}
     for what, sql in COMPARED.items():
         mine, theirs = Counter(query(one, sql)), Counter(query(other, sql))
-        counts[what] = sum(((mine - theirs) + (theirs - mine)).values())
+        others = (mine - theirs) + (theirs - mine)
+        counts[what] = others.total()
+        for line in others:
+            print(f"  {what}: {line}")
     return counts
 
 
-def verdicts(run: proctor.Run, baseline: str, candidate: str) -> list[tuple]:
-    """What compare says of each metric of two bots, and what the gate says of the second one."""
-    found = [
-        tuple(each.items()) for each in run.compare(baseline, candidate).records() if "latency" not in each["metric"]
-    ]
+def verdicts(run: proctor.Run, baseline: str, candidate: str) -> list[object]:
+    """What compare says of each metric of two bots, and what the gate says of the second one; to five decimals."""
+    found = [each for each in run.compare(baseline, candidate).records() if "latency" not in each["metric"]]
     gate = run.gate(baseline, bots=[candidate]).to_dict()["bots"][candidate]
-    return [*found, (baseline, candidate, gate["verdict"], repr(gate["metrics"]))]
+    every = [*found, [baseline, candidate, gate["verdict"], gate["metrics"]]]
+    # Texts that are embedded in other company differ in the eighth decimal.
+    return list(json.loads(json.dumps(every), parse_float=lambda figure: round(float(figure), 5)))
 
 
 def equal(suite: Path, folder: Path, workers: int) -> None:
@@ -144,7 +147,10 @@ def equal(suite: Path, folder: Path, workers: int) -> None:
         )
     one, cluster = made.values()
     counts = differing(*(folder / f"{name}.db" for name in made))
-    counts["intervals and verdicts"] = sum(a != b for a, b in zip(one, cluster, strict=True))
+    others = [(mine, theirs) for mine, theirs in zip(one, cluster, strict=True) if mine != theirs]
+    counts["intervals and verdicts"] = len(others)
+    for mine, theirs in others[:20]:
+        print(f"  {mine}\n    {theirs}")
     print(f"{len(one):,} intervals and verdicts of compare and gate were laid side by side")
     print(f"differing: {', '.join(f'{count} {what}' for what, count in counts.items())} (goal 0)")
 
