@@ -169,7 +169,7 @@ def test_the_page_that_is_written_is_that_of_the_survey_s_run(tmp_path):
     done = proctor("knowledge", suite, "--only", "documents", "--html", "run.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "run.html").read_text()
-    assert 'id="questions"' in page
+    assert 'id="answers"' in page
     assert 'id="knowledge-documents"' in page
 
 
