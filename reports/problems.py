@@ -431,7 +431,7 @@ SELECT questions.key, run_rows.repeat FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status = 'answered' AND replies.answer = ''
-    AND replies.abstained IS NOT 1
+    AND coalesce(replies.abstained, 0) = 0
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
 
 

@@ -313,9 +313,9 @@ def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(tmp_path):
 
 
 def test_in_a_pipe_it_is_said_that_nothing_came_yet(tmp_path):
-    slow = "def slow(question):\n    time.sleep(1)\n    return 'It is'\n"
+    slow = "def slow(question):\n    time.sleep(2)\n    return 'It is'\n"
     bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("answer", "slow")}
-    write_suite(tmp_path, NOTING.format(delay=0) + slow, 1, bots=bots)
+    write_suite(tmp_path, NOTING.format(delay=0.6) + slow, 1, bots=bots)
     done = proctor("run", "suite.yaml", folder=tmp_path, env=lines_every("0.2"))
     assert "s: no answer yet" in done.stderr
     assert "s: answer 1 of 1; slow: getting ready" in done.stderr
