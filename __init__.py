@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from .harness.api.bots import FullContext as FullContext
     from .harness.api.bots import Http as Http
     from .harness.api.bots import LangChain as LangChain
+    from .harness.api.bots import Prompt as Prompt
     from .harness.api.bots import Rag as Rag
     from .harness.api.bots import Recorded as Recorded
     from .harness.api.exchange import ForeignFile as ForeignFile

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         HistorySettings,
         HttpSettings,
         LangChainSettings,
+        PromptedSettings,
+        PromptSettings,
         PythonSettings,
         RagSettings,
         RecordedSettings,

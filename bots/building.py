@@ -14,7 +14,7 @@ from .chat.model import ChatModel
 from .chat.models import ChatModelSettings, open_chat_model, parse_model
 from .chat.openai import Endpoints
 from .prompting import Template, load_template
-from .settings import BotSettings, FullContextSettings, RagSettings
+from .settings import BotSettings, PromptedSettings
 
 if TYPE_CHECKING:
     from .rag import RetrievalEmbedder
@@ -64,9 +64,9 @@ class BotResources:
             settings = parse_model(written)
         return open_chat_model(settings, self.embedder, self.base, self.environ, self.endpoints)
 
-    def template(self, settings: FullContextSettings | RagSettings) -> Template:
+    def template(self, settings: PromptedSettings) -> Template:
         """The prompt that the settings name, or the built-in one."""
-        return load_template(settings.prompt and self.base / settings.prompt, settings.type)
+        return load_template(settings.prompt, settings.type, self.base)
 
 
 def build_bot(name: str, settings: BotSettings, resources: BotResources) -> "BuiltBot":

@@ -226,36 +226,46 @@ class Template:
         return _FILLED.sub(lambda place: values[place[1]], self.text)
 
 
-def load_template(path: Path | None, built_in: str) -> Template:
-    """The template in a file, or the one that ships with the package.
+def load_template(written: str | None, kind: str, base: Path = _BUILT_IN) -> Template:
+    """The template of a bot: its text, a file's, or the one that ships with the package.
 
     Args:
-        path: an absolute path, or None for the built-in template.
-        built_in: name of the built-in template: ``rag`` or ``full_context``.
+        written: as in the settings: a file, or the text itself, which has a placeholder or several lines; None for the
+            built-in template.
+        kind: of the bot: ``prompt``, ``rag`` or ``full_context``.
+        base: what a relative path is relative to.
 
     Raises:
         InputError: the file can't be read, misses a placeholder or has a misspelt one.
     """
-    if path is None:
-        path = _BUILT_IN / f"{built_in}.md"
-    return parse_template(_read(path), str(path))
+    places = PLACEHOLDERS[1:] if kind == "prompt" else PLACEHOLDERS
+    if written is not None and ("\n" in written or _LOOKS_FILLED.search(written)):
+        return parse_template(written, "prompt", places)
+    path = _BUILT_IN / f"{kind}.md" if written is None else base / written
+    return parse_template(_read(path), str(path), places)
 
 
-def parse_template(text: str, source: str) -> Template:
+def parse_template(text: str, source: str, places: Sequence[str] = PLACEHOLDERS) -> Template:
     """Check a template's placeholders. Raises InputError with the line and the nearest right name."""
     text = text.strip()
-    strange = [found for found in _LOOKS_FILLED.finditer(text) if not _FILLED.fullmatch(found[0])]
+    strange = [found for found in _LOOKS_FILLED.finditer(text) if found[0][1:-1] not in places]
     for found in strange:
-        near = difflib.get_close_matches(found[1].lower(), PLACEHOLDERS, n=1, cutoff=0.6)
+        if found[0] == "{context}":
+            raise InputError(
+                f"{source}:{_line(text, found.start())}: a bot of type prompt reads no documents, so nothing can stand "
+                "for {context}; leave it out, or use a bot of type full_context or rag."
+            )
+        near = difflib.get_close_matches(found[1].lower(), places, n=1, cutoff=0.6)
         if near:
             place = f"{source}:{_line(text, found.start())}"
             raise InputError(f"{place}: {found[0]} is not a placeholder; did you mean {{{near[0]}}}?")
     present = {found[1] for found in _FILLED.finditer(text)}
-    missing = [f"{{{name}}}" for name in PLACEHOLDERS if name not in present]
+    missing = [f"{{{name}}}" for name in places if name not in present]
     if missing:
+        documents = "with {context} where the documents go and " if "context" in places else ""
         raise InputError(
-            f"{source}: the prompt misses {' and '.join(missing)}; a prompt must say with {{context}} "
-            "where the documents go and with {question} where the question goes."
+            f"{source}: the prompt misses {' and '.join(missing)}; a prompt must say {documents}"
+            "with {question} where the question goes."
         )
     warnings = tuple(
         f"{source}:{_line(text, found.start())}: {found[0]} is not a placeholder and is sent as it stands."
@@ -271,7 +281,8 @@ def _line(text: str, position: int) -> int:
 
 def _read(path: Path) -> str:
     try:
-        return existing(path, "a Markdown file with a prompt").read_text(encoding="utf-8-sig")
+        wanted = "a Markdown file with a prompt, or the prompt itself with {question} in it"
+        return existing(path, wanted).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as broken:
         raise InputError(f"{path} is not UTF-8 (byte {broken.start}); save the prompt as UTF-8.") from None
     except OSError as refused:
@@ -338,17 +349,17 @@ async def answer_from(
     model: ChatModel,
     template: Template,
     asked: Asked,
-    contexts: tuple[Context, ...],
+    contexts: tuple[Context, ...] | None,
     rendered: str,
     trace: Mapping[str, object],
 ) -> Reply:
-    """Ask the model with these contexts, rendered already, in its prompt.
+    """Ask the model with these contexts, rendered already, in its prompt; None for a bot that has none.
 
     The trace gains the milliseconds of generation and what the model says of it. Where an equal request was answered
     before (see ``earlier_answers``) that answer is taken, with the contexts of now. Raises what ``ChatModel.complete``
     raises.
     """
-    request = chat_request(template, asked, contexts, rendered)
+    request = chat_request(template, asked, contexts or (), rendered)
     hashed, find = request_hash(model.name, model.settings, request), _EARLIER.get()
     if find is not None and (earlier := find(hashed)) is not None:
         calls = tuple(call for call in earlier.tool_calls or () if call.name != SEARCH) or None

@@ -25,10 +25,6 @@ _Model = Annotated[
         "`extractive` needs no language model: it answers with sentences of the context."
     ),
 ]
-_Prompt = Annotated[
-    Path | None,
-    Field(description="Markdown file with {context} and {question} in it; left out, the built-in prompt."),
-]
 _Options = Annotated[
     dict[str, Any],
     Field(description="Keyword arguments: of a class when it is made, of a function at every call."),
@@ -100,26 +96,49 @@ class FaqSettings(HistorySettings):
     abstain: str = Field("I don't have an answer to that question.", description="What the bot says when it abstains.")
 
 
-class FullContextSettings(HistorySettings):
+class PromptedSettings(HistorySettings):
+    """Settings of bots that ask a chat model with a prompt."""
+
+    type: str
+    model: _Model = "extractive"
+    prompt: str | None = Field(
+        None,
+        description="Markdown file with {question} in it, and {context} where the bot reads documents; or the prompt "
+        "itself; left out, the built-in one.",
+    )
+
+
+class PromptSettings(PromptedSettings):
+    """Asks a language model with the question and no documents."""
+
+    builder = "prompt:build"
+    type: Literal["prompt"] = _kind()
+    model: str = Field(
+        description="The language model: a name under `models`, or given in place, such as `openai:gpt-5-mini`."
+    )
+    history: Literal["none", "concatenate", "condense"] = Field(
+        "concatenate",
+        description="What is made of the messages before a question: nothing; they are sent before it; or one question "
+        "that stands by itself, made by the language model.",
+    )
+
+
+class FullContextSettings(PromptedSettings):
     """Puts the whole knowledge into one prompt."""
 
     builder = "full_context:build"
     type: Literal["full_context"] = _kind()
-    model: _Model = "extractive"
-    prompt: _Prompt = None
     overflow: Literal["error", "truncate"] = Field(
         "error",
         description="When the knowledge is too long for the model: stop before the run, or cut at the end.",
     )
 
 
-class RagSettings(HistorySettings):
+class RagSettings(PromptedSettings):
     """Puts the passages that fit the question best into the prompt."""
 
     builder = "rag:build"
     type: Literal["rag"] = _kind()
-    model: _Model = "extractive"
-    prompt: _Prompt = None
     splitter: Splitter = Field(
         "recursive",
         description="Where documents are cut: at paragraphs, lines, words; at Markdown headings first; "
@@ -276,10 +295,11 @@ class RecordedSettings(Settings):
 
 
 # What `type` may be in a suite file; other packages may bring more, see ``installed``.
-KINDS = ("faq", "full_context", "rag", "python", "langchain", "http", "recorded")
+KINDS = ("faq", "prompt", "full_context", "rag", "python", "langchain", "http", "recorded")
 
 BotSettings = Annotated[
     FaqSettings
+    | PromptSettings
     | FullContextSettings
     | RagSettings
     | PythonSettings

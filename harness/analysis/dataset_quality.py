@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from ...bots import (
     FaqSettings,
-    FullContextSettings,
     HttpSettings,
     LangChainSettings,
+    PromptedSettings,
     PythonSettings,
-    RagSettings,
     read_faq,
 )
 from ...bots.prompting import load_template
@@ -149,13 +148,13 @@ def faq_entries(loaded: LoadedSuite) -> dict[str, tuple[FaqEntry, ...]]:
 @cache
 def built_in_prompts() -> tuple[str, ...]:
     """The templates that ship with the package; what stands in them is no leak."""
-    return tuple(load_template(None, kind).text for kind in ("rag", "full_context"))
+    return tuple(load_template(None, kind).text for kind in ("prompt", "full_context", "rag"))
 
 
 def _prompt(bot: object, base: Path) -> str:
     match bot:
-        case RagSettings() | FullContextSettings():
-            return load_template(bot.prompt and base / bot.prompt, bot.type).text
+        case PromptedSettings():
+            return load_template(bot.prompt, bot.type, base).text
         case HttpSettings():
             return "\n".join(_texts(bot.body))
         case PythonSettings() | LangChainSettings():

@@ -20,6 +20,7 @@ from ...bots import (
     Identity,
     LangChainBot,
     LangChainSettings,
+    PromptSettings,
     PythonSettings,
     RagSettings,
     RecordedSettings,
@@ -68,6 +69,25 @@ def Faq(entries: str | os.PathLike[str], **settings: Any) -> BotRecipe:  # noqa:
     return BotRecipe("faq", {"entries": _absolute(entries), **settings})
 
 
+def Prompt(prompt: str | os.PathLike[str] | None = None, *, model: Model, **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
+    """A language model alone, with a prompt and no documents: what the others are compared with.
+
+    Args:
+        prompt: the text, with ``{question}`` in it, or a Markdown file; left out, the built-in prompt.
+            ``"{question}"`` sends the question alone.
+        model: ``openai:NAME``, ``langchain:file.py:name``, or a mapping with ``model``, ``base_url``, ``temperature``
+            and the like.
+        settings: ``history``, ``timeout``, ``concurrency``.
+
+    Example::
+
+        bot = proctor.Prompt("Answer in one sentence: {question}", model="openai:gpt-5-mini")
+    """
+    if isinstance(prompt, str) and prompt.startswith(("openai:", "langchain:")):
+        raise InputError(f"{prompt} is a model, not a prompt: proctor.Prompt(model={prompt!r}).")
+    return _with_model("prompt", (), model, settings if prompt is None else {"prompt": prompt, **settings})
+
+
 def FullContext(knowledge: Files = (), model: Model = "extractive", **settings: Any) -> BotRecipe:  # noqa: ANN401, N802
     """A bot that puts all documents into one prompt.
 
@@ -75,7 +95,7 @@ def FullContext(knowledge: Files = (), model: Model = "extractive", **settings: 
         knowledge: a folder, a file, or a list of them; left out, those of the run.
         model: ``openai:NAME``, ``langchain:file.py:name``, ``extractive`` (no language model), or a mapping with
             ``model``, ``base_url``, ``temperature`` and the like.
-        settings: ``prompt``, ``overflow``, ``timeout``, ``concurrency``.
+        settings: ``prompt`` (as of ``Prompt``, with ``{context}``), ``overflow``, ``timeout``, ``concurrency``.
 
     Example::
 
@@ -206,7 +226,10 @@ def _named(name: str, written: str) -> GivenBot:
     from ...bots import installed_bot
 
     if written.startswith(("openai:", "langchain:")):
-        raise InputError(f"Bot {name}: {written} is a model; a bot asks it: proctor.Rag('docs/', model='{written}').")
+        raise InputError(
+            f"Bot {name}: {written} is a model; a bot asks it: proctor.Prompt(model='{written}'), or with documents "
+            f"proctor.Rag('docs/', model='{written}')."
+        )
     try:
         if ":" in written:
             find_target(written, Path())  # says what is wrong with it
@@ -219,15 +242,21 @@ def _named(name: str, written: str) -> GivenBot:
 def _with_model(kind: str, knowledge: Files, model: Model, settings: Mapping[str, object]) -> BotRecipe:
     own = dict(settings)
     if own.get("prompt") is not None:
-        own["prompt"] = _absolute(str(own["prompt"]))
+        own["prompt"] = _prompt(own["prompt"])
     if isinstance(model, str):
         return BotRecipe(kind, {"model": model, **own}, paths(knowledge))
     return BotRecipe(kind, own, paths(knowledge), dict(model))
 
 
+def _prompt(given: object) -> str:
+    """A prompt's text as it is, a file as an absolute path."""
+    text = str(given)
+    return text if "{" in text or "\n" in text else str(_absolute(text))
+
+
 _KINDS: Mapping[str, type[BotSettings]] = {
-    "faq": FaqSettings, "full_context": FullContextSettings, "rag": RagSettings, "http": HttpSettings,
-    "recorded": RecordedSettings,
+    "faq": FaqSettings, "prompt": PromptSettings, "full_context": FullContextSettings, "rag": RagSettings,
+    "http": HttpSettings, "recorded": RecordedSettings,
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from ... import InputError
-from ...bots import HIDDEN, BotSettings, ChatModelSettings, FaqSettings, FullContextSettings, Identity, RagSettings
+from ...bots import HIDDEN, BotSettings, ChatModelSettings, FaqSettings, Identity, PromptedSettings, RagSettings
 from ...knowledge import existing, open_questions
 from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, find_run, quoted
 from ...reports.compare import Effect, MetricEffects, ScoreTable, effects, mean_of_repeats, pair, run_tables, subsets
@@ -206,7 +206,7 @@ def _loss(found: MetricEffects) -> float:
 
 PROMPT, RETRIEVAL, MODEL, SETTINGS, DOCUMENTS = "prompt", "retrieval", "model", "settings", "documents"
 SURROUNDINGS = "surroundings"  # what can't be brought back: documents that are gone, an embedder, rules, addresses
-OURS = (FaqSettings, FullContextSettings, RagSettings)
+OURS = (FaqSettings, PromptedSettings)
 RETRIEVED_BY = ("splitter", "chunk_size", "chunk_overlap", "retriever", "reranker", "top_k", "min_score")
 AROUND_MODEL = {"base_url": "the endpoint's address", "embedder": "the embedder", "rules": "the extractive rules",
                 "code": "the model's code"}  # fmt: skip
@@ -299,7 +299,7 @@ def as_before(settings: BotSettings, record: BotRecord, old: frozenset[str], pro
     """
     changes: dict[str, Any] = {}
     if PROMPT in old:
-        changes["prompt"] = prompt
+        changes["prompt"] = str(prompt)
     if RETRIEVAL in old:
         changes |= retrieval_of(record.identity)
     if MODEL in old:
@@ -501,7 +501,7 @@ def plan_from(
     if not isinstance(settings, OURS):
         raise InputError(
             f"What caused a difference of {bot} can't be found out: a bot of type {settings.type} is made elsewhere, "
-            "so it can't be made as it was. That is possible for faq, full_context and rag."
+            "so it can't be made as it was. That is possible for faq, prompt, full_context and rag."
         )
     if old_knowledge is not None:
         existing(old_knowledge, "the folder with the documents of the baseline")

@@ -18,6 +18,8 @@ from ...bots import (
     FaqSettings,
     FullContextSettings,
     HistorySettings,
+    PromptedSettings,
+    PromptSettings,
     RagSettings,
     Reply,
     Usage,
@@ -91,7 +93,7 @@ def reply_estimates(
     @cache
     def contexts(bot: str) -> tuple[Context, ...] | None:
         match bots[bot]:
-            case FaqSettings():
+            case FaqSettings() | PromptSettings():
                 return None
             case FullContextSettings():
                 return tuple(Context(each.text, each.id) for each in knowledge().documents)
@@ -126,7 +128,7 @@ def reply_estimates(
 
 def _model_of(bot: BotSettings, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings | None:
     """The language model of a bot of ours; None where it has none."""
-    if not isinstance(bot, (FullContextSettings, RagSettings)):
+    if not isinstance(bot, PromptedSettings):
         return None
     settings = models.get(bot.model) or ChatModelSettings(model=bot.model)
     return None if settings.kind == "extractive" else settings

@@ -260,8 +260,8 @@ def choose_for_suite(
     provides = {
         **questions.has,
         "text": questions.count,
-        # The FAQ bot never returns contexts; whether a bot of one's own does is seen when it answers.
-        "contexts": sum(suite.bots[name].type != "faq" for name in bots),
+        # FAQ and prompt bots never return contexts; whether a bot of one's own does is seen when it answers.
+        "contexts": sum(suite.bots[name].type not in ("faq", "prompt") for name in bots),
         "latency_ms": questions.count,
     }
     try:
@@ -343,6 +343,11 @@ def build_bots(
 
 
 def _read_knowledge(loaded: LoadedSuite) -> Knowledge:
+    if not loaded.suite.knowledge:
+        raise InputError(
+            "no `knowledge` is given; a folder or files of documents was wanted. A bot of type prompt (in Python "
+            "proctor.Prompt) asks the model without documents."
+        )
     return _read(loaded.base, loaded.suite.knowledge)
 
 

@@ -28,7 +28,7 @@ CREATE TABLE bots (
     id INTEGER PRIMARY KEY, -- integer key
     fingerprint TEXT NOT NULL UNIQUE, -- hash over name, settings, prompts, knowledge, code and models
     name TEXT NOT NULL, -- as in the suite
-    kind TEXT NOT NULL, -- type in the suite: `faq`, `rag`, `full_context`, `python`, `langchain`, `http`, `recorded`
+    kind TEXT NOT NULL, -- type in the suite: `faq`, `prompt`, `full_context`, `rag`, `python`, `langchain`, `http`, `recorded`
     model TEXT, -- the chat model, or null
     embedded INTEGER NOT NULL, -- 1 when no language model takes part
     settings TEXT NOT NULL, -- JSON object: effective settings, secrets taken out

@@ -216,7 +216,7 @@ def test_settings_are_checked(given, message):
 def test_every_setting_is_described_for_editors():
     schema = TypeAdapter(BotSettings).json_schema()
     assert set(schema["discriminator"]["mapping"]) == {
-        "faq", "full_context", "rag", "python", "langchain", "http", "recorded"
+        "faq", "prompt", "full_context", "rag", "python", "langchain", "http", "recorded"
     }  # fmt: skip
     for kind, described in schema["$defs"].items():
         for key, setting in described["properties"].items():

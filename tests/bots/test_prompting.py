@@ -63,14 +63,14 @@ def test_the_built_in_prompts_load(built_in):
 def test_a_file_with_windows_marks_is_read(tmp_path: Path):
     file = tmp_path / "p.md"
     file.write_bytes(b"\xef\xbb\xbfA {context}\r\nB {question}\r\n")
-    assert load_template(file, "rag").text == "A {context}\nB {question}"
+    assert load_template(str(file), "rag").text == "A {context}\nB {question}"
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path):
     (tmp_path / "prompt.md").write_bytes(b"\xff{context}{question}")
     with pytest.raises(InputError, match=r"prompt\.md is not UTF-8 \(byte 0\)"):
-        load_template(tmp_path / "prompt.md", "rag")
+        load_template("prompt.md", "rag", tmp_path)
     with pytest.raises(InputError, match=r"Did you mean .*prompt\.md"):
-        load_template(tmp_path / "promt.md", "rag")
+        load_template("promt.md", "rag", tmp_path)
     with pytest.raises(InputError, match="can't be read"):
-        load_template(tmp_path, "rag")
+        load_template(str(tmp_path), "rag")

@@ -65,7 +65,7 @@ def test_a_verb_names_its_options_and_refuses_those_of_another():
 
 NAMES = [
     "evaluate", "run", "score", "compare", "rank", "abstain", "gate", "knowledge", "ask", "open", "Faq", "FullContext",
-    "Rag", "Http", "LangChain", "Recorded", "as_bot", "metric", "artefact", "metrics",
+    "Prompt", "Rag", "Http", "LangChain", "Recorded", "as_bot", "metric", "artefact", "metrics",
 ]  # fmt: skip
 # What is called under the name of a room has its words elsewhere.
 TEXTS = {

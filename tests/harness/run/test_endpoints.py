@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 
+import proctor as proctor_package
 import pytest
 from openai_server import BROKEN_JSON, DROP, HANG, Answer, OpenAIServer, status, throttle
 from suites import lines, write_suite
@@ -194,3 +195,70 @@ def test_a_changed_document_asks_again_only_where_the_prompt_changed(tmp_path):
         assert run(tmp_path)["asked"] == 0
         assert run(tmp_path, "--fresh")["asked"] == 2
         assert len(endpoint.calls) == 5
+
+
+def test_the_model_alone_is_asked_without_documents_and_has_no_contexts(tmp_path):
+    talk = {"id": "talk", "turns": [{"ask": "Hello {context}", "expected_answer": "aye"}, "And now?"]}
+    with OpenAIServer(lambda _: "aye") as endpoint:
+        priced = {"price_in": 1, "price_out": 10}
+        metrics = ["exact_match", "faithfulness", "context_relevancy"]
+
+        def suite(prompt):
+            bots = {"bare": {"type": "prompt", "model": "small", "prompt": prompt}}
+            endpoint_suite(tmp_path, endpoint, [talk], model=priced, knowledge=[], metrics=metrics, bots=bots)
+            return run(tmp_path)
+
+        made = suite("{question}")
+        assert [call.body["messages"] for call in endpoint.calls] == [
+            [{"role": "user", "content": "Hello {context}"}],
+            [
+                {"role": "user", "content": "Hello {context}"},
+                {"role": "assistant", "content": "aye"},
+                {"role": "user", "content": "And now?"},
+            ],
+        ]
+        assert (suite("{question}")["asked"], suite("Q: {question}")["asked"]) == (0, 2)
+    figures = made["bots"]["bare"]["metrics"]
+    assert figures["exact_match"]["mean"] == 1, figures
+    assert {name: figures[name]["reasons"] for name in metrics[1:]} == dict.fromkeys(
+        metrics[1:], {"contexts_missing": 2}
+    )
+    stored = replies(tmp_path, "retrieved, tokens_in, tokens_out, cost")
+    assert all(contexts is None and cost == (taken + 10 * given) / 1e6 for contexts, taken, given, cost in stored)
+
+
+@pytest.mark.parametrize(
+    ("bot", "sentence"),
+    [
+        ({"type": "full_context", "model": "small"}, "A bot of type prompt (in Python proctor.Prompt) asks the model"),
+        ({"type": "prompt", "model": "extractive"}, "a bot of type prompt reads none"),
+        ({"type": "prompt", "model": "small", "prompt": "{context}\n{question}"}, "prompt:1: a bot of type prompt"),
+        ({"type": "prompt", "model": "small", "prompt": "Short:\n{questoin}"}, "prompt:2: {questoin} is not"),
+        ({"type": "prompt", "prompt": "{question}"}, "the key model is missing"),
+    ],
+    ids=["needs documents", "no language model", "a place for documents", "misspelt", "without a model"],
+)
+def test_a_bot_without_documents_that_can_not_work_is_refused_before_the_run(tmp_path, bot, sentence):
+    models = {"small": {"model": "openai:test-model", "base_url": "http://127.0.0.1:9/v1"}}
+    write_suite(tmp_path, "", 1, models=models, bots={"mine": bot})
+    done = proctor("run", "suite.yaml", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": KEY})
+    assert done.returncode == 2 and sentence in done.stderr, done.stderr
+
+
+def test_the_prompt_of_a_bot_in_python_is_a_text_or_a_file(tmp_path):
+    (tmp_path / "prompt.md").write_text("From a file: {question}")
+    with OpenAIServer() as endpoint:
+        model = {"model": "openai:test-model", "base_url": endpoint.url, "api_key_env": "HOME"}
+        bots = {
+            "text": proctor_package.Prompt("As text: {question}", model=model),
+            "file": proctor_package.Prompt(tmp_path / "prompt.md", model=model),
+            "full": proctor_package.FullContext(tmp_path, model, prompt="{context}\n{question}"),
+        }
+        made = proctor_package.evaluate(
+            [{"question": "When?"}], bots=bots, metrics=["answer_length"], db=tmp_path / "p.db"
+        )
+    answers = {row.bot: row.answer for row in made.rows()}
+    assert (answers["text"], answers["file"]) == ("You said: As text: When?", "You said: From a file: When?")
+    assert "[1] prompt.md\nFrom a file" in answers["full"]
+    with pytest.raises(proctor_package.InputError, match="is a model, not a prompt"):
+        proctor_package.Prompt("openai:test-model", model=model)
