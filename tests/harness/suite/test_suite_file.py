@@ -111,10 +111,10 @@ def test_settings_are_shared_with_an_alias_and_overridden(folder: Path) -> None:
         ("{type: rag, model: smal}", "5:19: bots.it.model: there is no model smal under models; did you mean small?"),
         ("{type: rag, model: 3}", "5:19: bots.it.model: got 3, wanted text; put it in quotes"),
         ("{type: rag, chunk_size: 80}", "5:3: bots.it: chunk_overlap (80) must be smaller than chunk_size (80)"),
-        ("{type: rga}", "5:8: bots.it.type: got 'rga', wanted one of faq, full_context, http, langchain, python, "
-         "rag, recorded; did you mean rag?"),
+        ("{type: rga}", "5:8: bots.it.type: got 'rga', wanted one of faq, full_context, http, langchain, prompt, "
+         "python, rag, recorded; did you mean rag?"),
         ("{top_k: 3}", "5:3: bots.it: the key type is missing; wanted one of faq, full_context, http, langchain, "
-         "python, rag, recorded"),
+         "prompt, python, rag, recorded"),
         ("rag", "5:3: bots.it: got 'rag', wanted a mapping"),
         ("", "5:3: bots.it: got nothing, wanted a mapping"),
         ("{type: faq}", "5:3: bots.it: the key entries is missing (CSV, JSONL, JSON or YAML file with a question and "
