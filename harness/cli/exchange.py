@@ -162,8 +162,13 @@ def _imported_lines(made: Imported, into: Path | None, database: Path | None) ->
 
 def export(
     subject: Annotated[str, typer.Argument(metavar="RUN", help="A run, its beginning, latest, or a question file.")],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="The format, or mlflow.")],
     out: Annotated[Path | None, typer.Argument(metavar="OUT", help="The file to write; for beir a folder.")] = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", metavar="FORMAT", help="The format, or mlflow; left out, our own by the ending of OUT, as .parquet."
+        ),
+    ] = "proctor",
     into: Annotated[
         str,
         typer.Option(

@@ -25,6 +25,7 @@ from ...bots import (
     Usage,
     condense_prompt,
 )
+from ...bots.prompting import load_template
 from ...knowledge import SIMULATED, Simulation, simulation_of
 from ...metrics import Conversation, Panel, Turn, render
 from ...reports import (
@@ -81,13 +82,14 @@ def tokens(characters: float) -> int:
 
 
 def reply_estimates(
-    bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge]
-) -> ReplyEstimate:
+    bots: Mapping[str, BotSettings], models: Mapping[str, ChatModelSettings], knowledge: Callable[[], Knowledge],
+    base: Path,
+) -> ReplyEstimate:  # fmt: skip
     """A function of a bot's name, a question and the messages before it that estimates the reply.
 
     The answer is as long as the first expected one. Contexts are pieces of the documents, as many and as long as the
-    bot's settings have it. Usage is what the bot's own language model would take; None where it has none, or where
-    nothing is known of it.
+    bot's settings have it; files of prompts are relative to ``base``. Usage is what the bot's own language model would
+    take; None where it has none, or where nothing is known of it.
     """
 
     @cache
@@ -104,8 +106,12 @@ def reply_estimates(
         return tuple(Context((FILLER * CHUNK_SIZE)[:CHUNK_SIZE]) for _ in range(CHUNKS))
 
     @cache
-    def context_length(bot: str) -> int:
-        return sum(len(context.text) for context in contexts(bot) or ())
+    def prompt_length(bot: str) -> int:
+        settings = bots[bot]
+        prompt = (
+            load_template(settings.prompt, settings.type, base).text if isinstance(settings, PromptedSettings) else ""
+        )
+        return len(prompt) + sum(len(context.text) for context in contexts(bot) or ())
 
     def reply_estimate(bot: str, question: Question, history: Sequence[Message]) -> Estimated:
         answer = next((expected for expected in question.expected if expected.strip()), ANSWER)
@@ -113,7 +119,7 @@ def reply_estimates(
         model = _model_of(settings, models)
         if model is None or not isinstance(settings, HistorySettings):
             return Estimated(Reply(answer, contexts(bot)))
-        taken, given, requests = tokens(len(question.text) + context_length(bot)), tokens(len(answer)), 1
+        taken, given, requests = tokens(len(question.text) + prompt_length(bot)), tokens(len(answer)), 1
         if history and settings.history != "none":
             before = min(tokens(sum(len(each["content"]) for each in history)), settings.history_tokens)
             taken += before

@@ -141,7 +141,7 @@ def suite_evaluation(
     return Evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
-        scored.models, lambda: _reply_estimate(suite, knowledge), against=against, users=users,
+        scored.models, lambda: _reply_estimate(loaded, knowledge), against=against, users=users,
         origin=Origin(given, options, questions), check=lambda store: _check_bots(loaded, bots, options, store),
     )  # fmt: skip
 
@@ -185,10 +185,10 @@ def _key(suite: Suite, name: str) -> tuple[str, ...]:
     return ("target",) if hasattr(suite.bots[name], "target") else ()
 
 
-def _reply_estimate(suite: Suite, knowledge: Callable[[], Knowledge]) -> ReplyEstimate:
+def _reply_estimate(loaded: LoadedSuite, knowledge: Callable[[], Knowledge]) -> ReplyEstimate:
     from .estimate import reply_estimates  # of a dry run alone
 
-    return reply_estimates(suite.bots, suite.models, knowledge)
+    return reply_estimates(loaded.suite.bots, loaded.suite.models, knowledge, loaded.base)
 
 
 @dataclass(frozen=True, slots=True)

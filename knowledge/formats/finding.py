@@ -124,6 +124,8 @@ class ForeignRows:
         if type(text := row.get("question")) is str and text:
             return
         if not any(row.get(key) not in (None, "") for key in ("question", "text", "answer", "turns", "messages")):
+            if self.format.name == OWN and "question" in row:
+                raise InputError(f"{self.path}:{line}: `question` is null or blank; a question was wanted.")
             there = ", ".join(map(str, row)) or "none"
             raise InputError(
                 f"{self.path}:{line}: this row asks nothing, as {self.format.title} would write it (keys: {there})."

@@ -154,6 +154,8 @@ def _flat(row: Row, names: list[str]) -> Row:
 def _unflat(row: Row) -> Row:
     """A row that was written so, or by others: without what is missing in it."""
     made = {key: _present(value) for key, value in row.items() if value is not None}
+    if "question" in row and not made.keys() & {"question", "turns", "messages", "simulate"}:
+        made["question"] = None  # so that it is not said to be no column
     if isinstance(constraints := made.get("constraints"), list):
         made["constraints"] = [each[0] if isinstance(each, list) and len(each) == 1 else each for each in constraints]
     if isinstance(scores := made.get("scores"), list):

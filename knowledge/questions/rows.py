@@ -306,6 +306,15 @@ def _message(given: object, place: int) -> Message | None:
     return {"role": role, "content": content}
 
 
+def _has_instructions(history: object) -> bool:
+    if isinstance(history, str):  # a cell, which was read already
+        history = json.loads(history) if history.strip() else ()
+    speakers = ("system", "developer")
+    return isinstance(history, list) and any(
+        isinstance(each, dict) and any(each.get(key) in speakers for key in _SPEAKER) for each in history
+    )
+
+
 _OF_EXPECTED: Final = ("name", "arguments", "schema")
 _ALSO: Final = {"args": "arguments", "input_parameters": "arguments", "tool": "name"}  # LangChain, DeepEval
 _UNREAD: Final = ("id", "type", "index")  # of calls as OpenAI and LangChain write them down
@@ -592,7 +601,7 @@ _NOT_READ = {
 }
 _MOST_NAMED = 8  # unknown keys that one sentence names
 _MARK = ("id", "kind", "intensity", "variant", "must")  # keys of the mark of a variant
-_CHECKED = ("forbidden_tools", PERTURBS, "evidence_quote", "evidence_document")
+_CHECKED = ("forbidden_tools", PERTURBS, "evidence_quote", "evidence_document", "history")
 _SHAPES_KEPT = 1000  # rows of one file have a handful of shapes; this bounds a file in which each has its own
 
 
@@ -666,6 +675,7 @@ class RowReader:
         self.misspelt: dict[str, Misspelt] = {}  # what a field fills -> the key that seems to be meant for it
         self._warnings: list[str] = []
         self._unknown: dict[str, None] = {}
+        self._instructed: list[int] = []  # lines whose history has instructions
         self._tells_all = tells_all
         self._guesses = guesses
         self._path = path
@@ -680,6 +690,13 @@ class RowReader:
     @property
     def warnings(self) -> list[str]:
         """Sentences for the user about the keys that were met so far."""
+        if self._instructed:
+            times = f" ({len(self._instructed):,} rows)" if self._instructed[1:] else ""
+            self._warn(
+                f"{self._path}:{self._instructed[0]}: messages of the role system are left out{times}: instructions "
+                "are the bot's own, as its prompt."
+            )
+            self._instructed = []
         if not self._unknown:
             return self._warnings
         kinds = ("column", "columns") if self._tabular else ("key", "keys")
@@ -714,6 +731,8 @@ class RowReader:
                 values[fills] = parsed
         if shape.is_checked:
             self._check(values, line)
+            if _has_instructions(row.get("history", row.get("chat_history"))):
+                self._instructed.append(line)
         extra = {key: row[key] for key in shape.extra} if shape.extra else {}
         if type(identity) is not str:
             identity = self._id(identity, line)

@@ -395,6 +395,9 @@ def test_what_is_no_file_to_import_or_export_is_refused_with_what_would_be(tmp_p
     assert f"give the folder in which it is: {part.parent}." in refused("import", part, "--into", "x", folder=tmp_path)
     said = refused("export", FILES / "h2o-test-suite.json", "out.jsonl", "--to", "parquet", folder=tmp_path)
     assert said == "out.jsonl should end in .parquet, as --to parquet says."
+    assert "3 rows as Proctor" in ok("export", FILES / "h2o-test-suite.json", "out.parquet", folder=tmp_path)
+    said = refused("export", FILES / "h2o-test-suite.json", "out.html", folder=tmp_path)
+    assert said.endswith("or .parquet, which Proctor reads.")
     (tmp_path / "a.jsonl").write_text('{"question": "Why?", "answer": "So.", "remark": "later"}\n', "utf-8")
     for tool, title in (("promptfoo", "promptfoo"), ("inspect", "Inspect")):
         lost = ok("export", "a.jsonl", f"{tool}.jsonl", "--to", tool, folder=tmp_path)

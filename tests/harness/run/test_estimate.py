@@ -101,9 +101,14 @@ def test_a_bot_with_a_language_model_is_reckoned_as_well(tmp_path):
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "a.md").write_text("# Shop\n" + " ".join(CHUNKS) * 20)
     models = {"small": {"model": "openai:x", "base_url": "http://127.0.0.1:9/v1", "price_in": 1, "price_out": 2}}
-    bots = {"rag": {"type": "rag", "model": "small", "top_k": 2, "chunk_size": 200, "chunk_overlap": 0}}
+    bots = {
+        "rag": {"type": "rag", "model": "small", "top_k": 2, "chunk_size": 200, "chunk_overlap": 0,
+                "prompt": "{context}{question}"},
+        "bare": {"type": "prompt", "model": "small", "prompt": "p" * 400 + "{question}"},
+    }  # fmt: skip
     write_suite(tmp_path, "", 5, models=models, bots=bots, knowledge="documents", repeat=2)
     made = cost_estimate(suite_evaluation(load_suite(tmp_path), RunConfig(), {}), tmp_path / "proctor.db")
+    assert 10 * 100 <= made.bots["bare"].tokens_in <= 10 * 110  # the prompt and the question
     taken = made.bots["rag"]
     assert taken.requests == 10
     assert 10 * 100 <= taken.tokens_in <= 10 * 120  # two chunks of 200 characters, and the question

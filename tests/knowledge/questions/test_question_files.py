@@ -808,3 +808,28 @@ def test_the_fast_reading_of_yaml_is_the_exact_one(text):
             return str(error)
 
     assert read(composed_root) == read(lambda text: composed(text)[0])
+
+
+def test_instructions_in_a_history_are_left_out_with_a_warning(tmp_path: Path):
+    before = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Hi"}]
+    before += [{"role": "assistant", "content": "Hello"}]
+    rows = [{"question": "a"}, {"question": "b", "history": before}, {"messages": [*before, before[1]]}]
+    told = "are left out (2 rows): instructions are the bot's own, as its prompt."
+    path = written(tmp_path, "q.jsonl", "".join(json.dumps({"id": str(n)} | row) + "\n" for n, row in enumerate(rows)))
+    assert warnings(path) == [f"q.jsonl:2: messages of the role system {told}"]
+    assert [question.history for question in open_questions(path)][1:] == [tuple(before[1:])] * 2
+    cell = json.dumps(before).replace('"', '""')
+    path = written(tmp_path, "q.csv", f'question,history\nWhen?,"{cell}"\nWhere?,\n')
+    assert warnings(path) == [f"q.csv:2: messages of the role system {told.replace(' (2 rows)', '')}"]
+
+
+def test_a_question_that_is_null_in_parquet_is_no_missing_column(tmp_path: Path):
+    from pyarrow import parquet, table
+
+    columns = {"question": ["When?", None], "expected_answer": ["nine", "ten"]}
+    parquet.write_table(table(columns), tmp_path / "q.parquet")
+    assert refusal(tmp_path / "q.parquet") == "q.parquet:2: `question` is null or blank; a question was wanted."
+    parquet.write_table(table(columns | {"answer": ["nine", "ten"]}), tmp_path / "a.parquet")
+    assert refusal(tmp_path / "a.parquet") == "a.parquet:2: `question` is null; a question was wanted."
+    parquet.write_table(table({"question": [None], "turns": [["When?", "And then?"]]}), tmp_path / "t.parquet")
+    assert [each.text for each in open_questions(tmp_path / "t.parquet")] == ["When?", "And then?"]
