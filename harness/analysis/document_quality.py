@@ -306,6 +306,8 @@ def _differences(one: Contradiction) -> str:
 def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
     """Which one is older, by what, and what it says otherwise; of each fact the older one's side is the first."""
     dated = f" ({one.dates[0].written} against {one.dates[1].written})" if one.dates else ""
+    if one.only_date:
+        dated = f" ({one.only_date} against no date: should that be the newer state, keep it instead)"
     what = f"{one.older} looks like an older version of {one.newer}{dated}"
     what += f', as it says of itself ("{one.own_words}")' if one.own_words else ""
     what += f": {_percent(one.alike)} of the shorter one stands in both" if one.alike else ": both are about the same"

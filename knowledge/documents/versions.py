@@ -283,6 +283,7 @@ class Versions:
         alike: share of the shorter one that the other has as well, from 0 to 1.
         by_name: whether their names or titles are the same but for the date.
         own_words: by which the older one says that it is old; blank where it does not.
+        only_date: the date in the older one's name, where that alone tells, and the newer one says none; else blank.
     """
 
     older: str
@@ -291,6 +292,7 @@ class Versions:
     alike: float
     by_name: bool
     own_words: str = ""
+    only_date: str = ""
 
 
 def find_versions(documents: Sequence[Document], copied: Iterable[Copied]) -> tuple[Versions, ...]:
@@ -423,10 +425,26 @@ def _versions(first: Document, second: Document, alike: float, *, by_name: bool)
             return Versions(first.id, second.id, (one, other), alike, by_name)
         return Versions(second.id, first.id, (other, one), alike, by_name)
     old = _are_old(first, second)
+    of_one = ["", ""]
+    if old[0] == old[1] and by_name:
+        of_one = [_only_date(first, second), _only_date(second, first)]
+        old = [bool(date) for date in of_one]
     if old[0] == old[1]:
         return None
     older, newer = (first, second) if old[0] else (second, first)
-    return Versions(older.id, newer.id, None, alike, by_name, own_words_of_age(older))
+    return Versions(older.id, newer.id, None, alike, by_name, own_words_of_age(older), "".join(of_one))
+
+
+def _only_date(document: Document, other: Document) -> str:
+    """The date or version 1 in a document's name, where the other has that name alone and says no date; else blank.
+
+    returns-2023.md is the state of a year, returns.md what holds now. Of guide-v2.md beside guide.md either may be
+    newer.
+    """
+    if family(document.id) != family(other.id) or dates_of(other):
+        return ""
+    named = (one for one in dates_of(document) if one.where == "name")
+    return next((one.written for one in named if one.kind == "date" or one.value[0] <= 1), "")
 
 
 def _are_old(first: Document, second: Document) -> list[bool]:

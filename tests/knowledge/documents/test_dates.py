@@ -99,6 +99,27 @@ def test_a_word_in_the_name_tells_which_is_old() -> None:
     assert versions(Document("prices.md", body), Document("prices-old.md", body)) == [("prices-old.md", "prices.md")]
 
 
+@pytest.mark.parametrize(
+    ("dated", "plain", "date"),
+    [
+        ("returns-2023.md", "returns.md", "2023"),
+        ("2024/returns.md", "returns.md", "2024"),
+        ("returns_v1.md", "returns.md", "v1"),
+        ("returns-v2.md", "returns.md", None),
+        ("returns-2023.md", "returns-abroad.md", None),
+    ],
+)
+def test_a_date_in_one_name_alone_is_that_of_an_older_state(dated: str, plain: str, date: str | None) -> None:
+    text = "You can send goods back within {} days of delivery. The refund is paid within a week. Helmets stay."
+    documents = [Document(dated, text.format(14)), Document(plain, text.format(30))]
+    found = find_versions(documents, CopyFinder(documents).find())
+    assert [(one.older, one.newer, one.only_date) for one in found] == ([(dated, plain, date)] if date else [])
+    says_when = [documents[0], Document(plain, f"Last updated: May 2022. {documents[1].text}")]
+    assert [one.older for one in find_versions(says_when, CopyFinder(says_when).find())] == [plain] * (
+        date in {"2023", "2024"}
+    )
+
+
 def test_a_series_with_texts_of_its_own_has_no_versions() -> None:
     minutes = [
         Document("minutes-2024-01.md", "The board met in Cork and spoke about the new lease of the shop by the river."),
