@@ -85,7 +85,8 @@ def gate_junit(report: GateReport) -> str:
 def _suite(report: GateReport, bot: BotVerdict) -> CaseSuite:
     properties = {
         "run": bot.candidate_run, "baseline": report.baseline, "baseline_run": bot.baseline_run, "against":
-        bot.baseline_bot, "verdict": bot.word, "questions": str(bot.questions), "clusters": str(bot.clusters),
+        bot.baseline_bot, "verdict": bot.word, "questions": str(bot.questions - bot.simulated),
+        "simulated_turns": str(bot.simulated), "clusters": str(bot.clusters),
     }  # fmt: skip
     return CaseSuite(bot.bot, list(_cases(bot, report.rule.missing)), properties)
 
@@ -255,7 +256,8 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
         "verdict": bot.word,
         "exit_code": bot.exit_code,
         "unchanged": bot.unchanged,
-        "questions": bot.questions,
+        "questions": bot.questions - bot.simulated,
+        "simulated_turns": bot.simulated,
         "clusters": bot.clusters,
         "metrics": {each.metric: metric_object(each) for each in bot.metrics},
         "thresholds": [record_object(each) for each in bot.thresholds],

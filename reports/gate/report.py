@@ -29,11 +29,11 @@ from .verdicts import (
 def headline(bot: BotVerdict) -> str:
     """The verdict on a bot in a line."""
     against = "" if bot.baseline_bot == bot.bot else f" against {bot.baseline_bot}"
-    if bot.unchanged:
-        same = f"the same bot and the same {count(bot.questions, 'answer')}"
-        return f"{bot.bot}: {bot.word}" + (f", {same}" if bot.word == "unchanged" else f", though {same}")
-    clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
     asked = asked_in_words(bot.questions - bot.simulated, bot.simulated, "turn")
+    if bot.unchanged:
+        though = "" if bot.word == "unchanged" else "though "
+        return f"{bot.bot}: {bot.word}, {though}the same bot with the same answers to {asked}"
+    clusters = "" if bot.clusters == bot.questions else f" in {count(bot.clusters, 'cluster')}"
     return f"{bot.bot}{against}: {bot.word}, {asked}{clusters}"
 
 

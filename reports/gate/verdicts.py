@@ -40,7 +40,7 @@ from ..compare import (
 from ..leaderboard import milliseconds
 from ..reported_run import bound
 from ..statistics import Difference, LatencyDifference, difference, holm, missing_bounds, questions_to_settle, sign_flip
-from ..summary import MetricColumn
+from ..summary import MetricColumn, asked_in_words
 from ..text import count
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
 
@@ -523,7 +523,8 @@ def metric_verdicts(
         for name in metrics
     }
     made = [_verdict(each, rule, corrected.get(name), len(tested), these[name]) for name, each in measured.items()]
-    same = f"the same {count(len(pairing.cases), 'answer')} as before, word for word"
+    to = asked_in_words(len(pairing.cases) - pairing.simulated, pairing.simulated, "turn")
+    same = f"the same answers to {to} as before, word for word"
     return [
         replace(each, outcome="unchanged", further=None, sentence=same) if each.metric in alike else each
         for each in made

@@ -445,12 +445,13 @@ class Lines:
     Attributes:
         title: what is shown.
         description: the same as a sentence or two, for screen readers.
-        places: what is written below, such as the dates of runs.
+        places: what is written below, such as the dates of runs; nothing where a gap is wanted.
         series: its lines.
         y_title: what is measured, with its direction.
         limits: of possible values.
         label: how a value is written.
         reference: a value with a line across, such as a threshold; None for none.
+        gap: a sign that is drawn in every gap.
         width, height: of the drawing.
     """
 
@@ -462,6 +463,7 @@ class Lines:
     limits: tuple[float | None, float | None] = (None, None)
     label: Callable[[float], str] | None = None
     reference: float | None = None
+    gap: str = ""
     width: float = 400.0
     height: float = 240.0
 
@@ -498,13 +500,17 @@ class Lines:
     @property
     def x_ticks(self) -> tuple[Tick, ...]:
         """The names of the places, as many as have room, the last one always."""
-        if not self.places:
-            return ()
-        widest = max(text_width(place) for place in self.places) + 10.0
-        room = max(1, int((self.right - LINES_LEFT) / widest))
-        every = -(-len(self.places) // room)
-        last = len(self.places) - 1
-        return tuple(Tick(self.x(place), self.places[place]) for place in range(last % every, last + 1, every))
+        widest = max(map(text_width, self.places), default=0.0) + 10.0
+        made: list[Tick] = []
+        for place, name in reversed(list(enumerate(self.places))):
+            if name and (not made or made[0].at - self.x(place) >= widest):
+                made.insert(0, Tick(self.x(place), name))
+        return tuple(made)
+
+    @property
+    def gaps(self) -> tuple[Tick, ...]:
+        """Where no line goes on."""
+        return tuple(Tick(self.x(place), self.gap) for place, name in enumerate(self.places) if not name)
 
     def x(self, place: int) -> float:
         """Where a place is; a lone one is in the middle."""

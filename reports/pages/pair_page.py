@@ -497,6 +497,7 @@ def _page_settings(pairs: PairedRuns) -> dict[str, object]:
     for pair in pairs.pairs:
         metric = pair_changes.first_metric(pair.comparison) if pair.comparison else None
         names = [column.name for column in pair.columns]
-        listed.append({"names": names, "columns": [place, place + 1], "metric": metric})
+        bot = pair.bots[0] if pair.bots[0] == pair.bots[1] else None
+        listed.append({"names": names, "columns": [place, place + 1], "metric": metric, "bot": bot})
         place += 2
     return {"pair": True, "pairs": listed, "metric": listed[0]["metric"]}

@@ -446,16 +446,17 @@ def trend_chart(trend: Trend) -> Lines:
         y_title=f"{column.name} {ARROWS[column.better]}".rstrip(),
         limits=(column.low, column.high),
         reference=column.of_suite.threshold if column.better != "neither" else None,
+        gap=OTHER_VERSION,
     )
 
 
 def _places(trend: Trend) -> list[str]:
-    """Days where runs are of different ones, else times of day; and a sign between two versions."""
+    """Days where runs are of different ones, else times of day; nothing between two versions."""
     days = {run.started_at[:10] for run in trend.runs}
     part = slice(5, 10) if len(days) > 1 else slice(11, 16)
     places: list[str] = []
     for place, run in enumerate(trend.runs):
-        places += [OTHER_VERSION] * (place in trend.breaks)
+        places += [""] * (place in trend.breaks)
         places.append(run.started_at[part])
     return places
 

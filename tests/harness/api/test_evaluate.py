@@ -385,7 +385,7 @@ def test_nothing_changed_where_a_baseline_file_only_rounds(tmp_path):
     given = {"bots": {"hours": hours}, "metrics": ["exact_match", share_of_a_page], "db": tmp_path / "x.db"}
     baseline = proctor.evaluate(QUESTIONS, name="first", progress=False, **given).baseline(tmp_path / "baseline.json")
     again = proctor.evaluate(QUESTIONS, name="again", progress=False, **given)
-    assert "hours: unchanged, the same bot and the same 3 answers" in str(again.gate(baseline))
+    assert "hours: unchanged, the same bot with the same answers to 3 questions" in str(again.gate(baseline))
 
 
 @pytest.mark.parametrize(

@@ -263,9 +263,13 @@ def test_two_bots_are_compared_by_conversation_though_no_turn_but_the_first_is_t
     done = proctor("compare", "quick", "slow", "--metric", "turns_to_goal", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     (compared,) = json.loads(done.stdout)["comparisons"]
+    assert (compared["questions"], compared["simulated_turns"]) == (0, 12)
     found = compared["metrics"]["turns_to_goal"]
     assert (found["questions"], found["baseline_mean"], found["candidate_mean"]) == (6, 2, 3)
     assert "12 simulated turns" in proctor("compare", "quick", "slow", folder=tmp_path).stdout
+    gated = proctor("gate", "--bot", "slow", "--baseline", "quick", "-m", "turns_to_goal", "--json", folder=tmp_path)
+    (slower,) = json.loads(gated.stdout)["bots"].values()
+    assert (slower["questions"], slower["simulated_turns"]) == (0, 12)
 
 
 def test_a_dry_run_says_at_most_how_many_turns_will_be_asked(tmp_path):

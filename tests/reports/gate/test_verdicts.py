@@ -134,9 +134,9 @@ def test_the_same_bot_with_the_same_answers_is_unchanged(tmp_path):
         store_run(tmp_path / "a.db", {"left": {"exact_match": [1, 0, 1]}})
     found = decide(tmp_path / "a.db")
     assert (found.word, found.exit_code, found.unchanged) == ("unchanged", 0, True)
-    assert headline(found) == "left: unchanged, the same bot and the same 3 answers"
+    assert headline(found) == "left: unchanged, the same bot with the same answers to 3 questions"
     missed = decide(tmp_path / "a.db", GateRule(thresholds=frozenset(["exact_match"])))
-    assert headline(missed) == "left: below threshold, though the same bot and the same 3 answers"
+    assert headline(missed) == "left: below threshold, though the same bot with the same answers to 3 questions"
     assert [metric.outcome for metric in found.metrics] == ["unchanged"]
 
 
@@ -146,7 +146,7 @@ def test_another_bot_that_says_the_same_word_for_word_is_not_worse_however_few_q
     assert (found.word, found.exit_code, found.unchanged) == ("not worse", 0, False)
     (metric,) = found.metrics
     assert (metric.outcome, metric.adjusted_p, metric.further) == ("unchanged", None, None)
-    assert metric.sentence == "the same 5 answers as before, word for word"
+    assert metric.sentence == "the same answers to 5 questions as before, word for word"
     assert metric.gain.low < -0.3
 
 

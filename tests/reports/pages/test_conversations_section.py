@@ -1,6 +1,9 @@
 """Conversations on the page of a run, in a real browser: transcripts as chats, and figures by number of the turn."""
 
+import contextlib
 import json
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -89,6 +92,24 @@ def test_the_page_of_two_bots_has_the_transcripts_too(page: Shown, file: Path) -
     heads = page.run("return [...document.querySelectorAll('details.talk[open] .said.bot')].map((e) => e.ariaLabel)")
     assert heads[:2] == ["Turn 1, good", "Turn 1, bad"]
     assert not page.run("return document.querySelector('#conversations a[href^=\"#metrics\"]')")
+
+
+def test_two_runs_show_what_became_of_each_conversation_with_those_that_changed_first(
+    page: Shown, file: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(file.parent, tmp_path / "changed")
+    (folder / "bot.py").write_text(BOTS.replace("if not history else", "if len(history) < 4 else"))
+    assert proctor("run", "suite.yaml", folder=folder).returncode in (0, 1, 4)
+    with contextlib.closing(sqlite3.connect(folder / "proctor.db")) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM runs ORDER BY id")]
+    assert proctor("report", *names, "--html", "runs.html", folder=folder).returncode == 0
+    page.open(f"{(folder / 'runs.html').as_uri()}#conversations")
+    page.wait("return document.querySelectorAll('details.talk').length === 3")
+    became = dict(zip(page.texts(".talk-title bdi"), page.texts(".talk-verdicts"), strict=True))
+    assert list(became)[::2] == ["hats", "caps"] and "→" not in became["caps"]
+    assert "bad ✗ first wrong: turn 2 before → ✗ first wrong: turn 3" in " ".join(became["hats"].split())
+    page.open(f"{(folder / 'runs.html').as_uri()}#conversations?show=changed")
+    assert page.texts(".talk-title bdi") == list(became)[:2]
 
 
 def test_conversations_are_found_by_words_and_by_what_went_wrong(page: Shown, file: Path) -> None:

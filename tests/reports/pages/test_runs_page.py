@@ -139,7 +139,7 @@ def test_only_values_of_one_version_are_joined(path: Path) -> None:
     assert (trend.versions, trend.breaks) == (("v1", "v2"), (3,))
     assert [[point.place for point in part] for part in segments(trend.bots["rag"])] == [[0, 1], [3, 4]]
     chart = trend_chart(trend)
-    assert chart.places[3] == "≠"
+    assert [gap.label for gap in chart.gaps] == ["≠"]
     rag = chart.series[0]
     assert [value and value.value for value in rag.values] == [0.25, 0.5, None, None, 0.75, 1.0]
     assert rag.values[0] and (rag.values[0].low, rag.values[0].high) != (None, None)

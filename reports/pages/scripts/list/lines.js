@@ -65,7 +65,7 @@ function questionHead(rows, state, places, metricField, choose) {
   const sortedBy = (column) => (sort === "value" && column === state.column ? "other" : null);
   const head = (column) => {
     const { name, kind, model, embedded } = rows.columns[column];
-    const nature = [embedded ? "no LLM" : model ?? kind, column === state.against ? "compared with" : ""].filter(Boolean).join(", ");
+    const nature = [embedded ? "no LLM" : model ?? kind, column === state.against ? "diff base" : ""].filter(Boolean).join(", ");
     const value = metric < 0 ? NaN : rows.mean(column, metric, places);
     return make("th", { role: "columnheader", scope: "col", "aria-sort": sortedBy(column), class: column === state.column ? "chosen" : null },
       make("button", {

@@ -33,6 +33,15 @@ function talkVerdict(index, { places }, column, metric, goal) {
   return { asked, wrong: wrong >= 0 ? wrong : turns.includes(true) ? -1 : null, reached: reached === undefined ? null : reached === 1 };
 }
 
+/** Whether a conversation went otherwise in the candidate than in the baseline, with this bot (-1 for any). */
+function hasChanged({ verdicts }, bot = -1) {
+  return settings.pairs.some(({ columns }) => {
+    const [before, after] = columns.map((column) => verdicts[column]);
+    const isOther = before.wrong !== after.wrong || before.reached !== after.reached;
+    return (bot < 0 || columns.includes(bot)) && before.asked && after.asked && isOther;
+  });
+}
+
 /** Which talks are wanted: with these words, and right or wrong, or with a goal reached or not, with this bot (-1 for any). */
 function wantedTalks(index, talks, { q = "", show = "", bot = -1 }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -42,6 +51,7 @@ function wantedTalks(index, talks, { q = "", show = "", bot = -1 }) {
   };
   const isShown = ({ verdicts }) => {
     const looked = verdicts.filter((verdict, column) => verdict.asked && (bot < 0 || column === bot));
+    if (show === "changed") return hasChanged({ verdicts }, bot);
     if (show === "wrong") return looked.some(({ wrong }) => wrong >= 0 && wrong !== null);
     if (show === "right") return looked.length > 0 && looked.every(({ wrong }) => wrong === -1);
     if (show === "reached") return looked.some(({ reached }) => reached);

@@ -35,6 +35,7 @@ class Transcripts {
       if (!index) throw new Error("the page carries no rows");
       this.#index = index;
       this.#talks = talksOf(index, settings.turns);
+      if (settings.pair) this.#talks.sort((one, other) => hasChanged(other) - hasChanged(one)); // others stay in their order
       this.#fill();
       if (!this.element.contains(document.activeElement) && !hasSelection(this.element)) this.#follow(this.view.hidden ? {} : address());
     } catch (error) {
@@ -48,6 +49,7 @@ class Transcripts {
     const option = (value, text) => make("option", { value }, text);
     const [shownBefore, botBefore] = [show.value, bot.value];
     show.replaceChildren(option("", "all"), option("wrong", "with a wrong turn"), option("right", "all turns right"));
+    if (settings.pair) show.append(option("changed", "outcome changed"));
     if (this.#talks.some(({ verdicts }) => verdicts.some(({ reached }) => reached !== null))) show.append(option("reached", "goal reached"), option("missed", "goal not reached"));
     bot.replaceChildren(option("", "any bot"), ...this.#index.columns.map(({ name }) => option(name, shown(clipped(name, 60)))));
     [show.value, bot.value] = [shownBefore, botBefore];
@@ -91,23 +93,38 @@ class Transcripts {
     const title = make("span", { class: "talk-title" }, isolated(clipped(talk.name, 80)),
       make("span", { class: "quiet small" }, ` ${counted(talk.places.length, "turn")}${talk.repeat ? `, repeat ${talk.repeat + 1}` : ""}`));
     const first = make("span", { class: "talk-first quiet" }, isolated(clipped(this.#index.cases.text[talk.places[0]], 120)));
-    const summary = [title, first, make("span", { class: "talk-verdicts" }, this.#index.columns.map(({ name }, column) => this.#verdict(talk, name, column)))];
+    const summary = [title, first, make("span", { class: "talk-verdicts" }, this.#verdicts(talk))];
     const part = foldedPart(summary, () => transcriptElement(this.#index, talk, settings.turns), { class: "talk", "data-talk": talk.id });
     part.addEventListener("toggle", () => (part.open ? this.#open.add(talk.id) : this.#open.delete(talk.id)));
     if (this.#open.has(talk.id)) part.open = true;
     return part;
   }
 
-  /** A bot's name with what became of the conversation, in a sign and in words. */
-  #verdict({ places, verdicts }, name, column) {
+  /** What became of the conversation: of each bot, or of one bot in two runs, from baseline to candidate. */
+  #verdicts(talk) {
+    const chip = (tone, name, parts) => make("span", { class: `label ${tone}` }, isolated(clipped(name, 30)), " ", parts);
+    const one = (name, column) => {
+      const found = this.#outcome(talk, column);
+      return found && chip(found.tone, name, found.parts());
+    };
+    if (!settings.pair) return this.#index.columns.map(({ name }, column) => one(name, column));
+    return settings.pairs.flatMap(({ names, columns, bot }) => {
+      const [before, after] = columns.map((column) => this.#outcome(talk, column));
+      if (bot === null || !before || !after) return columns.map((column, at) => one(names[at], column));
+      if (before.words === after.words) return chip("", bot, after.parts());
+      return chip(before.tone === after.tone ? "doubt" : after.tone, bot, [before.parts(), make("span", { class: "unseen" }, " before"), " \u2192 ", after.parts()]);
+    });
+  }
+
+  /** How one conversation went with one bot, as a sign and in words; null where it was not asked. */
+  #outcome({ places, verdicts }, column) {
     const { asked, wrong, reached } = verdicts[column];
     if (!asked) return null;
     const number = wrong > -1 && wrong !== null ? this.#index.cases.turn[places[wrong]] : null;
     const turns = number !== null ? `turn ${number}` : wrong === -1 ? "all right" : reached === null ? "open" : "";
     const words = [turns, ...(reached === null ? [] : [reached ? "goal reached" : "goal not reached"])].filter(Boolean).join(", ");
     const tone = number !== null || reached === false ? "bad" : wrong === -1 || reached ? "good" : "doubt";
-    return make("span", { class: `label ${tone}` }, isolated(clipped(name, 30)), ` ${SIGNS[tone]} `,
-      number === null ? null : make("span", { class: "unseen" }, "first wrong: "), words);
+    return { tone, words, parts: () => [`${SIGNS[tone]} `, number === null ? null : make("span", { class: "unseen" }, "first wrong: "), words] };
   }
 }
 
