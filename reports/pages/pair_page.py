@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -244,6 +244,18 @@ def bot_origins(pairs: PairedRuns) -> Iterator[BotOrigin]:
         yield BotOrigin(pair.title, True, texts, values)
 
 
+def joined_origins(bots: Iterable[BotOrigin]) -> list[BotOrigin]:
+    """Bots with one and the same change, as where two share a prompt, under both names."""
+    made: list[BotOrigin] = []
+    for bot in bots:
+        alike = next((each for each in made if not bot.is_same and replace(each, title=bot.title) == bot), None)
+        if alike is None:
+            made.append(bot)
+        else:
+            made[made.index(alike)] = replace(alike, title=f"{alike.title}, {bot.title}")
+    return made
+
+
 def brief_texts(pairs: PairedRuns) -> dict[str, list[TextDifference]]:
     """By title of a pair of bots its changed prompts, where so few lines differ that they fit beside the verdict."""
     found = {each.title: list(each.texts) for each in bot_origins(pairs)}
@@ -459,7 +471,7 @@ def _sections(pairs: PairedRuns) -> Iterator[Section]:
     if talked := _talked(pairs):
         yield Section("Conversations", conversations_section(talked, has_figures=False))
     origins = render(
-        "pair_origins.html.j2", pairs=pairs, bots=list(bot_origins(pairs)),
+        "pair_origins.html.j2", pairs=pairs, bots=joined_origins(bot_origins(pairs)),
         asked=question_origin(pairs), groups=list(run_origins(pairs)),
         most_named=MOST_NAMED, is_unchanged=is_unchanged(pairs),
     )  # fmt: skip

@@ -3,7 +3,14 @@
 from proctor.reports.compare.changes import BotState
 from proctor.reports.compare.operands import Operand
 from proctor.reports.pages.pair_changes import BotPair, PairedRuns
-from proctor.reports.pages.pair_page import ValueLine, bot_origins, is_unchanged, run_origins, text_difference
+from proctor.reports.pages.pair_page import (
+    ValueLine,
+    bot_origins,
+    is_unchanged,
+    joined_origins,
+    run_origins,
+    text_difference,
+)
 from two_operands import made, side_of
 
 
@@ -73,6 +80,19 @@ def test_a_bot_is_the_same_only_where_that_is_known() -> None:
     assert [each.is_same for each in bot_origins(paired(known, known))] == [True]
     assert [(each.is_same, each.is_known) for each in bot_origins(paired(known, unknown))] == [(False, False)]
     assert not is_unchanged(paired(known, known)), "no question was compared"
+
+
+def test_bots_with_one_and_the_same_change_stand_together() -> None:
+    sides = [
+        side_of(made("rag", {"recall": [1.0]}), states={
+            bot: BotState("rag", "small", {"top_k": 4}, {}, {"prompt": prompt if bot != "faq" else "Look."}, {})
+            for bot in ("rag", "faq", "late")
+        })
+        for prompt in ("Two sentences.", "One sentence.")
+    ]  # fmt: skip
+    pairs = tuple(BotPair((bot, bot), (), None, "") for bot in ("rag", "faq", "late"))
+    found = joined_origins(bot_origins(PairedRuns(*sides, (None, None), pairs)))
+    assert [(each.title, len(each.texts)) for each in found] == [("rag, late", 1), ("faq", 0)]
 
 
 def test_a_prompt_that_came_and_one_that_is_too_long() -> None:
