@@ -354,7 +354,10 @@ def test_people_vote_blind_and_the_judge_is_compared_with_them_and_corrected(fol
 
 
 def test_a_vote_that_can_not_be_read_is_a_sentence_with_its_line(folder):
-    typed("label", "--pairs", "faq,rag", "--out", "votes.csv", folder=folder)
+    other = typed("label", "1999", "--pairs", "faq,rag", "--out", "votes.csv", folder=folder)
+    assert (other.returncode, "1999" in other.stderr) == (2, True), "both bots are those of the run that is named"
+    named = typed("label", "1999", "--pairs", "latest:faq,latest:rag", "--out", "votes.csv", folder=folder)
+    assert named.returncode == 0, named.stderr
     text = (folder / "votes.csv").read_text("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == 20
