@@ -310,7 +310,7 @@ def _without(found: MetricSummary, bot: BotSummary) -> str:
     ]
     rest = sum(number for _, number in reasons[MOST_REASONS:])
     why = ", ".join([*named, *([f"{rest:,} other"] if rest else [])])
-    return f"{found.n_ok:,} of {bot.rows:,}{f': {why}' if why else ''}"
+    return f"{found.n_ok:,} of {count(bot.rows, 'row')}{f': {why}' if why else ''}"
 
 
 def _corrected(found: MetricSummary, column: MetricColumn) -> str:

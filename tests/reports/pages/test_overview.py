@@ -181,14 +181,14 @@ def test_a_missing_value_is_a_dash_with_the_reason(report: Report) -> None:
     cell = body_cells(tree_of(report))["context_precision", "faq"]
     faq = next(bot for bot in report.run.bots if bot.name == "faq")
     assert cell.text.startswith(NONE)
-    assert f"0 of {faq.rows}: {faq.rows} contexts missing" in cell.text
+    assert f"0 of {faq.rows} rows: {faq.rows} contexts missing" in cell.text
     assert "show=missing" in cell.one("a").attributes["href"]
 
 
 def test_some_missing_values_are_counted_with_their_reasons(report: Report) -> None:
     cell = body_cells(tree_of(report))["answer_correctness", "rag"]
     rag = next(bot for bot in report.run.bots if bot.name == "rag").metrics["answer_correctness"]
-    assert f"{rag.n_ok} of 28: 2 bot raised" in cell.text
+    assert f"{rag.n_ok} of 28 rows: 2 bot raised" in cell.text
 
 
 def test_bots_without_a_language_model_say_so(report: Report) -> None:
@@ -396,7 +396,7 @@ def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:
     with reported(tmp_path, {"one": [1.0, None], "two": [0.0, None]}) as found:
         line = tree_of(found).one("table", class_="leaderboard").all("tbody")[0].all("tr")[0]
     head = line.all("th")[0]
-    assert "1 of 2: 1 expected missing" in head.text
+    assert "1 of 2 rows: 1 expected missing" in head.text
     assert "show=missing" in head.one("a").attributes["href"]
     assert not any("expected missing" in cell.text for cell in line.all("td"))
 
