@@ -148,7 +148,7 @@ def faq_entries(loaded: LoadedSuite) -> dict[str, tuple[FaqEntry, ...]]:
 @cache
 def built_in_prompts() -> tuple[str, ...]:
     """The templates that ship with the package; what stands in them is no leak."""
-    return tuple(load_template(None, kind).text for kind in ("prompt", "full_context", "rag"))
+    return tuple(load_template(None, kind).text for kind in ("rag", "full_context", "prompt"))
 
 
 def _prompt(bot: object, base: Path) -> str:
