@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -357,20 +357,21 @@ class PythonBot:
     async def reply(self, question: str, history: Sequence[Message] = (), session: str = "") -> Reply:
         """Call the function with the question, and with the messages before it where it has a parameter for them.
 
-        A function with a parameter ``session`` is handed the id of the conversation.
+        A function with a parameter ``session`` is handed the id of the conversation. What a generator yields is joined
+        into one answer; the milliseconds until its first text are in the trace, as ``first_token_ms``.
 
         Raises:
-            TypeError: it returned something that is no reply.
+            TypeError: it returned or yielded something that is no reply.
             RuntimeError: it tried to leave the process.
         """
         self._in_use = True
         given, named = self._handed(question, history, session)
         try:
             if self._asynchronous:
-                return as_reply(await cast("Awaitable[object]", self._call(*given, **named)))
-            ran = await self._threads.run(lambda: self._call(*given, **named))
-            if inspect.isawaitable(ran.value):  # a plain function that hands on a coroutine
-                return as_reply(await ran.value)
+                return await _awaited(self._call(*given, **named), time.perf_counter())
+            ran = await self._threads.run(lambda: _streamed(self._call, given, named))
+            if inspect.isawaitable(ran.value) or isinstance(ran.value, AsyncIterator):  # handed on by a plain function
+                return await _awaited(ran.value, time.perf_counter() - ran.run_ms / 1000)
         except SystemExit as left:
             raise RuntimeError(f"the bot called sys.exit({left.code!r})") from left
         reply = as_reply(ran.value)
@@ -407,10 +408,73 @@ class PythonBot:
 
 
 def is_asynchronous(call: object) -> bool:
-    """Whether calling it gives a coroutine; also of partial functions and objects that can be called."""
-    if inspect.iscoroutinefunction(call):
-        return True
-    return inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004 - the method is looked at
+    """Whether calling it gives a coroutine or an asynchronous generator; also of partial functions and objects."""
+    looked_at = (call, getattr(call, "__call__", None))  # noqa: B004 - the method is looked at
+    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in looked_at)
+
+
+class _Stream:
+    """What a generator yields, as one reply: texts are joined, mappings bring contexts, tokens and other keys."""
+
+    def __init__(self, began: float) -> None:
+        """``began`` is when the bot was asked, by ``time.perf_counter``."""
+        self._began = began
+        self._texts: list[str] = []
+        self._others: dict[str, object] = {}
+        self._first_ms: float | None = None
+
+    def add(self, piece: object) -> None:
+        """Take in what was yielded. Raises TypeError when it is no part of an answer."""
+        if isinstance(piece, Mapping):
+            self._others |= {key: value for key, value in piece.items() if key != "answer"}
+            piece = piece.get("answer")
+        text = getattr(piece, "content", piece)  # chunks of LangChain have it
+        if text is None:
+            return
+        if not isinstance(text, str):
+            raise TypeError(
+                f"a bot that streams must yield texts, or mappings with contexts and other keys of a reply; "
+                f"this one yielded a {type(piece).__name__}"
+            )
+        if text and self._first_ms is None:
+            self._first_ms = (time.perf_counter() - self._began) * 1000
+        self._texts.append(text)
+
+    def reply(self) -> Reply:
+        """The whole of it; without any text the answer is empty. Raises TypeError for unknown keys."""
+        whole = _from_mapping({"answer": "".join(self._texts), **self._others})
+        timed = {} if self._first_ms is None else {"first_token_ms": self._first_ms}
+        return replace(whole, trace={**whole.trace, **timed})
+
+
+def _streamed(call: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> object:
+    """Call a plain function; of a generator, all that it yields."""
+    stream = _Stream(time.perf_counter())
+    returned = call(*given, **named)
+    if not isinstance(returned, Iterator):
+        return returned
+    for piece in returned:
+        stream.add(piece)
+    return stream.reply()
+
+
+async def _awaited(given: object, began: float) -> Reply:
+    """The reply of a coroutine, an asynchronous generator, or a coroutine that hands on a generator."""
+    returned = await given if inspect.isawaitable(given) else given
+    if not isinstance(returned, AsyncIterator | Iterator):
+        return as_reply(returned)
+    stream = _Stream(began)
+    if isinstance(returned, Iterator):
+        for piece in returned:
+            stream.add(piece)
+        return stream.reply()
+    try:
+        async for piece in returned:
+            stream.add(piece)
+    finally:
+        if isinstance(returned, AsyncGenerator):  # given up on in the middle, it would be closed some time later
+            await returned.aclose()
+    return stream.reply()
 
 
 def as_reply(given: object) -> Reply:

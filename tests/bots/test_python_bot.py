@@ -4,6 +4,7 @@ import asyncio
 import functools
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from asked_bots import ask
@@ -75,6 +76,55 @@ def test_asynchronous_things_run_in_the_loop():
     assert ask(as_bot(Called()), "abc")[0].answer == "cba"
     assert ask(as_bot(lambda question: whisper(question)), "HI")[0].answer == "hi"
     assert ask(as_bot(functools.partial(whisper)), "HI")[0].answer == "hi"
+
+
+def test_bots_that_stream_are_joined_and_their_first_token_is_timed():
+    def words(question):
+        time.sleep(0.03)
+        yield {"contexts": ["a passage"], "tokens_out": 3}
+        yield from ["", "we ", "open ", None, SimpleNamespace(content="at nine")]  # as chunks of LangChain are
+
+    async def slowly(question, history):
+        yield "we "
+        await asyncio.sleep(0.03)
+        yield "open"
+
+    async def hands_on(question):
+        return slowly(question, [])
+
+    class Streaming:
+        def reply(self, question):
+            yield from question
+
+    [reply] = ask(as_bot(words), "hi")
+    assert (reply.answer, reply.contexts, reply.usage.tokens_out) == ("we open at nine", (Context("a passage"),), 3)
+    assert 30 <= reply.trace["first_token_ms"] <= reply.attempts_ms[0]
+    for bot in (slowly, lambda question: slowly(question, []), hands_on):
+        [reply] = ask(as_bot(bot, "streaming"), "hi")
+        assert reply.answer == "we open" and 0 <= reply.trace["first_token_ms"] < 30
+    assert ask(as_bot(Streaming), "hi")[0].answer == "hi"
+    [nothing] = ask(as_bot(lambda question: iter(()), "silent"), "hi")
+    assert nothing.answer == "" and "first_token_ms" not in nothing.trace
+
+
+def test_a_stream_of_something_else_is_a_sentence_and_an_error_in_it_is_raised():
+    def numbers(question):
+        yield 3
+
+    def unknown(question):
+        yield {"sources": []}
+
+    def breaks(question):
+        yield "we "
+        raise ValueError("lost")
+
+    for bot, kind, message in (
+        (numbers, TypeError, "a bot that streams must yield texts, .* this one yielded a int"),
+        (unknown, TypeError, "the key 'sources'"),
+        (breaks, ValueError, "lost"),
+    ):
+        with pytest.raises(kind, match=message):
+            ask(as_bot(bot), "hi")
 
 
 def test_a_class_is_made_with_its_options_and_an_object_is_prepared_and_closed():
