@@ -363,7 +363,7 @@ def index_corpus(
         loaded: the suite.
         environ: where keys and folders of caches are looked up.
         limit: the first so many questions; None for all.
-        notify: called with a sentence before what takes long.
+        notify: called with a sentence before what takes long, and with what there is to say about files.
 
     Raises:
         InputError: the suite names no documents, or these or the questions can't be read.
@@ -376,6 +376,9 @@ def index_corpus(
     knowledge = read_knowledge([loaded.base / path for path in suite.knowledge])
     questions = open_questions(loaded.base / suite.questions, limit)
     asked = tuple(questions)
+    if notify is not None:  # files that were left out may be why one stops and begins anew
+        for warning in (*knowledge.warnings, *questions.warnings):
+            notify(warning)
     finder = EvidenceFinder(knowledge.documents)
     embedder, doubts = open_embedder(loaded, VectorCache())
     return CorpusIndex(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from ... import InputError
-from ...reports import BLANK, Sentence, csv, printable
+from ...reports import BLANK, Sentence, csv
 from ...reports.analysis import KnowledgeAnalysis
 from ...reports.export import early_blocks, knowledge_blocks, late_blocks
 from ..run import RunConfig
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "", is_begun: bool = False) -> None:
-    """Print the tables; warnings go to stderr.
+    """Print the tables.
 
     Args:
         analysis: what was found.
@@ -45,8 +45,6 @@ def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "", 
         where: a last line that says where the results are stored.
         is_begun: whether the parts that were known before the grid have been shown.
     """
-    for warning in analysis.warnings:
-        sys.stderr.write(f"proctor: {printable(warning)}\n")
     if is_begun:
         stdout.write("\n")
     show_blocks((late_blocks if is_begun else knowledge_blocks)(analysis), stdout)
@@ -127,6 +125,11 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form
     _check_page(html, database)
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
         begun: list[KnowledgeAnalysis] = []
+        said: set[str] = set()
+
+        def tell(sentence: str) -> None:
+            said.add(sentence)
+            say(sentence)
 
         def begin(known: KnowledgeAnalysis) -> None:
             if form is Form.TEXT:
@@ -134,8 +137,8 @@ def _analysis(suite: Path | None, options: AnalysisOptions, database: Path, form
                 show_blocks(early_blocks(known), stdout)
                 stdout.flush()
 
-        made = analysis_of_suite(load_named(suite), options, database, watching, say, begin)
-        _output(made.analysis, database, form, html, stdout, bool(begun))
+        made = analysis_of_suite(load_named(suite), options, database, watching, tell, begin)
+        _output(made.analysis, database, form, html, stdout, bool(begun), said)
         if made.is_stopped:
             raise KeyboardInterrupt
     raise typer.Exit(UNABLE if made.is_incomplete else DONE)
@@ -156,10 +159,12 @@ def _show_stored(name: str, database: Path, form: Form, html: Path | None) -> No
 
 
 def _output(
-    analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path | None, stdout: TextIO, is_begun: bool = False
-) -> None:
-    if form is not Form.TEXT:
-        for warning in analysis.warnings:
+    analysis: KnowledgeAnalysis, database: Path, form: Form, html: Path | None, stdout: TextIO, is_begun: bool = False,
+    said: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Print or write it; warnings that were not ``said`` yet go to stderr."""
+    for warning in analysis.warnings:
+        if warning not in said:
             complain(warning)
     if form is Form.JSON:
         from ...reports.analysis import analysis_json

@@ -1,6 +1,5 @@
 import dataclasses
 import io
-import sys
 
 import pytest
 from analysis_records import estimate, findings, full_analysis, grid
@@ -78,13 +77,6 @@ def test_a_bare_survey_says_that_there_is_nothing_to_say():
     assert shown(KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})) == (
         "shop: 0 documents, 0 questions\n\nThe analysed parts have no findings.\n"
     )
-
-
-def test_warnings_go_to_stderr(capsys: pytest.CaptureFixture[str]):
-    show_analysis(full_analysis(), sys.stdout)
-    said = capsys.readouterr()
-    assert said.err == "proctor: A warning.\n"
-    assert "A warning." not in said.out
 
 
 def test_a_setting_that_is_not_better_is_not_to_be_taken():
