@@ -98,9 +98,14 @@ def suite_evaluation(
     suite = loaded.suite
     repeats = options.repeat or suite.repeat
     concurrency = options.concurrency or suite.concurrency
-    scored = _scored(loaded, asked, options, environ, concurrency, notify)
-    questions, choice = scored.questions, scored.choice
     names = chosen_bots(options.bots, list(suite.bots))
+    try:
+        scored = _scored(loaded, asked, options, environ, concurrency, notify)
+    except InputError as error:
+        if also := _mistakes_of_bots(loaded, names, options, environ):
+            raise InputError(f"{error}\n{also}") from error
+        raise
+    questions, choice = scored.questions, scored.choice
     redact = suite_redactor(suite, environ)
     knowledge = cache(lambda: _read_knowledge(loaded))
     bots = build_bots(
@@ -153,15 +158,18 @@ def _check_bots(loaded: LoadedSuite, bots: Sequence[BuiltBot], options: RunConfi
     """
     if options.on.startswith("ray://"):  # packages, keys and variables of other machines
         return
-    wrong = []
-    for bot in bots:
-        if isinstance(bot, Checkable) and (options.fresh or not _has_answered(store, bot)):
-            try:
-                bot.check_setup()
-            except InputError as error:
-                wrong.append((bot.name, error))
-    if wrong:
+    if wrong := [*_unable(bot for bot in bots if options.fresh or not _has_answered(store, bot))]:
         raise _refused(loaded, dict(options.given), wrong)
+
+
+def _mistakes_of_bots(loaded: LoadedSuite, names: Sequence[str], options: RunConfig, environ: Mapping[str, str]) -> str:
+    """What is wrong with bots, for a suite that can't be used anyway; blank if nothing is."""
+    try:
+        bots = build_bots(loaded, names, open_embedder(loaded, VectorCache())[0], environ, given=dict(options.given))
+    except InputError as error:
+        return str(error)
+    wrong = [] if options.on.startswith("ray://") else [*_unable(bots)]
+    return str(_refused(loaded, dict(options.given), wrong)) if wrong else ""
 
 
 def _has_answered(store: Store, bot: BuiltBot) -> bool:
@@ -328,18 +336,32 @@ def build_bots(
     def built(name: str) -> BuiltBot:
         own = given.get(name)
         if own is None:
-            try:
-                return build_bot(name, suite.bots[name], resources)
-            except InputError as error:
-                if not _key(suite, name):
-                    raise
-                raise _refused(loaded, {}, [(name, error)]) from error
+            return build_bot(name, suite.bots[name], resources)
         if own.bot is not None:
             return own.bot
         documents = own.knowledge and cache(lambda: _read(loaded.base, own.knowledge))
         return build_bot(name, own.settings, replace(resources, knowledge=documents) if documents else resources)
 
-    return [built(name) for name in names]
+    bots: list[BuiltBot] = []
+    wrong: list[tuple[str, InputError]] = []
+    for name in names:
+        try:
+            bots.append(built(name))
+        except InputError as error:
+            wrong.append((name, error))
+    if wrong:  # then all that is wrong with any of them is said at once
+        raise _refused(loaded, given, [*wrong, *_unable(bots)]) from wrong[0][1]
+    return bots
+
+
+def _unable(bots: Iterable[BuiltBot]) -> Iterator[tuple[str, InputError]]:
+    """Bots that can't work, as far as that can be known without asking them, and why."""
+    for bot in bots:
+        if isinstance(bot, Checkable):
+            try:
+                bot.check_setup()
+            except InputError as error:
+                yield bot.name, error
 
 
 def _read_knowledge(loaded: LoadedSuite) -> Knowledge:

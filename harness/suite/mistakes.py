@@ -387,6 +387,41 @@ def mistakes(error: ValidationError, document: PlacedYaml, schema: Schema) -> li
     return list(reported.values())
 
 
+def corrections(error: ValidationError, document: PlacedYaml, schema: Schema) -> dict[KeyPath, str]:
+    """What was clearly meant: the right name for a misspelt key, or for a misspelt ``type``, by the path of either."""
+    walk = Walk(schema, document.values)
+    found = [(walk.to(details["loc"]), details["type"]) for details in error.errors(include_url=False)]
+    meant: dict[KeyPath, str] = {}
+    taken: set[KeyPath] = set(document.places)
+    for spot, kind in found:
+        if kind == "extra_forbidden" and not _is_shadowed(spot, kind, [other for other, _ in found]):
+            name = _meant_key(str(spot.path[-1]), spot.keys)
+            if name and spot.path[-1] != "type" and (beside := (*spot.path[:-1], name)) not in taken:
+                taken.add(beside)
+                meant[spot.path] = name
+        elif kind == "union_tag_invalid" and isinstance(spot.value, dict):
+            close = difflib.get_close_matches(str(spot.value.get("type")), spot.tags, n=1, cutoff=0.6)
+            meant |= {(*spot.path, "type"): name for name in close}
+    return meant
+
+
+def corrected(document: PlacedYaml, meant: Mapping[KeyPath, str]) -> PlacedYaml:
+    """The document as it was clearly meant, so that what stands under a misspelt key is checked as well."""
+
+    def renamed(path: KeyPath) -> KeyPath:
+        return tuple(step if step == "type" else meant.get(path[: at + 1], step) for at, step in enumerate(path))
+
+    def value(given: object, path: KeyPath) -> object:
+        if isinstance(given, dict):
+            return {renamed((*path, key))[-1]: value(each, (*path, key)) for key, each in given.items()}
+        if isinstance(given, list):
+            return [value(each, (*path, at)) for at, each in enumerate(given)]
+        return meant[path] if path[-1:] == ("type",) and path in meant else given
+
+    places = {renamed(path): place for path, place in document.places.items()}
+    return replace(document, values=value(document.values, ()), places=places)
+
+
 def _is_shadowed(spot: Spot, kind: str, others: Sequence[Spot]) -> bool:
     """Whether this is a branch of a union that was not meant: another branch got further into the value."""
     if not spot.in_union or kind in _OWN_WORDS:
@@ -416,6 +451,13 @@ def _refusal(spot: Spot, details: Mapping[str, Any]) -> _Refusal:
         case "value_error" | "assertion_error":
             return _Refusal(spot.path, str(details["ctx"]["error"]))
     return _Refusal(spot.path, mismatch(spot))
+
+
+def _meant_key(key: str, known: Collection[str]) -> str:
+    """The key that this one was, or clearly is meant to be; blank where none is so near."""
+    name = RENAMED.get(key, "")
+    close = [name] if name in known else difflib.get_close_matches(key, known, n=1, cutoff=0.75)
+    return close[0] if close else ""
 
 
 def _unknown_key(key: str, known: Collection[str]) -> str:

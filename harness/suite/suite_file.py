@@ -27,6 +27,8 @@ from .mistakes import (
     PlacedYaml,
     Spot,
     Walk,
+    corrected,
+    corrections,
     given,
     mismatch,
     mistake,
@@ -217,23 +219,36 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
     if not isinstance(document.values, dict):
         got = f"got {given((), document.values)}, wanted a mapping with the keys questions and bots"
         raise _refusal(path, [*flaws, mistake(document, (), got)])
+    found: list[Mistake] = []
+    read = document
+    while True:  # what stands under a misspelt key is checked as if it were spelt right
+        suite, more, meant = _inspected(document, path)
+        if not meant:
+            break
+        misspelt = {".".join(map(str, at)) for at in meant}
+        found += [each for each in more if each.path in misspelt]
+        document = _with_installed_bots(corrected(document, meant))
+    found += more
+    if found:  # a suite with no other mistake is checked against the metrics when it is used
+        found += [mistake(document, at, says) for at, says in _unknown_metrics(document.values)]
+    flawed = {flaw.place.line for flaw in read.flaws}
+    found = flaws + [each for each in found if each.place.line not in flawed]
+    if suite is None or found:
+        raise _refusal(path, found)
+    return suite
+
+
+def _inspected(document: PlacedYaml, path: Path) -> tuple[Suite | None, list[Mistake], dict[KeyPath, str]]:
+    """The suite, if its values will do; their mistakes; and for names that were clearly meant otherwise, these."""
     schema = _model_schema()
     found = [each for spot in Walk(schema, document.values).leaves() for each in _leaf_mistakes(spot, document, path)]
     found += [
         mistake(document, path, says) for path, says in (*_misnamed(document.values), *_unknown_gated(document.values))
     ]
-    suite = None
     try:
-        suite = Suite.model_validate(document.values)
+        return Suite.model_validate(document.values), found, {}
     except ValidationError as error:
-        found += mistakes(error, document, schema)
-    if found:  # a suite with no other mistake is checked against the metrics when it is used
-        found += [mistake(document, path, says) for path, says in _unknown_metrics(document.values)]
-    flawed = {flaw.place.line for flaw in document.flaws}
-    found = flaws + [each for each in found if each.place.line not in flawed]
-    if suite is None or found:
-        raise _refusal(path, found)
-    return suite
+        return None, found + mistakes(error, document, schema), corrections(error, document, schema)
 
 
 def _refusal(path: Path, found: Iterable[Mistake]) -> InputError:

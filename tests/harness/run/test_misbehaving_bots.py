@@ -338,3 +338,24 @@ def test_a_file_of_metrics_that_leaves_the_program_is_a_sentence(tmp_path):
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert done.returncode == 2
     assert "own.py:3: SystemExit: 3" in done.stderr
+
+
+def test_mistakes_of_questions_code_prompts_and_variables_come_in_one_message(tmp_path):
+    bots = {
+        "misspelt": {"type": "python", "target": "bot.py:answr"},
+        "missing": {"type": "python", "target": "none.py:answer"},
+        "rag": {"type": "rag", "prompt": "Say {contxt} {question}"},
+        "http": {"type": "http", "url": "http://127.0.0.1:9", "headers": {"A": "$NO_SUCH_VARIABLE"}},
+    }
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("We open at nine.")
+    write_suite(tmp_path, "def answer(question): return question", bots=bots, knowledge=["docs"])
+    of_bots = ["did you mean answer?", "There is no ", "did you mean {context}?", "NO_SUCH_VARIABLE, which its header"]
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2 and len(lines) == 4, done.stderr
+    assert all(expected in line for expected, line in zip(of_bots, lines, strict=True)), done.stderr
+    (tmp_path / "questions.jsonl").write_text('{"questoin": "When?"}\n')
+    done = proctor("run", "suite.yaml", folder=tmp_path)
+    assert "questoin" in done.stderr.splitlines()[0]
+    assert all(expected in done.stderr for expected in of_bots), done.stderr

@@ -71,6 +71,26 @@ def test_a_good_file_gives_every_setting(folder: Path) -> None:
     assert loaded.text_hash == hashlib.sha256(GOOD.encode()).hexdigest()
 
 
+def test_what_stands_under_a_misspelt_key_is_checked_at_once(folder: Path) -> None:
+    text = (
+        "question: question.csv\nbots:\n  it: {type: pyton, taget: 3}\n  rag: {type: rag, chunksize: big}\n"
+        "metrcs: [correkt]\nrepeats: 1\n"
+    )
+    assert refusal(folder, text) == [
+        "suite.yaml:1:1: question: there is no such key; did you mean questions?",
+        "suite.yaml:1:1: questions: There is no question.csv; a file was wanted. Did you mean questions.csv?",
+        "suite.yaml:3:8: bots.it.type: got 'pyton', wanted one of faq, full_context, http, langchain, prompt, python, "
+        "rag, recorded; did you mean python?",
+        "suite.yaml:3:21: bots.it.taget: there is no such key; did you mean target?",
+        "suite.yaml:3:21: bots.it.target: got 3, wanted text; put it in quotes",
+        "suite.yaml:4:20: bots.rag.chunk_size: got 'big', wanted a whole number of at least 20",
+        "suite.yaml:4:20: bots.rag.chunksize: there is no such key; did you mean chunk_size?",
+        "suite.yaml:5:1: metrcs: there is no such key; did you mean metrics?",
+        "suite.yaml:5:10: metrics.0: There is no metric or evaluator 'correkt'; did you mean 'correct'?",
+        "suite.yaml:6:1: repeats: there is no such key; did you mean repeat?",
+    ]
+
+
 def test_a_folder_stands_for_its_suite_and_gives_the_missing_name(folder: Path) -> None:
     written(folder, GOOD.replace("name: small\n", ""))
     loaded = load_suite(folder)
@@ -160,7 +180,7 @@ def test_a_mistake_in_a_bot_is_one_sentence_in_its_place(folder: Path, bot: str,
          "local_models, byop, rubrics, gate, perturb, analysis, ..."),
         ("judge: smal", "6:1: judge: there is no model smal under models; did you mean small?"),
         ("judge: embeded", "6:1: judge: there is no model embeded under models; did you mean embedded?"),
-        ("judge: {modle: x}", "6:9: judge.modle: there is no such key; did you mean model?"),
+        ("judge: {modle: embedded}", "6:9: judge.modle: there is no such key; did you mean model?"),
         ("judge: {model: openai:x, votes: 2}", "6:26: judge.votes: 2 votes can be equal on both sides; a majority "
          "wants an odd number, or set `combine: mean`"),
         ("judge: {panel: [openai:x, openai:y]}", "6:9: judge.panel: 2 models can be of two minds; a majority wants an "
