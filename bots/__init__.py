@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .chat.openai import Endpoints, Prices
     from .faq import FaqEntry, read_faq
     from .langchain import LangChainBot
-    from .prompting import condense_prompt, earlier_answers
+    from .prompting import condense_prompt, earlier_answers, is_prompt
     from .python import find_target
     from .rag import Finder, Retrieval, SearchFinder
     from .redaction import HIDDEN, literal_secrets, redacted, redacted_command, redactor, scrubbed, without_url_secrets

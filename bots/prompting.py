@@ -226,12 +226,16 @@ class Template:
         return _FILLED.sub(lambda place: values[place[1]], self.text)
 
 
+def is_prompt(written: str) -> bool:
+    """Whether a ``prompt:`` is the text itself: it has a placeholder or several lines; else it names a file."""
+    return "\n" in written or bool(_LOOKS_FILLED.search(written))
+
+
 def load_template(written: str | None, kind: str, base: Path = _BUILT_IN) -> Template:
     """The template of a bot: its text, a file's, or the one that ships with the package.
 
     Args:
-        written: as in the settings: a file, or the text itself, which has a placeholder or several lines; None for the
-            built-in template.
+        written: as in the settings: a file, or the text itself (see ``is_prompt``); None for the built-in template.
         kind: of the bot: ``prompt``, ``rag`` or ``full_context``.
         base: what a relative path is relative to.
 
@@ -239,7 +243,7 @@ def load_template(written: str | None, kind: str, base: Path = _BUILT_IN) -> Tem
         InputError: the file can't be read, misses a placeholder or has a misspelt one.
     """
     places = PLACEHOLDERS[1:] if kind == "prompt" else PLACEHOLDERS
-    if written is not None and ("\n" in written or _LOOKS_FILLED.search(written)):
+    if written is not None and is_prompt(written):
         return parse_template(written, "prompt", places)
     path = _BUILT_IN / f"{kind}.md" if written is None else base / written
     return parse_template(_read(path), str(path), places)

@@ -27,7 +27,16 @@ if TYPE_CHECKING:
     from .report import Findings, Report, findings_of, insight_object, make_report, problem_object
     from .reported_run import ReportedRun, has_perturbations, misses, open_reported
     from .run_end import keep_report
-    from .summary import BotSummary, MetricColumn, MetricSummary, Summary, asked_in_words, bot_keys, find_run, summarise
+    from .summary import (
+        BotSummary,
+        MetricColumn,
+        MetricSummary,
+        Summary,
+        bot_keys,
+        find_run,
+        paired_in_words,
+        summarise,
+    )
     from .table import (
         BLANK,
         WIDTH,
@@ -49,6 +58,6 @@ if TYPE_CHECKING:
         quoted,
         styled,
     )
-    from .text import count, mapping_in, one_line, printable, printable_lines
+    from .text import count, duration, mapping_in, one_line, printable, printable_lines
 else:
     __getattr__, __all__ = front(__name__)

@@ -205,14 +205,25 @@ class Summary:
         return asked_in_words(self.questions, self.simulations)
 
 
-def asked_in_words(questions: int, simulated: int, of: str = "conversation") -> str:
-    """How many questions, and how many conversations (or turns, where these are paired) of simulated users.
+def asked_in_words(questions: int, simulated: int) -> str:
+    """How many questions, and how many conversations of simulated users.
 
     >>> asked_in_words(132, 1)
     '132 questions and 1 simulated conversation'
-    >>> asked_in_words(132, 3, "turn")
+    """
+    return _in_words(questions, simulated, "conversation")
+
+
+def paired_in_words(all_paired: int, simulated: int) -> str:
+    """How many questions, and how many turns of simulated users, where each turn is paired as a question is.
+
+    >>> paired_in_words(135, 3)
     '132 questions and 3 simulated turns'
     """
+    return _in_words(all_paired - simulated, simulated, "turn")
+
+
+def _in_words(questions: int, simulated: int, of: str) -> str:
     nouns = ((questions, "question"), (simulated, f"simulated {of}"))
     return " and ".join(count(*each) for each in nouns if each[0]) or count(0, "question")
 

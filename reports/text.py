@@ -25,6 +25,17 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def duration(seconds: float) -> str:
+    """Seconds, or minutes or hours where there are many.
+
+    >>> duration(200)
+    '3 min'
+    """
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def unbroken(text: str) -> str:
     r"""The text with its intervals, p values and percentages each on one line, however narrow the page.
 

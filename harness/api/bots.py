@@ -26,6 +26,7 @@ from ...bots import (
     RecordedSettings,
     as_bot,
     find_target,
+    is_prompt,
     is_runnable,
 )
 from ..run import GivenBot
@@ -242,16 +243,11 @@ def _named(name: str, written: str) -> GivenBot:
 def _with_model(kind: str, knowledge: Files, model: Model, settings: Mapping[str, object]) -> BotRecipe:
     own = dict(settings)
     if own.get("prompt") is not None:
-        own["prompt"] = _prompt(own["prompt"])
+        written = str(own["prompt"])
+        own["prompt"] = written if is_prompt(written) else str(_absolute(written))
     if isinstance(model, str):
         return BotRecipe(kind, {"model": model, **own}, paths(knowledge))
     return BotRecipe(kind, own, paths(knowledge), dict(model))
-
-
-def _prompt(given: object) -> str:
-    """A prompt's text as it is, a file as an absolute path."""
-    text = str(given)
-    return text if "{" in text or "\n" in text else str(_absolute(text))
 
 
 _KINDS: Mapping[str, type[BotSettings]] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 import typer
 
 from ... import InputError
-from ...reports import asked_in_words, check_file, count, printable, whole_file
+from ...reports import check_file, count, paired_in_words, printable, whole_file
 from ...reports.compare import find_file, split_file
 from ...reports.export import gate_annotations, gate_junit, paused
 from ...reports.gate import Scope
@@ -210,7 +210,7 @@ def save_baseline(
         complain(f"Run {run.run} did not finish ({run.status}): {out} misses the questions that were not asked.")
     table = next(iter(run.tables.values()))
     scored = len(metrics) or len(table.columns)
-    asked = asked_in_words(len(table.cases) - len(table.simulated), len(table.simulated), "turn")
+    asked = paired_in_words(len(table.cases), len(table.simulated))
     where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
     return printable(
         f"Wrote {out}: {asked}, {count(len(run.tables), 'bot')} and "

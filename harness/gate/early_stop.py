@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ...metrics import Score
-from ...reports import MetricColumn, count
+from ...reports import MetricColumn, count, duration
 from ...reports.compare import (
     Case,
     Operand,
@@ -110,7 +110,7 @@ class EarlyResult:
             return " ".join([f"No verdict was certain early: {reason}, and the ordinary rule holds.", *self.reasons])
         saved = [f"{self.rows_left:,} answers"]
         if self.saved_seconds is not None:
-            saved.append(f"about {_duration(self.saved_seconds)}")
+            saved.append(f"about {duration(self.saved_seconds)}")
         if self.saved_cost is not None:
             saved.append(f"a cost of about {self.saved_cost:.2g}")
         return (
@@ -130,12 +130,6 @@ def word_of(words: Iterable[Word]) -> Word:
     if "regressed" in found:
         return "regressed"
     return "not worse" if found and all(word == "not worse" for word in found) else "undecided"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 Values = Mapping[tuple[str, int], float]  # of a bot's metric, by question and repeat; NaN where it has none

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 from rich.console import Console
 
 from ... import InputError
-from ...reports import printable
+from ...reports import duration, printable
 from ...reports.store import Row
 from .engine import Watcher
 from .queues import BotQueue
@@ -57,17 +57,6 @@ class _Far:
         if self.cost is not None:
             notes.append(f"cost {self.cost:.4f}")
         return ", ".join(notes)
-
-
-def duration(seconds: float) -> str:
-    """Seconds, or minutes or hours where there are many.
-
-    >>> duration(200)
-    '3 min'
-    """
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def span(least: float, most: float) -> str:

@@ -10,7 +10,7 @@ from ..outcomes import difference_sentence
 from ..primary import CORRECT
 from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
-from ..summary import MetricColumn, asked_in_words
+from ..summary import MetricColumn, paired_in_words
 from ..text import count
 from .changes import Direction
 from .comparison import Comparison, MetricComparison, Noise, among_corrected
@@ -127,7 +127,7 @@ def asked(comparison: Comparison) -> str:
     clusters = "" if alone else f" from {count(comparison.clusters, comparison.clustered_by)}"
     repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
-    asked = asked_in_words(comparison.questions - comparison.simulated, comparison.simulated, "turn")
+    asked = paired_in_words(comparison.questions, comparison.simulated)
     return f"{asked}{clusters}{times}"
 
 

@@ -15,7 +15,7 @@ from ..ranking.ranking import Against, RankAgreement, Ranking, as_measured, name
 from ..ranking.routing import BestPerQuestion, Offer, Router
 from ..records import json_value, record_object
 from ..statistics.paired import Difference
-from ..summary import MetricColumn, asked_in_words
+from ..summary import MetricColumn, paired_in_words
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
 from ..text import count
 
@@ -265,7 +265,7 @@ def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
     run = ranked.run
     unfinished = "" if run.status == "finished" else f" ({run.status})"
     table = next(iter(run.tables.values()))
-    asked = asked_in_words(len(table.cases) - len(table.simulated), len(table.simulated), "turn")
+    asked = paired_in_words(len(table.cases), len(table.simulated))
     asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
     yield Heading((Span(run.suite, "bold"), asked), 2, "")
     yield from (_verdict(detail, ranked) for detail in ranked.details)

@@ -10,7 +10,7 @@ from ..compare.changes import change_words
 from ..leaderboard import milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
-from ..summary import asked_in_words
+from ..summary import paired_in_words
 from ..text import count
 from .rule import WRONG, GateRule, Scope, worst_code
 from .verdicts import (
@@ -29,7 +29,7 @@ from .verdicts import (
 def headline(bot: BotVerdict) -> str:
     """The verdict on a bot in a line."""
     against = "" if bot.baseline_bot == bot.bot else f" against {bot.baseline_bot}"
-    asked = asked_in_words(bot.questions - bot.simulated, bot.simulated, "turn")
+    asked = paired_in_words(bot.questions, bot.simulated)
     if bot.unchanged:
         though = "" if bot.word == "unchanged" else "though "
         return f"{bot.bot}: {bot.word}, {though}the same bot with the same answers to {asked}"

@@ -40,7 +40,7 @@ from ..compare import (
 from ..leaderboard import milliseconds
 from ..reported_run import bound
 from ..statistics import Difference, LatencyDifference, difference, holm, missing_bounds, questions_to_settle, sign_flip
-from ..summary import MetricColumn, asked_in_words
+from ..summary import MetricColumn, paired_in_words
 from ..text import count
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
 
@@ -480,9 +480,8 @@ class MetricVerdict:
         gain = self.gain
         if gain is None:
             return None
-        if self.better != "lower":
-            return gain.mean, gain.low, gain.high
-        return 0.0 - gain.mean, _negative(gain.high), _negative(gain.low)
+        mean = 0.0 - gain.mean if self.better == "lower" else gain.mean
+        return mean, *_turned(self.better, gain.low, gain.high)
 
 
 def decided(gain: Difference, adjusted_p: float | None, margin: float) -> Outcome:
@@ -523,7 +522,7 @@ def metric_verdicts(
         for name in metrics
     }
     made = [_verdict(each, rule, corrected.get(name), len(tested), these[name]) for name, each in measured.items()]
-    to = asked_in_words(len(pairing.cases) - pairing.simulated, pairing.simulated, "turn")
+    to = paired_in_words(len(pairing.cases), pairing.simulated)
     same = f"the same answers to {to} as before, word for word"
     return [
         replace(each, outcome="unchanged", further=None, sentence=same) if each.metric in alike else each
@@ -563,9 +562,9 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> Metr
     sign = -1.0 if column.better == "lower" else 1.0
     gain = None
     if both.any():
-        low, high = (column.low, column.high) if sign > 0 else (_negative(column.high), _negative(column.low))
         gain = difference(
-            sign * baseline[both], sign * candidate[both], pairing.clusters[both], low, high,
+            sign * baseline[both], sign * candidate[both], pairing.clusters[both],
+            *_turned(column.better, column.low, column.high),
             is_binary(column, baseline, candidate), LEVEL, rule.seed,
             cluster_noun(pairing.cluster, pairing.cases),
         )  # fmt: skip
@@ -617,8 +616,11 @@ def _mean(values: Figures) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _negative(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value  # -0.0 would be shown
+def _turned(better: Better, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Both ends of an interval in the direction that is better, or back."""
+    if better != "lower":
+        return low, high
+    return None if high is None else 0.0 - high, None if low is None else 0.0 - low  # -0.0 would be shown
 
 
 ThresholdOutcome = Literal["met", "below threshold", "undecided"]

@@ -21,7 +21,7 @@ from ..store.database import Store, marks
 from ..store.leases import workers_on
 from ..store.run import ASIDE
 from ..summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
-from ..text import count
+from ..text import count, duration
 from .charts import Lines, Series, Value
 from .page import Page, Section
 from .templating import render
@@ -69,13 +69,6 @@ def progress_of(store: Store, run_id: int, expected: int | None) -> Progress:
     if expected and asked >= FEWEST_ASKED and (lasted := time.time() - datetime.fromisoformat(first).timestamp()) > 0:
         left = max(0, expected - rows) * lasted / asked
     return Progress(int(rows), int(failed), left, bool(workers_on(store, run_id)))
-
-
-def duration(seconds: float) -> str:
-    """A time in words, in one unit."""
-    if seconds < 90:
-        return f"{max(seconds, 1):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(frozen=True, slots=True)
