@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .leaderboard import ARROWS, milliseconds
     from .models_in_use import families, named, self_test_missed
     from .primary import Primary, check_primary
-    from .problems import ERROR_RATE, counted, listed
+    from .problems import ERROR_RATE, counted
     from .records import record_object
     from .report import Findings, Report, findings_of, insight_object, make_report, problem_object
     from .reported_run import ReportedRun, has_perturbations, misses, open_reported
@@ -58,6 +58,6 @@ if TYPE_CHECKING:
         quoted,
         styled,
     )
-    from .text import count, duration, mapping_in, one_line, printable, printable_lines
+    from .text import count, duration, listed, mapping_in, one_line, printable, printable_lines
 else:
     __getattr__, __all__ = front(__name__)

@@ -11,6 +11,7 @@ import orjson
 from ..metrics.evaluators import RATES
 from .records import record_object
 from .store.database import Store
+from .text import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,7 @@ def named(metrics: tuple[str, ...]) -> str:
     >>> named(("a", "b.passes", "b.failures", "c", "d", "e"))
     'a, b, c, d and 1 more'
     """
-    names = families(metrics)
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    return listed(families(metrics), NAMED)
 
 
 def models_in_use(store: Store, run_id: int) -> tuple[ModelInUse, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from ..metrics.evaluators import EVALUATORS, evaluator_of
@@ -33,7 +34,7 @@ from .reported_run import (
 )
 from .store.run import RunEvaluator
 from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
-from .text import one_line
+from .text import listed, one_line
 
 if TYPE_CHECKING:
     from .robustness.flips import Flip
@@ -44,7 +45,7 @@ Severity = Literal["high", "medium", "low"]
 ProblemType = Literal[
     "operations", "evaluation", "data", "privacy", "fairness", "accuracy", "retrieval", "summarization", "robustness"
 ]
-_MOST_NAMED: Final = 8  # metrics that one problem names; of more it counts the rest
+_listed: Final = partial(listed, most=8)  # metrics that one problem names; of more it counts the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +123,6 @@ def apart(value: float, threshold: float | None) -> str:
     return next((text for text in texts if float(text) != threshold), str(value))
 
 
-def listed(metrics: Sequence[str]) -> str:
-    """Names of metrics in a sentence.
-
-    >>> listed(["obscene", "threat", "insult"])
-    'obscene, threat and insult'
-    """
-    if len(metrics) > _MOST_NAMED:
-        shown = metrics[: _MOST_NAMED - 1]
-        return f"{', '.join(shown)} and {len(metrics) - len(shown)} more metrics"
-    *before, last = metrics
-    return f"{', '.join(before)} and {last}" if before else last
-
-
 SPLIT_INTO_SENTENCES: Final = ("groundedness", "summary_completeness")
 TOO_SHORT: Final = "Nothing need be done for short answers that are right; otherwise ask the bot for whole sentences."
 TRUNCATED: Final = "Take a model with a longer window, or give it less to read at once, such as smaller chunks."
@@ -196,7 +184,7 @@ def _too_short(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metri
 def _cut(run: ReportedRun, evaluator: str, bot: BotSummary, metrics: Sequence[str]) -> Problem:
     rows = truncated_rows(run, bot.name, metrics)
     return problem_in(
-        "low", "data", f"{bot.name}: {listed(metrics)} saw only part of a text on {number_of_rows(rows.total)}.",
+        "low", "data", f"{bot.name}: {_listed(metrics)} saw only part of a text on {number_of_rows(rows.total)}.",
         " ".join(dict.fromkeys(map(advice, metrics))), rows, bot=bot.name, evaluator=evaluator, metric=metrics[0],
     )  # fmt: skip
 
@@ -228,7 +216,7 @@ def unmeasured(run: ReportedRun) -> Iterator[Problem]:
     if judge is not None and judge.missed:
         yield Problem(
             "high", "evaluation", None, judge.metrics[0], None, None, None, (), 0,
-            f"The judge {judge.name} failed its self-test ({judge.missed}): don't rely on {listed(judge.metrics)}.",
+            f"The judge {judge.name} failed its self-test ({judge.missed}): don't rely on {_listed(judge.metrics)}.",
             "Run 'proctor judge-check' to see what it got wrong, and take another judge.",
         )  # fmt: skip
     for evaluator in run.evaluators:
@@ -306,7 +294,7 @@ def _missing_models(run: ReportedRun, bot: BotSummary) -> Sequence[_Missing]:
 def _unavailable(run: ReportedRun, bot: BotSummary, missing: _Missing) -> Problem:
     rows = rows_without_value(run, bot.name, missing.metrics, NO_MODEL)
     return problem_in(
-        "high", "evaluation", f"{bot.name}: no model or judge for {listed(missing.metrics)} on"
+        "high", "evaluation", f"{bot.name}: no model or judge for {_listed(missing.metrics)} on"
         f" {number_of_rows(rows.total)}{_quoted(missing.error)}.",
         FETCH.format(role=missing.role) if missing.role else UNAVAILABLE, rows, bot=bot.name,
         evaluator=missing.evaluator, metric=missing.metrics[0],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 # Within an interval in brackets, behind "p" and before "%".
@@ -23,6 +23,16 @@ def printable_lines(text: str) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun, in the plural where there is not one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 5, last: str = "and") -> str:
+    """Names in a sentence, of many the first few.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    shown = [*names[:most], f"{len(names) - most:,} more"] if len(names) > most else list(names)
+    return f" {last} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from ...bots import NamedBot, RagSettings, ReducibleBot, ReducibleTargetBot, Tar
 from ...knowledge import Knowledge
 from ...metrics import builtin_catalog
 from ...metrics.text import token_set
-from ...reports import count, find_run
+from ...reports import count, find_run, listed
 from ...reports.analysis import Ablations
 from ...reports.analysis.findings import AblatedAnswer, Cause, DocumentAttribution
 from ...reports.compare import run_tables, subsets
@@ -25,10 +25,9 @@ from ...reports.store import ask_key
 from ..run import RunConfig, build_bots, missing_answers
 from ..run.variant_run import Variant, run_variants, variant_evaluation
 from ..suite import choose_judge
-from .corpus import read_answers
+from .corpus import overlap, read_answers
 
 if TYPE_CHECKING:
-    from ...bots import Context
     from ...knowledge import Document, Evidence, Question
     from ...reports.compare import ScoreTable
     from ...reports.store import Store
@@ -56,16 +55,8 @@ def is_copy(document: str, of: str) -> bool:
 def has_read(answer: Answer, groups: Sequence[Sequence[Evidence]]) -> bool:
     """Whether a place of each group stands in what the bot had before it; False without groups."""
     return bool(groups) and all(
-        any(_overlap(context, member) for context in answer.contexts or () for member in group) for group in groups
+        any(overlap(context, member) for context in answer.contexts or () for member in group) for group in groups
     )
-
-
-def _overlap(context: Context, member: Evidence) -> bool:
-    if context.document != member.document:
-        return False
-    if None in (context.start, context.end, member.start, member.end):
-        return True  # nobody knows where in the document
-    return max(context.start or 0, member.start or 0) < min(context.end or 0, member.end or 0)
 
 
 def candidates(
@@ -504,18 +495,21 @@ def _single(evidence: AttributionEvidence, fixing: tuple[str, ...]) -> tuple[Cau
         key=lambda one: (-held.get(one, 0.0), -gains[one], look.documents.index(one)),
     )
     if not attributed and (copied := _copied(evidence, sources or frozenset())):
-        note = f"It says what {_listed(copied)} says, which repeats gold that was not found. From the gold it is right."
+        note = f"It says what {_any_of(copied)} says, which repeats gold that was not found. From the gold it is right."
         return "document", copied, note
     if not attributed:
         which = "so that none misled more than another" if all_fixes else "which only stood before what has the answer"
-        note = f"It is right without {_listed(fixing)}, {which}."
+        note = f"It is right without {_any_of(fixing)}, {which}."
         return ("several" if cannot and all_fixes else "retrieval"), (fixing if cannot else ()), note
     note = ""
     if misleading := [one for one in attributed if one in look.gold]:
-        note = f"{_listed(misleading)} is gold, and still the answer is right without it: does another contradict it?"
+        note = f"{_any_of(misleading)} is gold, and still the answer is right without it: does another contradict it?"
     elif evidence.gold_only is not None and not evidence.gold_only.right:
         note = "From the gold alone the answer is wrong, too: it was fixed by what another document says."
     return "document", tuple(attributed), note
+
+
+_any_of: Final = partial(listed, last="or")
 
 
 def _copied(evidence: AttributionEvidence, sources: frozenset[str]) -> tuple[str, ...]:
@@ -527,10 +521,6 @@ def _copied(evidence: AttributionEvidence, sources: frozenset[str]) -> tuple[str
     if only is None or not evidence.marks.fixes(evidence.look.answer, only):
         return ()
     return tuple(one for one in evidence.look.documents if one in sources & evidence.copies)
-
-
-def _listed(documents: tuple[str, ...] | list[str]) -> str:
-    return documents[0] if len(documents) == 1 else f"{', '.join(documents[:-1])} or {documents[-1]}"
 
 
 MOST_CALLS = 500
@@ -715,15 +705,14 @@ def _chosen(looks: Sequence[Look], most: int, seed: int) -> tuple[list[Look], in
     wrong, right = ([look for look in looks if look.wrong is is_wrong] for is_wrong in (True, False))
     costs = [len(look.ablations) for look in wrong]
     for_wrong = most if sum(costs) <= most else max(int(most * (1 - FOR_INTERPLAY)), min(most, *costs))
-    chosen, _ = _drawn(wrong, for_wrong, seed)
+    chosen = _drawn(wrong, for_wrong, seed)
     left = most - sum(len(look.ablations) for look in chosen)
     interplay = min(MOST_COALITIONS * sum(len(look.documents) > 1 for look in chosen), left if not right else left // 2)
-    carrying, _ = _drawn(right, left - interplay, seed)
-    return [*chosen, *carrying], interplay
+    return [*chosen, *_drawn(right, left - interplay, seed)], interplay
 
 
-def _drawn(looks: Sequence[Look], most: int, seed: int) -> tuple[list[Look], int]:
-    """Looks that fit, in their order, and what is left of the calls; all of them, or some by chance."""
+def _drawn(looks: Sequence[Look], most: int, seed: int) -> list[Look]:
+    """Looks that fit, in their order; all of them, or some by chance."""
     order = list(range(len(looks)))
     if sum(len(look.ablations) for look in looks) > most:
         random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
@@ -732,7 +721,7 @@ def _drawn(looks: Sequence[Look], most: int, seed: int) -> tuple[list[Look], int
         if (cost := len(looks[place].ablations)) <= most:
             taken.append(place)
             most -= cost
-    return [looks[place] for place in sorted(taken)], most
+    return [looks[place] for place in sorted(taken)]
 
 
 def _warnings(

@@ -53,14 +53,14 @@ if TYPE_CHECKING:
 Notify = Callable[[str], None]  # called with a sentence before what takes long
 Watching = Callable[[], AbstractContextManager["Watcher"]]  # makes somebody who watches a run
 
-_NAMED: Final = 5
 
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence, of many the first few."""
-    if len(names) > _NAMED:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED:,} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def overlap(first: Context | Evidence, second: Context | Evidence) -> bool:
+    """Whether two places have characters in common; so have those of one document of which it is not known where."""
+    if first.document != second.document:
+        return False
+    if first.start is None or first.end is None or second.start is None or second.end is None:
+        return True
+    return first.start < second.end and second.start < first.end
 
 
 _LEAST_LETTERS: Final = 40  # of shorter texts no language is told

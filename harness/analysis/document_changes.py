@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...bots import BotResources, FullContextSettings, NamedBot, RagSettings, build_bot
 from ...knowledge import Document, EvidenceFinder, Knowledge, SharedVectors, read_knowledge
-from ...reports import count, find_run
+from ...reports import count, find_run, listed
 from ...reports.analysis import DocumentChanges
 from ...reports.analysis.findings import BotChange, Change, Edit
 from ...reports.compare import pair, run_tables
@@ -22,7 +22,7 @@ from ...reports.store import ANALYSED, ask_key
 from ..run import RunConfig, build_bots, chosen_bots, missing_answers, run_evaluation, suite_evaluation
 from ..run.local_models import open_rerankers
 from ..run.variant_run import Variant, run_variants, variant_evaluation
-from .corpus import Answer, Answers, gold_by_evidence, listed, read_answers
+from .corpus import Answer, Answers, gold_by_evidence, read_answers
 from .recommendation import paired
 
 if TYPE_CHECKING:

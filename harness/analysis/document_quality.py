@@ -14,10 +14,11 @@ from ...knowledge.documents.copies import Copied, CopyFinder, PassageFingerprint
 from ...knowledge.documents.legibility import CorpusWords, Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
 from ...metrics.languages import languages, letters, prose
-from ...reports.analysis import Finding
+from ...reports import count, listed, one_line
+from ...reports.analysis import ORDER, Finding
 from ...reports.analysis.findings import Excerpt, Severity
 from .contradictions import Contradiction, Difference, SameMatter, by_documents, find_contradictions
-from .corpus import Answers, CorpusIndex
+from .corpus import Answers, CorpusIndex, overlap
 from .gaps import Concerned, Hit, tells
 
 if TYPE_CHECKING:
@@ -105,17 +106,9 @@ def _copies(contexts: Sequence[Context], prints: PassageFingerprints) -> Iterato
     """For each context that repeats one above it, the documents of both; parts of one passage are no copies."""
     for place, context in enumerate(contexts):
         for above in contexts[:place]:
-            if not _overlap(context, above) and prints.are_copies(context.text, above.text):
+            if not overlap(context, above) and prints.are_copies(context.text, above.text):
                 yield above.document, context.document
                 break
-
-
-def _overlap(first: Context, second: Context) -> bool:
-    if first.document != second.document:
-        return False
-    if first.start is None or first.end is None or second.start is None or second.end is None:
-        return True
-    return first.start < second.end and second.start < first.end
 
 
 def _handed(corpus: CorpusIndex, answers: Answers | None) -> Iterator[tuple[str, Sequence[Context]]]:
@@ -315,7 +308,7 @@ def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
         one_fact = min(facts, key=lambda each: each.first.columns is not None)  # a row of a table says little by itself
         differences = "; ".join(dict.fromkeys(_differences(fact) for fact in facts[:3]))
         what += (
-            f". {_several(len(facts), 'statement', 'statements')} of it can't be true beside the newer one, such as "
+            f". {count(len(facts), 'statement')} of it can't be true beside the newer one, such as "
             f"{_quoted(one_fact.first.text)} against {_quoted(one_fact.second.text)} ({differences})"
         )
     return f"{what}."
@@ -357,22 +350,17 @@ def describe_stolen(stolen: Stolen, ranks: StolenRanks) -> str:
         return ""
     whose = "that bots were handed" if ranks.from_answers else "that the current configuration finds"
     return (
-        f" They take {_several(stolen.places, 'place', 'places')} twice among the {ranks.places} passages {whose}, for "
-        f"{_several(len(stolen.questions), 'question', 'questions')}."
+        f" They take {count(stolen.places, 'place')} twice among the {ranks.places} passages {whose}, for "
+        f"{count(len(stolen.questions), 'question')}."
     )
 
 
 def _quoted(text: str) -> str:
-    short = " ".join(text.split())
-    return f"“{short if len(short) <= _LONGEST_QUOTE else short[: _LONGEST_QUOTE - 1] + '…'}”"
+    return f"“{one_line(text, _LONGEST_QUOTE)}”"
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share < 0.995 else "all"
-
-
-def _several(count: int, one: str, many: str) -> str:
-    return f"1 {one}" if count == 1 else f"{count} {many}"
 
 
 MOSTLY_COPIED: Final = 0.5  # share of the shorter document from which two are called copies
@@ -748,14 +736,11 @@ class TextFindings:
             if code == found.usual:
                 continue
             hit = self._concerned.by((name, 0, len(self._texts[name])) for name in names)
-            listed = ", ".join(names[:_EXCERPTS]) + (
-                f" and {len(names) - _EXCERPTS} more" if len(names) > _EXCERPTS else ""
-            )
             yield Finding(
                 kind="language",
                 severity="medium" if hit.gold else "low",
-                what=f"{listed} {'is' if len(names) == 1 else 'are'} in {spoken(code)}, where most documents are in "
-                f"{spoken(found.usual)}.",
+                what=f"{listed(names)} {'is' if len(names) == 1 else 'are'} in {spoken(code)}, where most documents "
+                f"are in {spoken(found.usual)}.",
                 action="See whether they belong to this knowledge, and whether the embedder knows that language.",
                 locations=tuple(
                     Excerpt(name, 0, min(200, len(self._texts[name])), self._texts[name][:200]) for name in names
@@ -805,9 +790,6 @@ def _text_severity(hit: Hit, share: float, ones: Sequence[Illegible]) -> tuple[S
     if share >= _BADLY:
         return "medium", "much of the document is concerned"
     return "low", "little of the document is concerned"
-
-
-_ORDER: Final = {"high": 0, "medium": 1, "low": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -870,8 +852,9 @@ def find_document_problems(
         *about_text.boilerplate(repeated.values()),
         *about_text.languages(languages),
     ]
+    worst_first = sorted(found, key=lambda one: (ORDER[one.severity], -len(one.questions)))
     warnings = (*_copies_left_out(finder.left_out), *contradictions.warnings, *_in_english(languages, foreign))
-    return Inside(ordered(found), warnings)
+    return Inside(tuple(worst_first), warnings)
 
 
 def _copies_left_out(number: int) -> Iterator[str]:
@@ -892,8 +875,3 @@ def _in_english(languages: Languages, foreign: Iterable[str]) -> Iterator[str]:
             f"{who} not in English ({', '.join(map(spoken, codes))}): of sentences there, figures are compared to "
             "find contradictions, names and denials are not."
         )
-
-
-def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Worst first, then those that hit more questions; equal ones as they were."""
-    return tuple(sorted(findings, key=lambda one: (_ORDER[one.severity], -len(one.questions))))

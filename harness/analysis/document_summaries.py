@@ -13,9 +13,10 @@ from ...bots import RagSettings
 from ...knowledge import EvidenceFinder, Splitting
 from ...knowledge.documents.evidence import Span
 from ...knowledge.documents.versions import dates_of
+from ...reports import listed
 from ...reports.analysis.findings import Coverage, DocumentSummary, Excerpt, PassageUse
 from ...reports.statistics.intervals import wilson
-from .corpus import language_of, listed
+from .corpus import language_of
 
 if TYPE_CHECKING:
     from ...knowledge import Document, Evidence, Passage

@@ -21,8 +21,8 @@ from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import Wording, likeness, wording
 from ...metrics.text import token_set
+from ...reports import listed, one_line
 from ...reports.analysis import Finding
-from .corpus import listed
 
 if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder
@@ -467,5 +467,4 @@ def _double(questions: Sequence[Question], group: Sequence[Alike]) -> Finding:
 
 def shortened(text: str) -> str:
     """A text in one line, cut where it is too long for a sentence."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"
+    return one_line(text, _SHOWN)

@@ -18,7 +18,8 @@ from ...knowledge import EvidenceFinder, sentence_spans
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
-from ...reports.analysis import Finding, Gaps
+from ...reports import count, listed, one_line
+from ...reports.analysis import ORDER, Finding, Gaps
 from ...reports.analysis.findings import Excerpt, Severity, Topic
 from .corpus import Answer, Answers, CorpusIndex, SentenceBook
 from .support import THRESHOLD, AnswerSupport, ClaimSupport, NearPassage, PassageFinder, SupportFinder, evidence_of
@@ -113,7 +114,6 @@ _CROWDED: Final = 6  # questions that one document answers alone
 _WORDS_EACH: Final = 25  # words of that document for each, below which it is called short
 _MOSTLY: Final = 0.5
 _CHANCE: Final = 0.05  # of as many wrong answers in any topic that is no harder than the others
-_SHOWN: Final = 5  # questions that a sentence names
 
 
 def topics_of(corpus: CorpusIndex, answers: Answers | None) -> tuple[Topic, ...]:
@@ -224,8 +224,7 @@ def thin_topics(corpus: CorpusIndex, answers: Answers | None, topics: Sequence[T
     or whose gold is all stale: users ask them all.
     """
     found = [finding for topic in topics if (finding := _thin(topic, topics, corpus, answers)) is not None]
-    order = {"high": 0, "medium": 1, "low": 2}
-    yield from sorted(found, key=lambda finding: order[finding.severity])
+    yield from sorted(found, key=lambda finding: ORDER[finding.severity])
 
 
 def _thin(topic: Topic, topics: Sequence[Topic], corpus: CorpusIndex, answers: Answers | None) -> Finding | None:
@@ -250,12 +249,11 @@ def _thin(topic: Topic, topics: Sequence[Topic], corpus: CorpusIndex, answers: A
         return None
     concerned = [key for key in topic.questions if _uncovered(key, corpus) or key in wrong] or list(topic.questions)
     acting = ", and ".join(actions)
-    named = ", ".join(concerned[:_SHOWN]) + (", ..." if len(concerned) > _SHOWN else "")
     return Finding(
         kind="thin_topic",
         severity=_severity(count, kinds["unsupported"] + kinds["stale"] if is_bare else 0, bool(wrong)),
         what=f'The topic "{topic.name}" is covered thinly: {", and ".join(reasons)}.',
-        action=f"{acting[0].upper()}{acting[1:]}: {named}.",
+        action=f"{acting[0].upper()}{acting[1:]}: {listed(concerned)}.",
         locations=tuple(Excerpt(document) for document in topic.documents),
         questions=tuple(concerned),
         details={
@@ -317,7 +315,7 @@ _EQUAL: Final = 0.99  # of the same words, figures apart
 _SAME: Final = 0.85  # from which it is the quote, in all but a word or two
 _BETTER: Final = 0.15  # by which another document has to be nearer than the quote's own
 _NAMED_ALIKE: Final = 0.6  # of two names of files
-_SHOWN_STALE: Final = 120  # characters of a quote in a sentence
+_SHOWN_TEXT: Final = 160  # characters of a quote or an answer in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -510,12 +508,10 @@ def _shown(evidence: Evidence) -> str:
 
 
 def _quoted(text: str) -> str:
-    line = " ".join(text.split())
-    return f'"{line[:_SHOWN_STALE]}..."' if len(line) > _SHOWN_STALE else f'"{line}"'
+    return f'"{one_line(text, _SHOWN_TEXT)}"'
 
 
 _NEARLY: Final = 0.35  # a score from which on a reader may well find it supported
-_SHOWN_UNSUPPORTED: Final = 160  # characters of an expected answer in a sentence
 _ALIKE: Final = 0.6  # share of the expected words that a passage has
 _NAMED_MISSING: Final = 5  # words that are named
 
@@ -550,7 +546,7 @@ def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
     return Finding(
         kind="unsupported",
         severity=severity,
-        what=f"No document supports the expected answer of question {key}{least}: {_quoted_claims(weakest.claim)}."
+        what=f"No document supports the expected answer of question {key}{least}: {_quoted(weakest.claim.rstrip('.'))}."
         f"{absent.sentence}{doubt}",
         action="Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
         locations=_locations(weakest, finder),
@@ -561,12 +557,11 @@ def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
 
 
 def _part(key: str, claim: ClaimSupport, finder: SupportFinder) -> Finding:
-    absent = _absent(claim.claim, claim, finder)
+    absent, says = _absent(claim.claim, claim, finder), _quoted(claim.claim.rstrip("."))
     return Finding(
         kind="unsupported",
         severity="medium",
-        what=f"No document supports one part of the expected answer of question {key}: {_quoted_claims(claim.claim)}."
-        f"{absent.sentence}",
+        what=f"No document supports one part of the expected answer of question {key}: {says}.{absent.sentence}",
         action="See which of the two is right, and fix the documents or the expected answer.",
         locations=_locations(claim, finder),
         questions=(key,),
@@ -644,12 +639,6 @@ def _locations(one: ClaimSupport, finder: SupportFinder) -> tuple[Excerpt, ...]:
     return (Excerpt(finder.book.document(stretch.first).id, *finder.book.span(stretch), finder.book.text(stretch)),)
 
 
-def _quoted_claims(text: str) -> str:
-    line = " ".join(text.split())
-    return f'"{line[:_SHOWN_UNSUPPORTED]}..."' if len(line) > _SHOWN_UNSUPPORTED else f'"{line.rstrip(".")}"'
-
-
-_SHOWN_ANSWERED: Final = 160  # characters of an answer in a sentence
 _KEPT: Final = 600  # characters of a passage
 
 
@@ -688,12 +677,11 @@ def _answered_finding(
         else f"{len(given)} of {len(asked)} bots ({', '.join(row.bot for row in given)})"
     )
     first = given[0]
-    quote = " ".join(first.text.split())
     return Finding(
         kind="answered_anyway",
         severity="high" if marked else "medium",
         what=f"Question {key} {why}, and {who} answered it. {first.bot} said "
-        f'"{quote[:_SHOWN_ANSWERED]}{"..." if len(quote) > _SHOWN_ANSWERED else ""}"{_sources(first, places[0])}.',
+        f"{_quoted(first.text)}{_sources(first, places[0])}.",
         action="Tell the bots to say that they don't know where the documents are silent, or add the answer."
         if marked
         else "Add the answer to the documents, or tell the bots to say that they don't know.",
@@ -737,7 +725,7 @@ def _sources(row: Answer, place: Excerpt | None) -> str:
     if place is None:
         return ""
     others = len(row.documents) - 1
-    more = f" and {others} other {'document' if others == 1 else 'documents'}" if others > 0 else ""
+    more = f" and {count(others, 'other document')}" if others > 0 else ""
     return f", from {place.document}{more}"
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         Subset,
         names_apart,
     )
-    from .messages import RETRIEVAL_METRICS, known_before_answers
+    from .messages import ORDER, RETRIEVAL_METRICS, known_before_answers
     from .store import analysis_json, find_analysis, store_analysis
 else:
     __getattr__, __all__ = front(__name__)

@@ -16,6 +16,7 @@ from ... import InputError
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import LATEST, LATEST_FIRST
+from ..text import listed
 from .changes import BotState, bot_states
 from .comparable import is_judged
 from .judge_noise import judge_variance
@@ -291,8 +292,7 @@ def _unknown(store: Store, text: str, name: str, runs: Sequence[Found]) -> str:
 
 
 def _listed(runs: Sequence[Found]) -> str:
-    names = ", ".join(name for _, name in runs[:MOST_NAMED])
-    return f"{names} and {len(runs) - MOST_NAMED} more" if len(runs) > MOST_NAMED else names
+    return listed([name for _, name in runs], MOST_NAMED)
 
 
 def unknown_bot(bot: str, where: str, known: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from ..records import json_value, record_object
 from ..statistics.paired import Difference
 from ..summary import MetricColumn, paired_in_words
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
-from ..text import count
+from ..text import count, listed
 
 COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9)
 ABOUT_CURVES = (
@@ -292,7 +292,7 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
     metric, lead = detail.metric, detail.lead
     ranking, name = metric.ranking, metric.column.name
     if lead is None:
-        winners = "all bots" if len(ranking.winners) == len(ranking.bots) else _names(ranking.winners)
+        winners = "all bots" if len(ranking.winners) == len(ranking.bots) else listed(ranking.winners)
         return Sentence(f"On {name} {winners} tie.", "bold")
     best, rival = lead.bot, lead.rival
     by = f"{signed(lead.by.mean, metric.column)} over {rival}"
@@ -307,11 +307,6 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
         return Sentence(sentence, "good")
     sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested}); {percent(odds)} to be best,"
     return Sentence(f"{sentence} {percent(other)} for {rival}.", "bold")
-
-
-def _names(bots: Sequence[str]) -> str:
-    *most, last = bots
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _unanswered(ranked: RankedRun) -> Iterator[Block]:

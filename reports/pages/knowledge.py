@@ -12,6 +12,7 @@ from markupsafe import Markup
 from ..analysis import messages
 from ..analysis.findings import Coverage, Finding, Grid, KnowledgeAnalysis
 from ..analysis.messages import advice, beyond_budget, conclusions
+from ..text import one_line
 from . import configurations_chart
 from .charts import shortened
 from .templating import render, shown
@@ -272,5 +273,4 @@ def _action(found: Sequence[Finding]) -> str:
 
 def quoted(text: str) -> str:
     """A piece of a text, short enough for a list."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= QUOTED else f"{flat[: QUOTED - 1]}…"
+    return one_line(text, QUOTED)

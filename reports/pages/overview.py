@@ -17,7 +17,7 @@ from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
 from ..ranking import InDetail, Offer
 from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
-from ..text import count
+from ..text import count, listed
 from .charts import Point, Scatter, linear_scale, log_scale, x_range, y_range
 from .manifest import metric_meanings
 from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address
@@ -481,7 +481,7 @@ def _hardest(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[InsightL
             failed = len(by_whom) if isinstance(by_whom, Sequence) else 0
             who = EVERY.get(failed, f"all {failed} bots") if failed == bots else f"{failed} of {bots} bots"
             by.setdefault(who, []).append(each.metric or "")
-        failures = "; ".join(f"by {who} on {_names(metrics)}" for who, metrics in by.items())
+        failures = "; ".join(f"by {who} on {listed(metrics, MOST_NAMED)}" for who, metrics in by.items())
         first = _insight_line(run, found[0])
         yield InsightLine(f"Hardest question, failed {failures}: {question}.", first.quoted, first.href)
 
@@ -494,14 +494,11 @@ def _best(run: ReportedRun, insights: Sequence[Insight]) -> Iterator[InsightLine
             by_bot[each.bot].append(each.metric or "")
     for bot, metrics in sorted(by_bot.items(), key=lambda item: -len(item[1])):
         if metrics:
-            yield InsightLine(f"{bot} has the best mean on {count(len(metrics), 'metric')}: {_names(metrics)}.")
+            named = listed(metrics, MOST_NAMED)
+            yield InsightLine(f"{bot} has the best mean on {count(len(metrics), 'metric')}: {named}.")
     if tied := [each.metric or "" for each in insights if not each.bot]:
-        yield InsightLine(f"Several bots tie for the best mean on {count(len(tied), 'metric')}: {_names(tied)}.")
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        named = listed(tied, MOST_NAMED)
+        yield InsightLine(f"Several bots tie for the best mean on {count(len(tied), 'metric')}: {named}.")
 
 
 def _insight_line(run: ReportedRun, insight: Insight) -> InsightLine:

@@ -2,8 +2,9 @@
 
 import pytest
 from proctor.metrics.score import Score, Status
-from proctor.reports.problems import listed, problems_of
+from proctor.reports.problems import problems_of
 from proctor.reports.store.run import RunEvaluator, RunMetric
+from proctor.reports.text import listed
 from report_rows import Book, ok, row
 from reported_runs import alone, book_of, metrics_book, missing, problems, reported
 
@@ -53,9 +54,9 @@ def test_troubles_of_a_server_that_differ_are_one_problem_of_an_evaluator(tmp_pa
 
 
 def test_a_long_list_of_metrics_is_counted():
-    assert listed(["one"]) == "one"
-    assert listed([str(number) for number in range(8)]).endswith(", 6 and 7")
-    assert listed([str(number) for number in range(24)]) == "0, 1, 2, 3, 4, 5, 6 and 17 more metrics"
+    assert (listed(["one"]), listed([])) == ("one", "")
+    assert listed([str(number) for number in range(8)], 8).endswith(", 6 and 7")
+    assert listed([str(number) for number in range(24)], 8) == "0, 1, 2, 3, 4, 5, 6, 7 and 16 more"
 
 
 def test_a_judge_that_cannot_be_read(tmp_path):
