@@ -31,11 +31,10 @@ def _detect(head: Head) -> str | None:
 def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
     folder = _folder(path)
     wanted = _judgements(folder, notes)
-    unjudged = 0
     for line, query in records(folder / _QUERIES):
         key = str(query.get("_id"))
         if wanted and key not in wanted:
-            unjudged += 1
+            notes.lose("a query without a judgement is", "nothing says what it should find", line)
             continue
         split, documents = wanted.get(key, ("", []))
         row: Row = {"id": key, "question": query.get("text")}
@@ -44,8 +43,6 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         if split:
             row["tags"] = [split]
         yield line, row | ({"metadata": query["metadata"]} if query.get("metadata") else {})
-    if unjudged:
-        notes.lose(f"{unjudged:,} queries without a judgement are", "nothing says what they should find")
 
 
 def _folder(path: Path) -> Path:

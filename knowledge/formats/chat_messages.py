@@ -40,12 +40,10 @@ def turns_of(messages: Sequence[Mapping[str, Any]], line: int, notes: Notes) -> 
 
 
 def _add_result(calls: list[Any], message: Mapping[str, Any]) -> None:
-    """Give what a tool said to the call that asked for it: the one of its id, or the first without a result."""
-    given = message.get("tool_call_id")
-    named = [call for call in calls if isinstance(call, dict) and given and call.get("id") == given]
-    waiting = [call for call in calls if isinstance(call, dict) and "result" not in call]
-    if found := named or waiting:
-        found[0]["result"] = message.get("content")
+    """Give what a tool said to the first call without a result: no format says which call it was."""
+    waiting = next((call for call in calls if "result" not in call), None)
+    if waiting is not None:
+        waiting["result"] = message.get("content")
 
 
 def _answer(turns: list[dict[str, Any]], message: Mapping[str, Any], line: int, notes: Notes) -> None:

@@ -205,7 +205,7 @@ def _is_nric(text: str) -> bool:
 def _is_korean(text: str) -> bool:
     """A birthday and a centuries' digit; only numbers given out before October 2020 have a check digit."""
     digits = digits_of(text)
-    century = {"9": 1800, "0": 1800}.get(digits[6]) or (2000 if digits[6] in "3478" else 1900)
+    century = 2000 if digits[6] in "3478" else 1900
     if not is_date(century + int(digits[:2]), int(digits[2:4]), int(digits[4:6])):
         return False
     return "-" in text or _has_korean_check_digit(digits)

@@ -40,8 +40,11 @@ def test_a_misspelt_placeholder_is_refused_with_its_line(written, meant):
 
 
 def test_a_missing_placeholder_is_named():
-    with pytest.raises(InputError, match=r"p\.md: the prompt misses \{context\};"):
+    wanted = r"with \{context\} where the documents go and with \{question\} where the question goes\."
+    with pytest.raises(InputError, match=rf"p\.md: the prompt misses \{{context\}}; a prompt must say {wanted}"):
         parse_template("Just {question}", "p.md")
+    with pytest.raises(InputError, match=r"misses \{question\}; a prompt must say with \{question\} where"):
+        load_template("Just\nask", "prompt")
     with pytest.raises(InputError, match=r"misses \{context\} and \{question\};"):
         parse_template("  \n", "p.md")
 

@@ -214,6 +214,100 @@ def test_what_has_no_place_here_is_named_line_by_line():
     ]
 
 
+ODD = {
+    "langsmith": (
+        {
+            "inputs": {"question": "q"}, "outputs": None, "reference": {"answer": "x"}, "example_id": "e1",
+            "feedback": {"correctness": True}, "dataset_id": "d", "execution_time": 1.5, "error": "no",
+        },
+        ["`dataset_id` is not carried over: it is LangSmith's own.",
+         "an `error` is not carried over: the answer is missing then."],
+        {"id": "e1", "answer": None, "latency_ms": 1500, "scores": {"correctness": 1.0}},
+    ),
+    "langfuse": (
+        {
+            "input": "q", "expectedOutput": "x", "output": "y", "sourceTraceId": "t", "latency": 1.5, "totalCost": 0,
+            "scores": [{"name": "a", "value": 0.5}, "reference", {"name": "b", "value": "good"}],
+        },
+        ["a score that is only a reference is not carried over: its value is not in the file.",
+         "the score b is not carried over: its value is no number.",
+         "`sourceTraceId` is not carried over: it is Langfuse's own."],
+        {"answer": "y", "latency_ms": 1500, "cost": None, "scores": {"a": 0.5}},
+    ),
+    "deepeval": (
+        {
+            "input": "q", "actual_output": "y", "expected_output": "x", "context": ["c"],
+            "tools_called": ["f", {"name": "g", "inputParameters": {"a": 1}, "output": "r"}],
+        },
+        ["`context` is not carried over: evidence needs a document for each; it stays with the question."],
+        {"tool_calls": [{"name": "f"}, {"name": "g", "arguments": {"a": 1}, "result": "r"}]},
+    ),
+    "ragchecker": (
+        {
+            "query_id": "1", "query": "q", "gt_answer": "x", "response": "y", "response_claims": [["a"]], "note": "n",
+            "retrieved_context": ["c", {"doc_id": "d", "text": "t"}],
+        },
+        ["`response_claims` are not carried over: claims and what they entail are worked out anew."],
+        {"id": "1", "contexts": ("c", "t"), "context_documents": ("", "d"), "extra": {"note": "n"}},
+    ),
+    "openai-chat": (
+        {
+            "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "q"},
+                         {"role": "assistant", "content": "x"}],
+            "tools": [{}], "parallel_tool_calls": False,
+        },
+        ["`tools` are not carried over: they are the bot's own.",
+         "a message of the role system is not carried over: instructions and tools are the bot's own."],
+        {"history": (), "answer": None},
+    ),
+    "mtrag": (
+        {
+            "task_id": "1", "input": [{"speaker": "user", "text": "q"}], "targets": [{"text": "x"}], "contexts": [],
+            "predictions": [{"text": "y"}, {"text": "z"}], "Answerability": ["ANSWERABLE"],
+        },
+        ["predictions after the first are not carried over: a row has one answer."],
+        {"id": "1", "answer": "y", "answerable": True, "tags": ("ANSWERABLE",)},
+    ),
+    "ragas": (
+        {"user_input": "q", "reference": "x", "reference_contexts": ["c"]},
+        ["`reference_contexts` are not carried over: they stay with the question, but evidence needs a document for "
+         "each."],
+        {"evidence": (), "extra": {"reference_contexts": ["c"]}},
+    ),
+    "nq": (
+        {
+            "question_text": "q", "document_text": "<p> x", "document_url": "u", "example_id": 3,
+            "annotations": [
+                {"short_answers": [{"start_token": 0, "end_token": 2}], "long_answer": {"candidate_index": 0}},
+                {"yes_no_answer": "NONE", "long_answer": {"candidate_index": -1}},
+            ],
+        },
+        ["a `long_answer` is not carried over: it is a place in HTML; the short answers are read."],
+        {"id": "3", "answerable": True, "source_document": "u"},
+    ),
+    "squad": (
+        {"data": [{"title": "t", "paragraphs": [{"context": "Is it x?", "qas": [
+            {"id": "1", "question": "q", "answers": [{"text": "x", "answer_start": 6}], "plausible_answers": [{}]},
+        ]}]}]},
+        ["`plausible_answers` are not carried over: they look right and are not; nothing here stands for them."],
+        {"id": "1", "answerable": True, "source_document": "t"},
+    ),
+}  # fmt: skip
+
+
+@in_one_test("name", ODD)
+def test_of_a_row_with_much_that_has_no_place_the_rest_is_read(tmp_path, name):
+    given, lost, wanted = ODD[name]
+    path = tmp_path / (f"{name}.json" if "data" in given else f"{name}.jsonl")
+    path.write_text(json.dumps(given) + "\n", "utf-8")
+    opened = open_recorded(path)
+    (row,) = opened
+    assert [each.partition(": ")[2] for each in opened.warnings] == lost
+    assert (row.question.text, row.question.expected) == ("q", ("x",))
+    found = {key: getattr(row if hasattr(row, key) else row.question, key) for key in wanted}
+    assert found | ({"scores": {key: one.value for key, one in row.scores.items()}} if row.scores else {}) == wanted
+
+
 @in_one_test(
     "path", sorted(each for each in FILES.rglob("*") if each.suffix not in (".py", ".pyc", ".md") and each.is_file())
 )
