@@ -99,8 +99,6 @@ if TYPE_CHECKING:
     from .harness.api.bots import Prompt as Prompt
     from .harness.api.bots import Rag as Rag
     from .harness.api.bots import Recorded as Recorded
-    from .harness.api.exchange import ForeignFile as ForeignFile
-    from .harness.api.exchange import read as read
     from .harness.api.results import AbstentionReport as AbstentionReport
     from .harness.api.results import Comparison as Comparison
     from .harness.api.results import Gate as Gate
@@ -127,6 +125,8 @@ if TYPE_CHECKING:
     from .harness.api.verbs import rank as rank
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
+    from .harness.exchange import ForeignFile as ForeignFile
+    from .harness.exchange import read as read
     from .harness.run.judging import JudgeUnfit as JudgeUnfit
     from .metrics.declaration import artefact as artefact
     from .metrics.declaration import metric as metric

@@ -33,8 +33,7 @@ from ..run import (
     suite_evaluation,
     todo_by_row,
 )
-from .grid_expansion import ExpandedGrid, expand_grid
-from .grid_retrieval import Retrieved, Retrieving, searches
+from .grid_retrieval import ExpandedGrid, Retrieved, Retrieving, expand_grid, searches
 from .recommendation import Contest, Round, halves, paired, recommend, rounds_of, why_dropped, why_not
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from ..summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
 from ..text import count
 from .charts import DotIntervals, Histogram, Line, interval_scale
 from .conversations import turn_board
-from .templating import render
+from .page import render
 
 SCORES: Final = """
 SELECT scores.metric_id, run_rows.question_id, value, scores.status = 'parse_failure' FROM run_rows

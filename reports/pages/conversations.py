@@ -13,7 +13,7 @@ from ..report import Report
 from ..reported_run import ReportedRun
 from ..summary import MetricColumn, Summary
 from ..text import mapping_in
-from .templating import render
+from .page import render
 
 ANY = """
 SELECT 1 FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != '' LIMIT 1"""

@@ -10,12 +10,56 @@ from typing import Final
 from markupsafe import Markup
 
 from ..analysis import messages
-from ..analysis.findings import Coverage, Finding, Grid, KnowledgeAnalysis
-from ..analysis.messages import advice, beyond_budget, conclusions
+from ..analysis.findings import ConfigurationResult, Coverage, Finding, Grid, KnowledgeAnalysis
+from ..analysis.messages import (
+    RETRIEVAL_METRICS,
+    advice,
+    best_configurations,
+    beyond_budget,
+    conclusions,
+    mark,
+    mean_text,
+)
 from ..text import one_line
-from . import configurations_chart
-from .charts import shortened
-from .templating import render, shown
+from .charts import DotIntervals, Line, interval_scale, shortened
+from .page import render, shown
+
+MOST: Final = 12  # lines of the chart; the table has all
+MARK_TONES: Final = {"now": "doubt", "take": "good", "no gain shown": "", "worse": "bad"}  # of configurations
+
+
+def grid_chart(grid: Grid) -> DotIntervals | None:
+    """The chart; None where no configuration has a value."""
+    lines, names = [], grid.names
+    for place, result in best_configurations(grid, MOST):
+        mean = result.metrics.get(grid.metric)
+        if mean is None:
+            continue
+        marked = mark(grid, place)
+        name = f"{names[place]} ({marked.removesuffix(' shown')})" if marked else names[place]
+        lines.append(Line(name, mean.mean, mean.low, mean.high, mean_text(mean), MARK_TONES.get(marked, "")))
+    if not lines:
+        return None
+    present = grid.configurations[grid.current].metrics.get(grid.metric)
+    return DotIntervals(
+        f"{grid.metric} of the best configurations",
+        "Configurations with their mean and its 95 % interval; the dashed line is the current configuration.",
+        interval_scale(lines, limits=(0.0, None)), tuple(lines), None if present is None else present.mean,
+        f"{grid.metric}, higher is better",
+    )  # fmt: skip
+
+
+def metric_names(grid: Grid) -> tuple[str, ...]:
+    """Retrieval metrics that any configuration has, in the order in which they are shown; the grid's own first."""
+    found = {name for result in grid.configurations for name in result.metrics}
+    names = (grid.metric, *(name for name in RETRIEVAL_METRICS if name != grid.metric))
+    return tuple(name for name in names if name in found)
+
+
+def ranked(grid: Grid) -> list[tuple[int, ConfigurationResult]]:
+    """All configurations with their places, the best first."""
+    return best_configurations(grid, len(grid.configurations) + 2)
+
 
 MOST_DOCUMENTS: Final = 60  # rows; the worst documents are first
 MOST_QUESTIONS: Final = 600  # columns
@@ -148,7 +192,6 @@ MOST_TOPICS: Final = 100
 METRICS: Final = 5  # of answers that are shown at once
 QUOTED: Final = 240  # characters of a piece of a document or an answer
 SEVERITY_TONES: Final = {"high": "bad", "medium": "doubt", "low": ""}
-MARK_TONES: Final = {"now": "doubt", "take": "good", "no gain shown": "", "worse": "bad"}
 CAUSE_TONES: Final = {"document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "unknown": ""}
 
 
@@ -184,9 +227,7 @@ def knowledge_section(analysis: KnowledgeAnalysis, has_rows: bool = True) -> Mar
         gaps=grouped(analysis.gaps.findings),
         inside=grouped(analysis.document_quality),
         quality=grouped(() if analysis.dataset_quality is None else analysis.dataset_quality.findings),
-        chart=None if analysis.grid is None else configurations_chart.grid_chart(analysis.grid),
-        charts=configurations_chart,
-        grid_meanings=() if analysis.grid is None else _of_grid(analysis.grid),
+        **({} if analysis.grid is None else _about_grid(analysis.grid, analysis.metric)),
         card_meanings=tuple(_of_cards(is_read, is_attributed=analysis.attribution is not None)),
         is_read=is_read,
         cards={one.document: card_address(place) for place, one in enumerate(analysis.documents[:MOST_CARDS])},
@@ -224,12 +265,24 @@ def card_address(place: int) -> str:
     return f"#knowledge?part=document-{place}"
 
 
+def _about_grid(grid: Grid, metric: str) -> dict[str, object]:
+    """What is shown of the configurations: their chart, and which of them and of their metrics are in the tables."""
+    tried = [one for one in ranked(grid) if one[1].answers]
+    answers = (name for result in grid.configurations for name in result.answers)
+    return {
+        "chart": grid_chart(grid),
+        "grid_meanings": _of_grid(grid),
+        "measured": metric_names(grid),
+        "ranked": ranked(grid),
+        "tried": sorted(tried, key=lambda one: (one[0] != grid.current, not mark(grid, one[0]))),
+        "answered": sorted(dict.fromkeys(answers), key=metric.__ne__),
+    }
+
+
 def _of_grid(grid: Grid) -> tuple[tuple[str, str], ...]:
     """What the columns of the configurations mean."""
     measured = [
-        (name, messages.RETRIEVAL_METRICS[name])
-        for name in configurations_chart.metric_names(grid)
-        if name in messages.RETRIEVAL_METRICS
+        (name, messages.RETRIEVAL_METRICS[name]) for name in metric_names(grid) if name in messages.RETRIEVAL_METRICS
     ]
     difference = f"difference of {grid.metric} from the current configuration, over the same questions"
     current = ("against current", difference)

@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 import orjson
 
 from ..calibration.labels import drawn, label_order, row_cell, shown_rows
-from .page import Section
+from .page import Section, render
 from .rows import Column
-from .templating import render
 
 MOST_ROWS: Final = 200  # that a file offers; a server offers more
 MOST_SERVED: Final = 2_000

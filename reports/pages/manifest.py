@@ -23,7 +23,7 @@ from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
 from ..summary import MetricColumn, asked_in_words
 from ..text import count, mapping_in
-from .templating import render
+from .page import render
 
 
 def metric_meanings(run: ReportedRun) -> dict[str, str]:

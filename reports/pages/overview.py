@@ -20,8 +20,8 @@ from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_onc
 from ..text import count, listed
 from .charts import Point, Scatter, linear_scale, log_scale, x_range, y_range
 from .manifest import metric_meanings
+from .page import render
 from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address
-from .templating import render
 from .verdict import Leading, leading_of, verdict_of
 
 NONE: Final = "\N{EN DASH}"  # where there is no figure

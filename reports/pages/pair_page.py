@@ -21,11 +21,10 @@ from ..text import mapping_in
 from . import pair_changes
 from .conversations import conversations_section, has_conversations
 from .manifest import manifest_section
-from .page import Page, Section, page_bytes
+from .page import Page, Section, page_bytes, render
 from .pair_changes import BotPair, PairedRuns, paired_runs
 from .row_index import Limits, data_blocks
 from .run_page import DETAIL_SCRIPTS, LIST_SCRIPTS, TALK_SCRIPTS, TALK_STYLES, questions_section
-from .templating import render
 
 Kind = Literal["same", "gone", "come"]
 

@@ -22,10 +22,9 @@ from .labels import STYLES as LABEL_STYLES
 from .labels import label_block, labels_section
 from .manifest import manifest_section
 from .overview import overview_section
-from .page import Page, Section, page_bytes
+from .page import Page, Section, page_bytes, render
 from .row_index import Limits, data_blocks
 from .rows import columns_of
-from .templating import render
 
 # What shows an opened question; before the list, which calls it.
 DETAIL_SCRIPTS: Final = (

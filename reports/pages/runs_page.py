@@ -23,8 +23,7 @@ from ..store.run import ASIDE
 from ..summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
 from ..text import count, duration
 from .charts import Lines, Series, Value
-from .page import Page, Section
-from .templating import render
+from .page import Page, Section, render
 
 PER_PAGE: Final = 50
 

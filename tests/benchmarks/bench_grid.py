@@ -21,7 +21,7 @@ from typing import Any
 
 from proctor.harness.analysis.configurations import measure_grid
 from proctor.harness.analysis.corpus import index_corpus
-from proctor.harness.analysis.grid_expansion import expand_grid
+from proctor.harness.analysis.grid_retrieval import expand_grid
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge.retrieval.splitting import Splitting, sentence_spans
 from proctor.reports.analysis.findings import Configuration, Grid

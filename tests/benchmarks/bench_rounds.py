@@ -22,7 +22,7 @@ from bench_grid import SHARED, cut_of, drawn, real, write
 from numpy.typing import NDArray
 from proctor.harness.analysis.configurations import LEEWAY
 from proctor.harness.analysis.corpus import CorpusIndex, index_corpus
-from proctor.harness.analysis.grid_expansion import expand_grid
+from proctor.harness.analysis.grid_retrieval import expand_grid
 from proctor.harness.analysis.recommendation import Contest, Round, halves, recommend, rounds_of, why_dropped
 from proctor.harness.suite.suite_file import load_suite
 from proctor.knowledge import Bm25Index, PassageIndex, Splitting

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from corpus_folders import corpus_of
 from proctor import InputError
-from proctor.harness.analysis.grid_expansion import combinations, current_configurations, expand_grid
+from proctor.harness.analysis.grid_retrieval import combinations, current_configurations, expand_grid
 from proctor.harness.suite.settings import GridSettings
 from proctor.reports.analysis.findings import Configuration
 

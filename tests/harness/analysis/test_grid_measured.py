@@ -14,8 +14,7 @@ from corpus_folders import FACTS, TOPICS, corpus_of, document, question, value
 from proctor import InputError
 from proctor.harness.analysis.configurations import METRICS, evident_questions, measure_grid
 from proctor.harness.analysis.corpus import QuestionGold
-from proctor.harness.analysis.grid_expansion import expand_grid
-from proctor.harness.analysis.grid_retrieval import Retrieving
+from proctor.harness.analysis.grid_retrieval import Retrieving, expand_grid
 from proctor.harness.analysis.recommendation import halves
 from proctor.harness.run.suite_run import build_bots
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings

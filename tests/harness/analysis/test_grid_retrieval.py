@@ -7,8 +7,7 @@ import pytest
 from corpus_folders import corpus_of, question
 from proctor import InputError
 from proctor.bots.building import BotResources, build_bot
-from proctor.harness.analysis.grid_expansion import expand_grid
-from proctor.harness.analysis.grid_retrieval import Retrieving, searches
+from proctor.harness.analysis.grid_retrieval import Retrieving, expand_grid, searches
 from proctor.harness.suite.settings import GridSettings
 from proctor.knowledge.documents.reading import read_knowledge
 from proctor.knowledge.retrieval.splitting import Splitting

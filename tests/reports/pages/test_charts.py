@@ -43,7 +43,7 @@ from proctor.reports.pages.charts import (
     x_range,
     y_range,
 )
-from proctor.reports.pages.templating import environment
+from proctor.reports.pages.page import environment
 from proctor.reports.reported_run import open_reported
 from proctor.reports.store.run import RowStatus, RunEvaluator
 from report_rows import Book, row

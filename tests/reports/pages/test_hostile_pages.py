@@ -16,9 +16,9 @@ from browser import Shown
 from hostile_suites import BOTS, KEYS, METRICS, MODEL_BOT, SUITE, hostile_judge, write_hostile_suite
 from page_runs import report_of
 from proctor.reports.compare.operands import open_operand
+from proctor.reports.pages.page import shown
 from proctor.reports.pages.pair_page import pair_file
 from proctor.reports.pages.run_page import run_file
-from proctor.reports.pages.templating import shown
 from proctor.reports.store.database import Store
 from served import viewed
 from suites import proctor  # a process of its own: the bots change the limits of theirs

@@ -17,15 +17,16 @@ from proctor.reports.analysis.findings import (
     PassageUse,
 )
 from proctor.reports.analysis.store import store_analysis
-from proctor.reports.pages.configurations_chart import grid_chart, metric_names
 from proctor.reports.pages.knowledge import (
     CARDS,
     METRICS,
     MOST_DOCUMENTS,
     OPEN,
     coverage_map,
+    grid_chart,
     grouped,
     knowledge_section,
+    metric_names,
 )
 from proctor.reports.pages.run_page import analysis_file, run_file, run_page
 

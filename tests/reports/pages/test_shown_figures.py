@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from browser import Shown
 from page_scripts import told_by_scripts
 from proctor.reports.leaderboard import figure, milliseconds
-from proctor.reports.pages.templating import shown
+from proctor.reports.pages.page import shown
 from proctor.reports.reported_run import figure_apart
 from proctor.reports.summary import MetricColumn
 from proctor.reports.text import count
