@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import orjson
@@ -36,6 +36,7 @@ from .store import (
     stored_figure,
     to_json,
 )
+from .store.row_scores import CODES, row_scores
 from .text import count
 
 if TYPE_CHECKING:
@@ -311,7 +312,8 @@ def _added_up(store: Store, run_id: int) -> Summary:
         " WHERE run_id = ? ORDER BY position",
         [run_id],
     )
-    summaries = tuple(_bot(store, run_id, columns, *bot) for bot in bots)
+    clusters = _Clusters.read(store, run_id)
+    summaries = tuple(_bot(store, run_id, columns, clusters, *bot) for bot in bots)
     judge = judge_in_use(store, run_id)
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
@@ -364,8 +366,8 @@ def bot_keys(store: Store, run_id: int) -> dict[str, int]:
 
 
 def _bot(
-    store: Store, run_id: int, columns: Mapping[int, MetricColumn], bot_id: int, name: str, kind: str,
-    model: str | None, embedded: int, problem: str | None,
+    store: Store, run_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters, bot_id: int, name: str,
+    kind: str, model: str | None, embedded: int, problem: str | None,
 ) -> BotSummary:  # fmt: skip
     totals = store.query(
         "SELECT SUM(abstained = 1), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
@@ -380,7 +382,7 @@ def _bot(
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status ORDER BY status",
         [run_id, bot_id],
     )
-    metrics = _metrics(store, run_id, bot_id, columns)
+    metrics = _metrics(store, run_id, bot_id, columns, clusters)
     return BotSummary(
         name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=facts["rows"],
         failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
@@ -407,27 +409,74 @@ def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
     return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most))
 
 
-# A question belongs to the cluster of its source document; without one it is its own, with all its repeats.
-# Clusters that have as many values and the same sum are one line.
-CLUSTERS = """
-SELECT metric_id, n, s, COUNT(*), MIN(is_binary), TOTAL(passed), COUNT(passed)
-FROM (
-    SELECT scores.metric_id AS metric_id, COUNT(*) AS n, TOTAL(value) AS s,
-        MIN(IFNULL(value, 0) IN (0, 1)) AS is_binary,
-        SUM(CASE better WHEN 'higher' THEN value >= threshold WHEN 'lower' THEN value <= threshold END) AS passed
-    FROM run_rows
-    JOIN questions ON questions.id = run_rows.question_id
-    JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
-    JOIN metrics ON metrics.id = run_metrics.metric_id
-    JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-        AND scores.metric_id = run_metrics.metric_id
-    WHERE run_rows.run_id = ? AND run_rows.bot_id = ?
-        AND (value IS NOT NULL OR aggregate = 'rate' AND scores.status = 'parse_failure')
-    GROUP BY scores.metric_id, source_document, IIF(source_document = '', run_rows.question_id, NULL)
-)
-GROUP BY metric_id, n, s ORDER BY metric_id, n, s"""
+SOURCES = """
+SELECT id, source_document FROM questions WHERE id IN (SELECT question_id FROM run_rows WHERE run_id = ?) ORDER BY id"""
 
-CLUSTER = [("values", int), ("sum", float), ("clusters", int), ("binary", bool), ("passed", int), ("judged", int)]
+
+class _Clusters(NamedTuple):
+    """The clusters of a run: a question's is that of its source document; without one it is its own, with all repeats.
+
+    Attributes:
+        questions: keys of the questions, in order.
+        codes: the cluster of each, from 0.
+    """
+
+    questions: NDArray[np.int64]
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def read(cls, store: Store, run_id: int) -> _Clusters:
+        questions, codes, known = array("q"), array("q"), dict[str, int]()
+        for number, (question, document) in enumerate(store.connection.execute(SOURCES, [run_id])):
+            questions.append(question)
+            codes.append(known.setdefault(document, number) if document else number)
+        return cls(np.array(questions, np.int64), np.array(codes, np.int64))
+
+
+class _Sums(NamedTuple):
+    """A metric's values by cluster, those of fewest values first; and whether all are 0 or 1, and how many pass."""
+
+    sizes: NDArray[np.float64]
+    sums: NDArray[np.float64]
+    binary: bool
+    passed: int | None
+
+
+def _sums(
+    store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters
+) -> Iterator[tuple[int, _Sums]]:
+    """The sums of each metric that has values; an unreadable row counts as 0 in a rate."""
+    wanted = [metric for metric, column in columns.items() if column.is_of_rows]
+    found = row_scores(store, run_id, bot_id, wanted)
+    for metrics, blocks in itertools.groupby(found, key=lambda block: block.metrics):
+        _, questions, _, values, codes = zip(*blocks, strict=True)
+        of = clusters.codes[np.searchsorted(clusters.questions, np.concatenate(questions))]
+        for place, metric in enumerate(metrics):
+            column = columns[metric]
+            figures = np.concatenate([block[:, place] for block in values])
+            is_known = np.isfinite(figures)
+            counted = is_known
+            if column.aggregate == "rate":
+                is_unreadable = np.concatenate([block[:, place] for block in codes]) == CODES["parse_failure"]
+                counted = is_known | is_unreadable
+            if counted.any():
+                yield metric, _added(column, of[counted], np.nan_to_num(figures[counted]), figures[is_known])
+
+
+def _added(
+    column: MetricColumn, clusters: NDArray[np.int64], counted: NDArray[np.float64], known: NDArray[np.float64]
+) -> _Sums:
+    sizes = np.bincount(clusters).astype(np.float64)
+    sums = np.bincount(clusters, counted).astype(np.float64)
+    order = np.flatnonzero(sizes)
+    order = order[np.lexsort((sums[order], sizes[order]))]
+    is_binary = bool(((counted == 0) | (counted == 1)).all())
+    passed: int | None = None
+    if column.threshold is not None and column.better != "neither" and len(known):
+        reached = known >= column.threshold if column.better == "higher" else known <= column.threshold
+        passed = int(reached.sum())
+    return _Sums(sizes[order], sums[order], is_binary, passed)
+
 
 MISSING = """
 SELECT scores.metric_id, scores.status, IFNULL(reason, ''), COUNT(*) FROM run_rows
@@ -441,12 +490,10 @@ GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 OF_RUN = "SELECT metric_id, rows, value, status, IFNULL(reason, '') FROM run_scores WHERE run_id = ? AND bot_id = ?"
 
 
-def _metrics(store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn]) -> dict[str, MetricSummary]:
-    lines = store.connection.execute(CLUSTERS, [run_id, bot_id])
-    sums = {
-        int(metric_id): np.fromiter((line[1:] for line in own), dtype=CLUSTER)
-        for metric_id, own in itertools.groupby(lines, key=operator.itemgetter(0))
-    }
+def _metrics(
+    store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters
+) -> dict[str, MetricSummary]:
+    sums = dict(_sums(store, run_id, bot_id, columns, clusters))
     of_run = {line[0]: line[1:] for line in store.query(OF_RUN, [run_id, bot_id])}
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, rows in store.query(MISSING, [run_id, bot_id]):
@@ -466,7 +513,7 @@ WHERE run_id = ? AND bot_id = ? AND (conversation = '' OR source_document <> con
 
 
 def _metric(
-    column: MetricColumn, clusters: NDArray[np.void] | None, missing: Sequence[tuple[str, str, int]],
+    column: MetricColumn, added: _Sums | None, missing: Sequence[tuple[str, str, int]],
     noun: Callable[[], str],
 ) -> MetricSummary:  # fmt: skip
     counts: dict[str, int] = {}
@@ -477,15 +524,13 @@ def _metric(
     not_applicable = counts.pop("not_applicable", 0)
     failed = sum(counts.values())
     unreadable = counts.get("parse_failure", 0)
-    if clusters is None:
+    if added is None:
         return MetricSummary(None, None, None, 0, not_applicable, failed, reasons, n_parse_failure=unreadable)
     is_rate = column.aggregate == "rate"
-    often = clusters["clusters"]
-    sizes, sums = (np.repeat(clusters[name], often).astype(np.float64) for name in ("values", "sum"))
+    sizes, sums, is_binary, passed = added
     counted, total = int(sizes.sum()), float(sums.sum())
-    passed = int(clusters["passed"].sum()) if clusters["judged"].any() else None
     # Costs that are all zero are no shares: only figures between 0 and 1 can be right or wrong.
-    binary = bool(clusters["binary"].all()) and (column.low, column.high) == (0, 1)
+    binary = is_binary and (column.low, column.high) == (0, 1)
     n_ok = counted - unreadable if is_rate else counted
     if not is_rate and unreadable / (n_ok + unreadable) > PARSE_FAILURE_TOLERANCE:
         return MetricSummary(None, None, None, n_ok, not_applicable, failed, reasons, n_parse_failure=unreadable)

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     )
     from .power import CORRELATION, Need, Plan, Planned, Wish, make_plan
     from .scores import (
-        ABSENT,
-        STATUSES,
         Estimate,
         Figures,
         Flags,

@@ -21,10 +21,11 @@ from ... import InputError
 from ...knowledge import existing, unreadable
 from ..files import whole_file
 from ..store.database import Store
+from ..store.row_scores import ABSENT, CODES, STATUSES
 from ..summary import MetricColumn
 from .cases import Case, CaseColumns, Cases
 from .changes import BotState
-from .scores import ABSENT, CODES, STATUSES, Figures, RunTables, ScoreTable, run_tables
+from .scores import Figures, RunTables, ScoreTable, run_tables
 
 
 def six_digits(value: float) -> float:

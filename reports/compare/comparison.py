@@ -24,6 +24,7 @@ from ..statistics import (
     missing_bounds,
     variance_parts,
 )
+from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn
 from ..text import count
@@ -33,7 +34,7 @@ from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
 from .conversations import ComparedConversations, compared_conversations, other_histories
 from .operands import Operand, match_bots
-from .scores import ABSENT, STATUSES, Figures, RunTables, ScoreTable, is_binary, passes, with_failures_wrong
+from .scores import Figures, RunTables, ScoreTable, is_binary, passes, with_failures_wrong
 from .side_by_side import SideBySide, StoppedEarly, side_by_side
 
 # A figure of a whole run says nothing of one question; these say the same of each row.

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from ..conversations import bands, metric_of_turns
 from ..statistics.paired import Difference, difference
+from ..store.row_scores import ABSENT, CODES
 from ..summary import MetricColumn
 from ..text import mapping_in
 from .comparable import Pairing
-from .scores import ABSENT, CODES, Figures, ScoreTable, is_binary, is_yes_or_no, passes
+from .scores import Figures, ScoreTable, is_binary, is_yes_or_no, passes
 
 Flags = NDArray[np.bool_]
 

@@ -21,17 +21,12 @@ from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
+from ..store.row_scores import ABSENT, CODES, row_scores
 from ..summary import MetricColumn, metric_columns
 from .cases import Case, CaseColumns, Cases, Places, PlacesByKey
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-# What ``ScoreTable.statuses`` contains: a place in this list, or ABSENT where the row has no score of the metric.
-STATUSES: Final = ("ok", "not_applicable", "parse_failure", "bot_error", "error")
-ABSENT: Final = -1
-CODES: Final = {status: code for code, status in enumerate(STATUSES)}
-
 
 Answers = Callable[[str, int], str | None]  # the answer to a question's key and repeat; None where there is none
 
@@ -283,13 +278,6 @@ SOME_COST: Final = """
 SELECT 1 FROM run_rows JOIN replies ON replies.id = reply_id
 WHERE run_id = ? AND run_rows.bot_id = ? AND cost IS NOT NULL LIMIT 1"""
 
-SCORES: Final = """
-SELECT run_rows.question_id, run_rows.repeat, scores.metric_id, value, scores.status FROM run_rows
-JOIN run_metrics ON run_metrics.run_id = run_rows.run_id
-JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-    AND scores.metric_id = run_metrics.metric_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND run_metrics.metric_id IN (SELECT value FROM json_each(?))"""
-
 OF_RUN: Final = """
 SELECT value, name, version, better, low, high, threshold, level, aggregate, is_default FROM run_scores
 JOIN run_metrics ON run_metrics.run_id = run_scores.run_id AND run_metrics.metric_id = run_scores.metric_id
@@ -447,7 +435,7 @@ class _Questions:
         by_id = np.argsort(numbers)
         return cls(cases, of_key, first_turns, numbers[by_id], places[by_id])
 
-    def at(self, ids: Sequence[int]) -> Places:
+    def at(self, ids: Sequence[int] | NDArray[np.int64]) -> Places:
         """The places of questions by their ids."""
         return self._places[np.searchsorted(self._sorted, np.array(ids, np.int64))]
 
@@ -505,21 +493,17 @@ class _Frame:
         """Values and statuses by metric."""
         values = {metric: self._full(np.nan, np.float64) for metric in self.columns}
         statuses = {metric: self._full(ABSENT, np.int8) for metric in self.columns}
-        arguments = [self.run_id, bot_id, to_json(list(self.columns))]
-        for ids, repeats, metrics, found, how in blocks(self.store, SCORES, arguments):
-            places, repeat = self.questions.at(ids), np.array(repeats, np.intp)
-            of, codes = np.array(metrics, np.int64), np.array([CODES[each] for each in how], np.int8)
-            figures = np.array(found, np.float64)  # None is NaN
-            for metric in np.unique(of).tolist():
-                among, column = of == metric, self.columns[metric]
+        for found in row_scores(self.store, self.run_id, bot_id, list(self.columns)):
+            places = self.questions.at(found.questions)
+            for metric, codes, figures in zip(found.metrics, found.codes.T, found.values.T, strict=True):
+                column, among = self.columns[metric], codes != ABSENT
                 at = places[among]
                 if column.level == "conversation" and self.questions.first_turns:
                     at = self.questions.began(at)  # no two simulations end with the same turn
-                some, code = figures[among], codes[among]
                 if column.aggregate == "rate":
-                    some = np.where(code == CODES["parse_failure"], 0.0, some)
-                statuses[metric][at, repeat[among]] = code
-                values[metric][at, repeat[among]] = some
+                    figures = np.where(codes == CODES["parse_failure"], 0.0, figures)
+                statuses[metric][at, found.repeats[among]] = codes[among]
+                values[metric][at, found.repeats[among]] = figures[among]
         names = {metric: column.name for metric, column in self.columns.items()}
         return {names[each]: made for each, made in values.items()}, {
             names[each]: made for each, made in statuses.items()

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from ...metrics import Better, passed
 from ..compare import (
-    ABSENT,
-    STATUSES,
     ComparedConversations,
     Figures,
     Flags,
@@ -40,6 +38,7 @@ from ..compare import (
 from ..leaderboard import milliseconds
 from ..reported_run import bound
 from ..statistics import Difference, LatencyDifference, difference, holm, missing_bounds, questions_to_settle, sign_flip
+from ..store.row_scores import ABSENT, STATUSES
 from ..summary import MetricColumn, paired_in_words
 from ..text import count
 from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code

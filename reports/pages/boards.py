@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from ..problems import ERROR_RATE
 from ..report import Report
 from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
 from ..statistics.latency import quantiles
+from ..store.row_scores import ABSENT, CODES, row_scores
 from ..store.run import RunEvaluator
 from ..summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
 from ..text import count
@@ -29,17 +29,9 @@ from .charts import DotIntervals, Histogram, Line, interval_scale
 from .conversations import turn_board
 from .page import render
 
-SCORES: Final = """
-SELECT scores.metric_id, run_rows.question_id, value, scores.status = 'parse_failure' FROM run_rows
-JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ?"""
-OF_ROW: Final = ["question", "value", "is_unreadable"]
-LINES: Final = 100_000  # that are read at a time
-LINE: Final = np.dtype([("metric", "i8"), ("question", "i8"), ("value", "f8"), ("is_unreadable", "?")])
-
 
 @dataclass(frozen=True, slots=True)
-class RowScores:
+class MetricScores:
     """The scores of one metric of one bot, one entry per row.
 
     Attributes:
@@ -63,7 +55,7 @@ class RowScores:
         return len(self.values) - len(self.known)
 
 
-ScoreValues = dict[tuple[str, str], RowScores]
+ScoreValues = dict[tuple[str, str], MetricScores]
 
 
 def score_values(run: ReportedRun) -> ScoreValues:
@@ -71,19 +63,23 @@ def score_values(run: ReportedRun) -> ScoreValues:
     return {key: scores for bot in run.bot_ids for key, scores in _of_bot(run, bot)}
 
 
-def _of_bot(run: ReportedRun, bot: str) -> Iterator[tuple[tuple[str, str], RowScores]]:
-    # 17 bytes a score, read some at a time: those of a million rows are never in memory as Python's own numbers.
-    found: dict[int, list[NDArray[np.void]]] = {}
-    lines = run.store.connection.execute(SCORES, [run.id, run.bot_ids[bot]])
-    while len(read := np.fromiter(itertools.islice(lines, LINES), dtype=LINE)):
-        for metric in np.unique(read["metric"]).tolist():
-            found.setdefault(metric, []).append(read[read["metric"] == metric][OF_ROW])
+def _of_bot(run: ReportedRun, bot: str) -> Iterator[tuple[tuple[str, str], MetricScores]]:
+    # 9 bytes a score, and 8 a row where all metrics have the same rows: those of a million rows are in memory at once.
+    found: dict[int, list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]] = {}
+    for block in row_scores(run.store, run.id, run.bot_ids[bot], list(run.metric_ids.values())):
+        for metric, values, codes in zip(block.metrics, block.values.T, block.codes.T, strict=True):
+            there = codes != ABSENT
+            questions = block.questions if there.all() else block.questions[there]
+            found.setdefault(metric, []).append((questions, values[there], codes[there] == CODES["parse_failure"]))
+    joined: dict[tuple[int, ...], NDArray[np.int64]] = {}
     for name, metric in run.metric_ids.items():
-        if parts := found.pop(metric, None):
-            columns = (
-                np.concatenate([part[each] for part in parts]) for each in ("question", "value", "is_unreadable")
-            )
-            yield (bot, name), RowScores(*columns)
+        parts = [part for part in found.pop(metric, []) if len(part[0])]
+        if parts:
+            questions, values, unreadable = zip(*parts, strict=True)
+            same = tuple(map(id, questions))
+            if same not in joined:
+                joined[same] = np.concatenate(questions)
+            yield (bot, name), MetricScores(joined[same], np.concatenate(values), np.concatenate(unreadable))
 
 
 QUESTIONS: Final = """
@@ -255,7 +251,7 @@ def _grouped(kind: Kind, names: Mapping[str, int], members: Codes, codes: Codes,
 
 
 def _bot_rows(
-    run: ReportedRun, bot: str, column: MetricColumn, scores: RowScores | None, ids: NDArray[np.int64]
+    run: ReportedRun, bot: str, column: MetricColumn, scores: MetricScores | None, ids: NDArray[np.int64]
 ) -> _BotRows:
     """Unparsable rows count as 0 in the mean of a rate."""
     overall = run.bot(bot).metrics[column.name].mean
@@ -522,7 +518,7 @@ def distributions(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) ->
     return found
 
 
-def _distribution(run: ReportedRun, bot: str, column: MetricColumn, bins: Bins, scores: RowScores) -> Distribution:
+def _distribution(run: ReportedRun, bot: str, column: MetricColumn, bins: Bins, scores: MetricScores) -> Distribution:
     values = scores.known
     summary = run.bot(bot).metrics[column.name]
     return Distribution(

@@ -15,9 +15,10 @@ from ...knowledge import PERTURBS
 from ...knowledge.questions.question import IDENTITY, Must
 from ..compare.cases import Case
 from ..compare.comparable import mean_of_repeats
-from ..compare.scores import STATUSES, Figures, Flags, ScoreTable
+from ..compare.scores import Figures, Flags, ScoreTable
 from ..reported_run import MARKED, WAS_ASKED, has_perturbations
 from ..store.database import Store
+from ..store.row_scores import STATUSES
 from ..store.run import PERTURBED
 from ..summary import MetricColumn
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from proctor.reports.compare.comparable import Pairing, pair
 from proctor.reports.compare.operands import Operand
-from proctor.reports.compare.scores import STATUSES, RunTables, ScoreTable
+from proctor.reports.compare.scores import RunTables, ScoreTable
+from proctor.reports.store.row_scores import STATUSES
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases, table
 

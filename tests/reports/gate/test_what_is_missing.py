@@ -4,10 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from proctor.reports.compare.scores import STATUSES, RunFigure, ScoreTable
+from proctor.reports.compare.scores import RunFigure, ScoreTable
 from proctor.reports.gate.report import GateReport, missing
 from proctor.reports.gate.rule import GateRule
 from proctor.reports.gate.verdicts import verdicts
+from proctor.reports.store.row_scores import STATUSES
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
 from two_operands import made
