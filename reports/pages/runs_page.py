@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from heapq import merge
 from itertools import islice, pairwise
@@ -20,7 +20,16 @@ from ..problems import Severity
 from ..store.database import Store, marks
 from ..store.leases import workers_on
 from ..store.run import ASIDE
-from ..summary import BotSummary, MetricColumn, MetricSummary, Summary, bot_keys, summarise
+from ..summary import (
+    ASKED_IN_RUN,
+    IS_SIMULATED,
+    BotSummary,
+    MetricColumn,
+    MetricSummary,
+    Summary,
+    bot_keys,
+    summarise,
+)
 from ..text import count, duration
 from .charts import Lines, Series, Value
 from .page import Page, Section, render
@@ -299,11 +308,17 @@ def _operands(store: Store, most: int, file: str) -> list[RunOperand]:
 
 
 MOST_RUNS: Final = 40  # the latest ones
+SAME_QUESTIONS: Final = 0.9  # share of the questions of two runs that both have, from which a line joins them
 
 
 @dataclass(frozen=True, slots=True)
 class TrendRun:
-    """A run of the trend; ``column`` is the metric as the run has it, or None."""
+    """A run of the trend.
+
+    Attributes:
+        column: the metric as the run has it, or None.
+        question_set: a number that it shares with the run before where most of their questions are the same.
+    """
 
     id: int
     name: str
@@ -311,6 +326,7 @@ class TrendRun:
     started_at: str
     questions: int
     column: MetricColumn | None
+    question_set: int = 0
 
     @property
     def version(self) -> str | None:
@@ -330,12 +346,14 @@ class Point:
     Attributes:
         place: of the run in the trend, from 0.
         version: of the metric.
+        question_set: of the run.
         summary: the figure, its interval and how many rows it rests on.
         is_changed: its settings, prompts, documents or models differ from its run before.
     """
 
     place: int
     version: str
+    question_set: int
     summary: MetricSummary
     is_changed: bool
 
@@ -355,10 +373,24 @@ class Trend:
         return tuple(dict.fromkeys(run.version for run in self.runs if run.version))
 
     @property
-    def breaks(self) -> tuple[int, ...]:
+    def version_breaks(self) -> tuple[int, ...]:
         """Places of runs before which the version is another one."""
-        measured = [(place, run.version) for place, run in enumerate(self.runs) if run.version]
-        return tuple(place for (_, before), (place, version) in pairwise(measured) if before != version)
+        return tuple(after for before, after in self._pairs() if self.runs[before].version != self.runs[after].version)
+
+    @property
+    def question_breaks(self) -> tuple[int, ...]:
+        """Places of runs before which other questions were asked."""
+        pairs = self._pairs()
+        return tuple(now for then, now in pairs if self.runs[then].question_set != self.runs[now].question_set)
+
+    @property
+    def breaks(self) -> tuple[int, ...]:
+        """Places of runs whose values can't be compared with those before."""
+        return tuple(sorted({*self.version_breaks, *self.question_breaks}))
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """Neighbours among the runs that have the metric."""
+        return pairwise(place for place, run in enumerate(self.runs) if run.version)
 
     def point(self, bot: str, place: int) -> Point | None:
         """What a bot got in a run, None where it has nothing."""
@@ -366,10 +398,10 @@ class Trend:
 
 
 def segments(points: Sequence[Point]) -> Iterator[tuple[Point, ...]]:
-    """Points with a figure that may be joined by a line: neighbours of the same version of the metric."""
+    """Points with a figure that a line may join: neighbours of one version of the metric and one question set."""
     joined: list[Point] = []
     for point in (each for each in points if each.summary.mean is not None):
-        if joined and joined[-1].version != point.version:
+        if joined and (joined[-1].version, joined[-1].question_set) != (point.version, point.question_set):
             yield tuple(joined)
             joined = []
         joined.append(point)
@@ -389,16 +421,35 @@ def trend_metrics(store: Store, suite: str) -> list[str]:
 
 def trend_of(store: Store, suite: str, metric: str, summary_of: Summaries = summarise) -> Trend | None:
     """The trend of a metric over the latest runs of a suite; None where no run of it has the metric."""
-    lines = store.query("SELECT id, started_at FROM runs WHERE suite = ? ORDER BY id DESC LIMIT ?", [suite, MOST_RUNS])
-    found = [(run_id, started_at, summary_of(store, run_id)) for run_id, started_at in reversed(lines)]
-    runs = tuple(
-        TrendRun(run_id, summary.run, summary.status, started_at, summary.questions, _column(summary, metric))
-        for run_id, started_at, summary in found
+    lines = store.query(
+        "SELECT id, started_at, manifest -> '$.settings.questions.hash' FROM runs WHERE suite = ? ORDER BY id DESC"
+        " LIMIT ?",
+        [suite, MOST_RUNS],
     )
-    columns = [run.column for run in runs if run.column]
-    if not columns:
+    found = [
+        (run_id, started_at, content, summary_of(store, run_id)) for run_id, started_at, content in reversed(lines)
+    ]
+    runs: list[TrendRun] = []
+    last: tuple[TrendRun, object] | None = None
+    for run_id, started_at, content, summary in found:
+        run = TrendRun(run_id, summary.run, summary.status, started_at, summary.questions, _column(summary, metric))
+        if run.column:
+            if last is not None:
+                is_same = content == last[1] and content is not None and run.questions == last[0].questions
+                changed = not (is_same or _share_of_same(store, last[0].id, run_id) >= SAME_QUESTIONS)
+                run = replace(run, question_set=last[0].question_set + changed)
+            last = run, content
+        runs.append(run)
+    if last is None or last[0].column is None:
         return None
-    return Trend(suite, columns[-1], runs, _bots(store, runs, [summary for _, _, summary in found], metric))
+    return Trend(suite, last[0].column, tuple(runs), _bots(store, runs, [each[-1] for each in found], metric))
+
+
+def _share_of_same(store: Store, before: int, after: int) -> float:
+    """Of the questions that either run asked, the share that both did; a simulated conversation is one of them."""
+    asked = f"SELECT DISTINCT CASE WHEN {IS_SIMULATED} THEN conversation ELSE key END {ASKED_IN_RUN}"
+    one, other = ({key for (key,) in store.query(asked, [run])} for run in (before, after))
+    return len(one & other) / len(one | other) if one | other else 1.0
 
 
 def _column(summary: Summary, metric: str) -> MetricColumn | None:
@@ -419,16 +470,16 @@ def _bots(
         for bot in summary.bots:
             is_changed = last.get(bot.name, keys[bot.name]) != keys[bot.name]
             last[bot.name] = keys[bot.name]
-            made[bot.name].append(Point(place, run.version, bot.metrics[metric], is_changed))
+            made[bot.name].append(Point(place, run.version, run.question_set, bot.metrics[metric], is_changed))
     return {name: tuple(points) for name, points in made.items() if points}
 
 
 LIVE_SCRIPTS: Final = ("live/redrawing", "live/live", "live/ticks")
-OTHER_VERSION = "≠"
+BREAK = "≠"
 
 
 def trend_chart(trend: Trend) -> Lines:
-    """The drawing; between two versions of the metric stands a place without values, which breaks all lines."""
+    """The drawing; between runs that can't be compared stands a place without values, which breaks all lines."""
     column = trend.column
     return Lines(
         title=f"{column.name} over {count(len(trend.runs), 'run')} of {trend.suite}",
@@ -438,12 +489,12 @@ def trend_chart(trend: Trend) -> Lines:
         y_title=f"{column.name} {ARROWS[column.better]}".rstrip(),
         limits=(column.low, column.high),
         reference=column.of_suite.threshold if column.better != "neither" else None,
-        gap=OTHER_VERSION,
+        gap=BREAK,
     )
 
 
 def _places(trend: Trend) -> list[str]:
-    """Days where runs are of different ones, else times of day; nothing between two versions."""
+    """Days where runs are of different ones, else times of day; nothing where lines break."""
     days = {run.started_at[:10] for run in trend.runs}
     part = slice(5, 10) if len(days) > 1 else slice(11, 16)
     places: list[str] = []
@@ -482,7 +533,7 @@ def _description(trend: Trend) -> str:
             continue
         (first, before), (last, after) = found[0], found[-1]
         values = figure(after, trend.column)
-        if first.place != last.place and first.version == last.version:
+        if first.place != last.place and len([*segments(points)]) == 1:
             values = f"from {figure(before, trend.column)} to {values}"
         parts.append(f"{bot}: {values}")
     return "; ".join(parts) or "No run has a value."
@@ -590,14 +641,16 @@ def _trend_body(
     trend = trend_of(store, suite, metric, summary_of) if metric else None
     return render(
         "runs_trend.html.j2", trend=trend, chart=trend and trend_chart(trend), suites=known, suite=suite,
-        metrics=metrics, metric=metric, breaks=_breaks(trend) if trend else [], file=file,
+        metrics=metrics, metric=metric, file=file, same=SAME_QUESTIONS,
+        versions=_names(trend, trend.version_breaks) if trend else [],
+        questions=_names(trend, trend.question_breaks) if trend else [],
         lone=not trend or not any(len(part) > 1 for points in trend.bots.values() for part in segments(points)),
     )  # fmt: skip
 
 
-def _breaks(trend: Trend) -> list[str]:
-    """Names of the runs since which the metric's version is another one."""
-    return [trend.runs[place].name for place in trend.breaks]
+def _names(trend: Trend, places: Sequence[int]) -> list[str]:
+    """Names of the runs at some places."""
+    return [trend.runs[place].name for place in places]
 
 
 def _compare_body(stores: Sequence[Store], wanted: RunChoice, listing: RunListing) -> Markup:

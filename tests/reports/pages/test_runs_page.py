@@ -146,6 +146,23 @@ def test_only_values_of_one_version_are_joined(path: Path) -> None:
     assert rag.values[0].href == trend.runs[0].address
 
 
+def test_runs_of_other_questions_are_not_joined(path: Path) -> None:
+    names = [
+        store_run(path, {"rag": {"exact_match": [1.0, 0.0] * (asked // 2) + [1.0] * (asked % 2)}})
+        for asked in (20, 19, 8, 8, 20)
+    ]
+    with snapshot(path) as store:
+        trend = trend_of(store, "run", "exact_match")
+        (page,) = [section.body for section in runs_page([store], RunChoice()).sections if section.title == "Trend"]
+    assert trend and (trend.version_breaks, trend.question_breaks) == ((), (2, 4))
+    assert [[point.place for point in part] for part in segments(trend.bots["rag"])] == [[0, 1], [2, 3], [4]]
+    chart = trend_chart(trend)
+    assert [gap.label for gap in chart.gaps] == ["≠", "≠"] and " from " not in chart.description
+    text = " ".join(page.split())
+    assert f"Other questions were asked since <bdi>{names[2]}</bdi>, <bdi>{names[4]}</bdi>. Lines connect" in text
+    assert "at least 90 % of their questions in common." in text and "a gap with ≠ is where the questions changed" in text
+
+
 def test_a_threshold_without_a_direction_is_no_line_in_a_trend(path: Path) -> None:
     found = []
     for better in ("higher", "neither"):
