@@ -498,7 +498,7 @@ def _metrics(
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, rows in store.query(MISSING, [run_id, bot_id]):
         missing.setdefault(metric_id, []).append((status, reason, rows))
-    noun = cache(lambda: "document" if store.query(NAMES_DOCUMENT, [run_id, bot_id]) else "conversation")
+    noun = cache(lambda: _of_what(store, run_id, bot_id))
     return {
         column.name: _of_run(of_run.get(metric_id))
         if column.level == "run"
@@ -507,9 +507,15 @@ def _metrics(
     }
 
 
-NAMES_DOCUMENT = """
-SELECT 1 FROM run_rows JOIN questions ON questions.id = run_rows.question_id
-WHERE run_id = ? AND bot_id = ? AND (conversation = '' OR source_document <> conversation) LIMIT 1"""
+def _of_what(store: Store, run_id: int, bot_id: int) -> str:
+    """What the clusters of a bot's questions are: conversations, where there are some and no document is named."""
+    ((documents, conversations),) = store.query(CLUSTERS_ARE, [run_id, bot_id])
+    return "conversation" if conversations and not documents else "document"
+
+
+CLUSTERS_ARE: Final = """
+SELECT TOTAL(source_document NOT IN ('', conversation)), TOTAL(conversation <> '')
+FROM run_rows JOIN questions ON questions.id = run_rows.question_id WHERE run_id = ? AND bot_id = ?"""
 
 
 def _metric(

@@ -24,6 +24,7 @@ from ...bots import (
     read_faq,
 )
 from ...bots.prompting import load_template
+from ...knowledge import simulation_of
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.text import sentences
@@ -305,16 +306,19 @@ def faq_leaks(
     """FAQ bots that are asked what stands in their entries, word for word: one finding for each bot.
 
     Args:
-        questions: all of them.
+        questions: all of them; what simulated users ask is not known before.
         entries: by bot.
         answers: tell how much better the bot does on these; None where there are none.
     """
     for bot, held in entries.items():
         known = {asked(entry.question) for entry in held}
-        leaked = tuple(question.id for question in questions if asked(question.text) in known)
+        leaked = tuple(
+            question.id for question in questions if simulation_of(question) is None and asked(question.text) in known
+        )
         if not leaked:
             continue
-        share = len(leaked) / len(questions)
+        number = sum(simulation_of(question) is None for question in questions)
+        share = len(leaked) / number
         on_them, elsewhere = _right_share(bot, set(leaked), answers)
         better = ""
         if on_them is not None and elsewhere is not None:
@@ -323,9 +327,8 @@ def faq_leaks(
             kind="leaked_answer",
             severity="medium",
             what=(
-                f"{len(leaked):,} of {len(questions):,} questions ({share:.0%}) stand word for word among the entries "
-                f"of "
-                f"{bot}, which then only looks them up.{better}"
+                f"{len(leaked):,} of {number:,} questions ({share:.0%}) stand word for word among the entries "
+                f"of {bot}, which then only looks them up.{better}"
             ),
             action=f"Ask them in other words to see how {bot} does with questions that were not foreseen.",
             questions=leaked,

@@ -558,8 +558,9 @@ def _unless_many(doubtful: Sequence[Finding], corpus: CorpusIndex, warn: Notify 
     if len(doubtful) <= max(_FEW, _MANY * len(corpus.questions)):
         return tuple(doubtful)
     if warn is not None:
+        answered = sum(bool(question.expected) for question in corpus.questions)
         warn(
-            f"{len(doubtful):,} of {count(len(corpus.questions), 'expected answer')} are not confirmed by their "
+            f"{len(doubtful):,} of {count(answered, 'expected answer')} are not confirmed by their "
             "evidence. So many say that answers are concluded from it and not stated there, rather than wrong."
         )
     return tuple(replace(one, severity="low") for one in doubtful)

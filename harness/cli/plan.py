@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ...reports import BLANK, Block, Column, Heading, Sentence, Table, Words, columns, count, quoted
-from ...reports.compare import CORRELATION, FEW_CLUSTERS, Need, Plan, Planned, cluster_noun, interval, signed
+from ...reports.compare import CORRELATION, FEW_CLUSTERS, Need, Plan, Planned, interval, signed
 from .conventions import Cluster, Database, Form, interruptible, own_stdout, show_as
 
 
@@ -76,13 +76,12 @@ def _legend(plan: Plan) -> Iterator[str]:
     yield f"{power} {delta}, calls an equally good bot not worse"
     yield f"to settle: questions after which the gate, margin {delta}, nearly always decides"
     if plan.wish.cluster != "none":
-        noun = cluster_noun(plan.wish.cluster)
-        alike = f"design: how many times as many it takes, as those of one {noun} are alike; further questions are"
-        yield f"{alike} taken to come from further {noun}s"
+        alike = f"design: how many times as many it takes, as those of one {plan.noun} are alike; further questions are"
+        yield f"{alike} taken to come from further {plan.noun}s"
     fewest = min(each.clusters for each in plan.planned)
     if fewest < FEW_CLUSTERS:
         alone = all(each.clusters == each.questions for each in plan.planned)
-        noun = "question" if alone else cluster_noun(plan.wish.cluster)
+        noun = "question" if alone else plan.noun
         yield f"a guess: the spread was seen on {count(fewest, noun)} only"
     if any(not each.paired for each in plan.planned):
         yield f"one bot alone: another is taken to vary alike, and to agree by {CORRELATION:g} (correlation)"

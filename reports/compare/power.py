@@ -92,13 +92,23 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan for a metric; ``refused`` says of which bots nothing can be foreseen, and why."""
+    """A plan for a metric.
+
+    Attributes:
+        run: the earlier run.
+        wish: what is to be found out.
+        column: the metric.
+        planned: for each pair of bots.
+        refused: of which bots nothing can be foreseen, and why.
+        noun: what a cluster of the questions is, in the singular.
+    """
 
     run: str
     wish: Wish
     column: MetricColumn
     planned: tuple[Planned, ...]
     refused: Mapping[str, str]
+    noun: str
 
 
 def make_plan(run: RunTables, wish: Wish, bot: str = "") -> Plan:
@@ -129,7 +139,8 @@ def make_plan(run: RunTables, wish: Wish, bot: str = "") -> Plan:
     if not planned:
         reasons = " ".join(f"{bots}: {why}" for bots, why in refused.items())
         raise InputError(f"Run {run.run} tells nothing of the spread of {wish.metric}. {reasons}".strip())
-    return Plan(run.run, wish, column, tuple(planned), refused)
+    noun = cluster_noun(wish.cluster, next(iter(run.tables.values())).cases)
+    return Plan(run.run, wish, column, tuple(planned), refused, noun)
 
 
 def _check(wish: Wish, column: MetricColumn) -> None:
@@ -166,7 +177,7 @@ def _planned(tables: Sequence[ScoreTable], wish: Wish) -> Planned:
         return _made((pairing.candidate.bot,), None, spread_of_one(candidate, clusters), wish)
     column = pairing.columns[wish.metric]
     old, new = mean_of_repeats(baseline), mean_of_repeats(candidate)
-    binary, noun = is_binary(column, old, new), cluster_noun(wish.cluster)
+    binary, noun = is_binary(column, old, new), cluster_noun(wish.cluster, pairing.cases)
     found = difference(old, new, clusters, column.low, column.high, binary, noun=noun)
     return _made(
         (pairing.baseline.bot, pairing.candidate.bot),

@@ -899,7 +899,8 @@ def boards_section(report: Report) -> Markup:
     places = [bot.name for bot in run.bots]
     leading = run.summary.primary.name if run.summary.primary else ""
     broken_down = breakdowns(run, scores, heat.bots, leading)
-    spreads = sorted(distributions(run, scores, heat.bots), key=lambda each: each.column.name != leading)
+    spreads = [histograms(each, places) for each in distributions(run, scores, heat.bots)]
+    spreads.sort(key=lambda each: (not any(bot.chart for bot in each.bots), each.column.name != leading))
     return render(
         "boards.html.j2",
         heat=heat,
@@ -908,7 +909,7 @@ def boards_section(report: Report) -> Markup:
         classification_boards=boards_with_values(report.boards, ClassificationBoard),
         board_cells=board_cells,
         confusions=confusions,
-        distributions=[histograms(each, places) for each in spreads],
+        distributions=spreads,
         latencies=latencies,
         latency_chart=latency_chart(latencies),
         percentiles=PERCENTILES,

@@ -133,6 +133,19 @@ def test_bots_are_compared_by_turn_and_by_conversation(made):
     assert "The questions come from 5 conversations only" in shown
 
 
+def test_without_documents_questions_come_from_conversations_in_every_sentence(tmp_path):
+    turns = [{"ask": f"What is {n}?", "expected_answer": f"It is {n}"} for n in range(3)]
+    single = {"question": "Why?", "expected_answer": "So"}
+    questions = [{"id": "one", "turns": turns}, {"id": "two", "turns": turns}, single]
+    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("one", "two")}
+    code = "def one(question, history): return 'It is 1'\ndef two(question, history): return 'It is ' + question[8:9]"
+    write_suite(tmp_path, code, questions, bots=bots, metrics=["exact_match"])
+    for command in (["run", "suite.yaml"], ["compare", "one", "two"], ["plan", "-m", "exact_match", "--delta", ".2"]):
+        done = proctor(*command, folder=tmp_path)
+        text = " ".join(done.stdout.split())
+        assert "3 conversations only" in text and "documents only" not in text, done.stderr
+
+
 def test_a_gate_from_a_baseline_file_pairs_turns(made):
     folder, _ = made
     suite(folder)

@@ -323,6 +323,13 @@ def test_a_faq_bot_is_asked_its_own_entries():
     assert (one.details["right"], one.details["right_elsewhere"]) == (1.0, 0.5)
 
 
+def test_simulated_users_are_no_questions_of_which_some_leaked():
+    user = Question("user", "Is it open?", extra={"simulate": {"goal": "a refund"}})
+    questions = [ask("a", "Is it open?", "yes"), ask("b", "Where is it?", "here"), user]
+    (one,) = faq_leaks(questions, {"faq": [FaqEntry("is it OPEN", "yes")]}, None)
+    assert one.what.startswith("1 of 2 questions (50%) stand") and one.questions == ("a",)
+
+
 def test_other_entries_are_no_leak():
     assert not list(faq_leaks([ask("a", "Is it open?", "yes")], {"faq": [FaqEntry("Is it closed?", "no")]}, None))
 

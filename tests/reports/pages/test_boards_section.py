@@ -146,11 +146,19 @@ def test_the_metric_of_the_verdict_is_unfolded_first(written: tuple[Report, Path
     assert lead is not None
     body = str(boards_section(report))
     assert lead.name != report.run.summary.metrics[0].name, "a run in which it would not come first by itself"
-    for part in ("distributions", "groups"):
-        after = body[body.index(f'id="metrics-{part}"') :]
-        opened = re.search(r"<details[^>]* open>\s*<summary>(.*?)</summary>", after, re.DOTALL)
-        assert opened is not None
-        assert lead.name in re.sub(r"<[^>]+>", "", opened[1])
+    after = body[body.index('id="metrics-groups"') :]
+    opened = re.search(r"<details[^>]* open>\s*<summary>(.*?)</summary>", after, re.DOTALL)
+    assert opened is not None
+    assert lead.name in re.sub(r"<[^>]+>", "", opened[1])
+
+
+def test_distributions_that_are_drawn_come_first_and_one_of_them_is_unfolded(written: tuple[Report, Path]) -> None:
+    body = str(boards_section(written[0]))
+    part = body[body.index('id="metrics-distributions"') :].partition("<h2")[0]
+    folds = re.findall(r"<details([^>]*)>(.*?)</details>", part, re.DOTALL)
+    drawn = ["chart histogram" in inside for _, inside in folds]
+    assert drawn == sorted(drawn, reverse=True) and {*drawn} == {True, False}, "yes or no is text"
+    assert ["open" in settings for settings, _ in folds] == [True] + [False] * (len(folds) - 1)
 
 
 def test_numbers_of_rows_of_a_histogram_add_up_to_its_values(written: tuple[Report, Path]) -> None:
