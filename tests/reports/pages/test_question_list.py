@@ -304,6 +304,20 @@ def test_the_page_never_scrolls_sideways(page: Shown, book: tuple[Path, Facts], 
     assert page.run("return document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize("width", [360, 390, 430])
+def test_on_a_phone_a_filter_is_cut_at_the_edge_so_that_more_are_seen_to_follow(
+    page: Shown, book: tuple[Path, Facts], width: int
+) -> None:
+    page.open(f"{book[0].as_uri()}#answers", width=width)
+    page.wait("return document.querySelector('.question-line')")
+    cut = page.run(
+        """const row = document.querySelector('#question-controls'), edge = row.getBoundingClientRect().right;
+        return [...row.children].map((each) => each.getBoundingClientRect())
+          .filter((each) => each.left < edge - 16 && each.right > edge + 16).length"""
+    )
+    assert cut == 1
+
+
 def test_on_paper_questions_and_bots_are_still_there(shown: Shown) -> None:
     shown.media("print")
     assert shown.text(".question-opener").startswith("How long")
