@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -44,24 +43,20 @@ from ..knowledge import (
     with_questions,
     with_row,
 )
-from ..metrics import Block, JudgeCall, JudgeUnavailable, NotApplicable, Reading, Unreadable
+from ..metrics import Block, JudgeCall, Reading
 from ..metrics.judge.call import TEXT, Answer, ObjectCall, record, several
 from ..metrics.judge.replies import Malformed, read_list
 from ..reports import check_file, whole_file
 from ..reports import count as counted
-from ..reports.store import RowWriter, Store, VectorCache
+from ..reports.store import Store, VectorCache
 from .run import tokens
-from .run.isolation import Interrupts, undisturbed
-from .run.judging import Judging, open_judging
+from .run.judging import Judging, open_judging, prompt_text, replies_of
 from .run.local_models import open_embedder
 from .suite.choices import choose_judge
 from .suite.suite_file import load_named, sample_suite
 
 if TYPE_CHECKING:
     from .suite.suite_file import LoadedSuite
-
-
-_PROMPT = Path(__file__).parent / "prompts" / "draft_questions.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +95,7 @@ class DraftCall(ObjectCall[tuple[Written, ...]]):
 
     def instructions(self) -> str:
         """The prompt."""
-        return _prompt()
+        return prompt_text("draft_questions")
 
     def reminder(self) -> str:
         """How many questions."""
@@ -124,11 +119,6 @@ def _written(entry: Mapping[str, object]) -> Written:
         raise Malformed('"question", "answer" and "quote" must each be a text')
     question, answer, quote = (str(text).strip() for text in texts)
     return Written(" ".join(question.split()), " ".join(answer.split()), quote)
-
-
-@cache
-def _prompt() -> str:
-    return _PROMPT.read_text("utf-8").strip()
 
 
 OF_A_PASSAGE: Final = 3  # questions that are asked of one
@@ -210,7 +200,7 @@ def model_drafts(
     finder = EvidenceFinder(documents)
     by_id = {document.id: document for document in documents}
     for passage, reply in zip(passages, replies, strict=True):
-        if reply is None:
+        if isinstance(reply, str):
             made.unread += 1
             continue
         for written in reply:
@@ -220,45 +210,6 @@ def model_drafts(
             else:
                 made.drafts.append(draft)
     return made
-
-
-def replies_of(
-    judging: Judging, calls: Sequence[JudgeCall[Answer]], store: Store, *, fresh: bool = False
-) -> list[Answer | None]:
-    """What a model replies to each call, None where it can't be read; cached at once, and not asked again.
-
-    Args:
-        judging: a language model; it is closed.
-        calls: what it is asked.
-        store: where replies are cached.
-        fresh: take no cached reply.
-    """
-    writer = RowWriter(store.path, None, {})
-    try:
-        writer.find_left_calls()
-        judging.bind(store.path, writer, fresh=fresh)
-        with Interrupts() as interrupts, undisturbed():
-            return interrupts.run(_ask_all(judging, calls))
-    finally:
-        writer.close()
-        judging.judge_cache.close()
-
-
-async def _ask_all(judging: Judging, calls: Sequence[JudgeCall[Answer]]) -> list[Answer | None]:
-    async def ask(call: JudgeCall[Answer]) -> Answer | None:
-        judge, _ = judging.for_row()
-        if judge is None:
-            return None
-        try:
-            return await judge.ask(call)
-        except (JudgeUnavailable, NotApplicable, Unreadable):
-            return None
-
-    await judging.prepare()
-    try:
-        return list(await asyncio.gather(*(ask(call) for call in calls)))
-    finally:
-        await judging.close()
 
 
 def _draft(written: Written, passage: Passage, document: Document, finder: EvidenceFinder) -> Draft | str:
@@ -398,7 +349,8 @@ def _by_model(
     """What a model has to say, or only what it would take where no more is wanted."""
     passages = passages_to_ask(documents, asked_of, options.count, options.per_document)
     calls = calls_for(documents, passages)
-    made = replace(made, by=judging.name, calls=len(calls), tokens=_tokens(calls))
+    received = len(calls) * OF_A_PASSAGE * _REPLY
+    made = replace(made, by=judging.name, calls=len(calls), tokens=(tokens_sent(calls), received))
     if options.only_planned:
         asyncio.run(judging.close())
         return made
@@ -431,9 +383,10 @@ def _not_read(documents: Sequence[Document]) -> Iterator[str]:
         yield f"{which}: rules make no drafts there, a language model does (--judge openai:NAME)."
 
 
-def _tokens(calls: Sequence[DraftCall]) -> tuple[int, int]:
-    sent = sum(tokens(len(call.instructions()) + sum(len(block.text) for block in call.shown())) for call in calls)
-    return int(sent), sum(call.count * _REPLY for call in calls)
+def tokens_sent(calls: Sequence[JudgeCall[Answer]]) -> int:
+    """About how many tokens the instructions and texts of calls take."""
+    texts = ([call.instructions() or "", *(block.text for block in call.shown())] for call in calls)
+    return int(sum(tokens(sum(map(len, each))) for each in texts))
 
 
 def judging_of(loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str, str]) -> Judging | None:
@@ -491,10 +444,7 @@ def _as_questions(drafts: Iterable[Draft], documents: Sequence[Document], taken:
     for draft in drafts:
         quote = by_id[draft.document].text[draft.start : draft.end]
         evidence = Evidence(draft.document, quote, draft.start, draft.end)
-        identity = _identity(draft)
-        number = 2
-        while identity in taken:
-            identity, number = f"{_identity(draft)}-{number}", number + 1
+        identity = _free(_identity(draft), taken)
         taken.add(identity)
         made.append(
             Question(
@@ -520,12 +470,14 @@ def write_drafts(out: Path, questions: Sequence[Question]) -> None:
     """Add drafts to their file, which is made where there is none."""
     if not questions:
         return
-    if out.is_file() and out.stat().st_size:
-        content = [with_questions(out, questions)]
-    else:
-        content = list(question_pieces(out, "--out")(questions, extra_keys(questions)))
-    with whole_file(out) as file:
-        file.writelines(content)
+    _write(out, _added(out, "--out", questions))
+
+
+def _added(path: Path, option: str, questions: Sequence[Question]) -> bytes:
+    """The content of a file with questions added, which is made where there is none."""
+    if path.is_file() and path.stat().st_size:
+        return with_questions(path, questions)
+    return b"".join(question_pieces(path, option)(questions, extra_keys(questions)))
 
 
 _NAMES: Final = {
@@ -556,6 +508,12 @@ class _Step:
     before: dict[Path, bytes | None] = field(default_factory=dict)
     after: dict[Path, bytes] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+
+    def write(self, path: Path, content: bytes) -> None:
+        """Write a file, and remember what it was."""
+        before = path.read_bytes() if path.is_file() else None
+        _write(path, content)
+        self.before[path], self.after[path] = before, content
 
 
 class Review:
@@ -670,7 +628,7 @@ class Review:
             if before is None:
                 path.unlink()
             else:
-                _write_decision(path, before)
+                _write(path, before)
         self._steps.pop()
         self._at, self.tally = step.place, step.tally
         self._read()
@@ -707,20 +665,11 @@ class Review:
             self._add_nuggets(step, into, there[0], draft.nuggets)
             return
         question = replace(draft, id=_free(draft.id, {other.id for other in others}), extra=_plain(draft.extra))
-        if is_there:
-            content = with_questions(into, [question])
-        else:
-            content = b"".join(question_pieces(into, "--into")([question], extra_keys([question])))
-        step.before[into] = into.read_bytes() if into.is_file() else None
-        _write_decision(into, content)
-        step.after[into] = content
+        step.write(into, _added(into, "--into", [question]))
 
     def _add_nuggets(self, step: _Step, into: Path, place: int, nuggets: Sequence[Nugget]) -> None:
         line, row = raw_rows(into)[place]
-        before = into.read_bytes()
-        content = with_row(into, line, {_nuggets_key(into, row): _as_cell(into, nuggets_written(nuggets))})
-        _write_decision(into, content)
-        step.before[into], step.after[into] = before, content
+        step.write(into, with_row(into, line, {_nuggets_key(into, row): _as_cell(into, nuggets_written(nuggets))}))
 
     def _change(self, step: _Step, changes: Mapping[str, object]) -> None:
         line, row = raw_rows(self.path)[self._places[self._at]]
@@ -735,10 +684,7 @@ class Review:
                 raise InputError(f"{self.path} has no column expected_answer, so there is no place for an answer.")
             elif value is not None:
                 named["expected_answer" if what == "answer" else what] = value
-        before = self.path.read_bytes()
-        content = with_row(self.path, line, named)
-        _write_decision(self.path, content)
-        step.before[self.path], step.after[self.path] = before, content
+        step.write(self.path, with_row(self.path, line, named))
         self._read()
 
 
@@ -802,6 +748,6 @@ def _free(identity: str, taken: set[str]) -> str:
     return free
 
 
-def _write_decision(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes) -> None:
     with whole_file(path) as file:
         file.write(content)

@@ -6,8 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
@@ -18,14 +16,13 @@ from ..metrics.judge.embedded.judge import claims_of
 from ..metrics.judge.replies import Malformed, read_boolean, read_list
 from ..reports import check_file
 from ..reports.store import Store
-from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, replies_of, write_drafts
-from .run import tokens
+from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, tokens_sent, write_drafts
+from .run import prompt_text, replies_of
 from .run.scoring import quotes_of
 
 if TYPE_CHECKING:
     from .suite.suite_file import LoadedSuite
 
-_PROMPT = Path(__file__).parent / "prompts" / "draft_nuggets.md"
 _MOST: Final = 10  # nuggets of one question
 _REPLY: Final = 150  # tokens that the nuggets of a question take, about
 
@@ -52,7 +49,7 @@ class NuggetCall(ObjectCall[tuple[Nugget, ...]]):
 
     def instructions(self) -> str:
         """The prompt."""
-        return _prompt()
+        return prompt_text("draft_nuggets")
 
     def schema(self) -> Mapping[str, object]:
         """An object with a list of nuggets."""
@@ -71,11 +68,6 @@ def _nugget(entry: Mapping[str, object]) -> Nugget:
     if not isinstance(text, str) or not text.strip() or vital is None:
         raise Malformed('"text" must be a text and "vital" true or false')
     return Nugget(" ".join(text.split()), vital)
-
-
-@cache
-def _prompt() -> str:
-    return _PROMPT.read_text("utf-8").strip()
 
 
 def nuggets_by_rule(question: Question) -> tuple[Nugget, ...]:
@@ -122,19 +114,18 @@ def draft_nuggets(
         found = {} if options.only_planned else {each.id: nuggets_by_rule(each) for each in asked}
     else:
         calls = [NuggetCall(each.text, quotes_of(each), each.expected) for each in asked]
-        sent = sum(tokens(len(_prompt()) + sum(len(block.text) for block in call.shown())) for call in calls)
-        made = replace(made, by=judging.name, calls=len(calls), tokens=(int(sent), _REPLY * len(calls)))
+        made = replace(made, by=judging.name, calls=len(calls), tokens=(tokens_sent(calls), _REPLY * len(calls)))
         if options.only_planned:
             asyncio.run(judging.close())
             return made
         notify(f"{made.by} is asked for the nuggets of {len(calls):,} questions; cached answers are not asked again.")
         with contextlib.closing(Store.open(options.database)) as store:
             replies = replies_of(judging, calls, store, fresh=options.fresh)
-        unread = sum(each is None for each in replies)
+        unread = sum(isinstance(each, str) for each in replies)
         why = f": {judging.problem}" if judging.problem else ""
         warnings = (f"No nuggets could be read for {unread:,} of {len(asked):,} questions{why}.",) if unread else ()
         made = replace(made, warnings=warnings)
-        found = {each.id: reply or () for each, reply in zip(asked, replies, strict=True)}
+        found = {each.id: () if isinstance(reply, str) else reply for each, reply in zip(asked, replies, strict=True)}
     drafts = [
         replace(each, nuggets=found[each.id], extra={DRAFT: True, PASSAGE: "\n".join(quotes_of(each))})
         for each in asked

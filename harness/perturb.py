@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,29 +11,27 @@ from .. import InputError
 from ..bots import Endpoints
 from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
-from ..metrics import Block, JudgeUnavailable, NotApplicable, Reading, Unreadable
+from ..metrics import Block, Reading
 from ..metrics.judge.call import TEXT, ObjectCall, record, several
 from ..metrics.judge.replies import read_texts
 from ..reports import check_file, check_no_parts, whole_file
-from ..reports.store import PERTURBED, RowWriter, Store, VectorCache
+from ..reports.store import PERTURBED, Store, VectorCache
 from .run import (
     CONCURRENCY,
     Evaluation,
-    Interrupts,
     Judging,
     RunConfig,
     default_embedder,
     open_embedder,
     open_judging,
+    prompt_text,
+    replies_of,
     suite_evaluation,
 )
 from .suite import JudgeSettings, choose_judge
 
 if TYPE_CHECKING:
     from .suite import LoadedSuite
-
-
-_PROMPTS = Path(__file__).parent / "prompts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ class QuestionCall(ObjectCall[tuple[str, ...]]):
 
     def instructions(self) -> str:
         """The prompt of the kind."""
-        return _prompt(self.kind)
+        return prompt_text(self.kind)
 
     def reminder(self) -> str:
         """How many versions."""
@@ -96,14 +92,6 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-@cache
-def _prompt(kind: str) -> str:
-    return (_PROMPTS / f"{kind}.md").read_text("utf-8").strip()
-
-
-_MOST_QUOTED = 160  # characters of what a judge said, in the reason why there is no variant
-
-
 @dataclass(slots=True)
 class Written:
     """What a judge wrote.
@@ -115,7 +103,7 @@ class Written:
         problem: why the judge was stopped; blank while it works.
     """
 
-    texts: dict[tuple[str, str], Sequence[str] | str] = field(default_factory=dict)
+    texts: Mapping[tuple[str, str], Sequence[str] | str] = field(default_factory=dict)
     paid: int = 0
     cached: int = 0
     problem: str = ""
@@ -139,17 +127,9 @@ def write_questions(
     kinds = [kind.name for kind in recipe.written]
     if not judging.is_language_model:
         raise InputError(need_of_judge(kinds))
-    writer = None if store is None else RowWriter(store.path, None, {})
-    try:
-        if store is not None and writer is not None:
-            writer.find_left_calls()
-            judging.bind(store.path, writer, fresh=fresh)
-        with Interrupts() as interrupts:
-            texts = interrupts.run(_write(judging, sources, kinds, recipe.variants))
-    finally:
-        if writer is not None:
-            writer.close()
-        judging.judge_cache.close()
+    calls = {(kind, one.id): QuestionCall(kind, one.text, recipe.variants) for one in sources for kind in kinds}
+    replies = replies_of(judging, list(calls.values()), store, fresh=fresh)
+    texts = dict(zip(calls, replies, strict=True))
     return Written(texts, judging.judge_cache.paid, judging.judge_cache.cached, judging.problem)
 
 
@@ -160,29 +140,6 @@ def need_of_judge(kinds: Sequence[str]) -> str:
         f"{which[:1].upper()}{which[1:]} must be written by a language model: name one as judge (--judge openai:NAME, "
         "or `judge` in the suite), or leave out such kinds, as 'offline' does."
     )
-
-
-async def _write(
-    judging: Judging, sources: Sequence[Question], kinds: Sequence[str], count: int
-) -> dict[tuple[str, str], Sequence[str] | str]:
-    await judging.prepare()
-    try:
-        calls = {(kind, source.id): QuestionCall(kind, source.text, count) for source in sources for kind in kinds}
-        replies = await asyncio.gather(*(_ask(judging, call) for call in calls.values()))
-        return dict(zip(calls, replies, strict=True))
-    finally:
-        await judging.close()
-
-
-async def _ask(judging: Judging, call: QuestionCall) -> Sequence[str] | str:
-    """The texts, or why there are none."""
-    judge, _ = judging.for_row()
-    if judge is None:
-        return "there is no judge"
-    try:
-        return await judge.ask(call)
-    except (JudgeUnavailable, NotApplicable, Unreadable) as error:
-        return f"the judge wrote none: {str(error)[:_MOST_QUOTED]}"
 
 
 def dry_run(sources: Sequence[Question], recipe: Recipe) -> Mapping[tuple[str, str], Sequence[str]]:

@@ -7,6 +7,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,9 +32,8 @@ from ..reports.compare import (
     stored_verdicts,
 )
 from ..reports.statistics import SequentialInterval
-from ..reports.store import RowWriter, VectorCache
-from .run.isolation import Interrupts
-from .run.judging import CONCURRENCY, Judging, open_judging, same_family
+from ..reports.store import VectorCache
+from .run.judging import CONCURRENCY, Judging, open_judging, outside_run, same_family
 from .run.local_models import default_embedder
 from .suite.choices import choose_judge
 from .suite.settings import JudgeSettings
@@ -342,16 +342,10 @@ def _judge(
     judging: Judging, todo: list[AnswerPair], store: Store, report: PairReport, options: PairOptions,
     schedule: _Schedule | _EarlyStop | None = None,
 ) -> None:  # fmt: skip
-    writer = RowWriter(store.path, None, {})
+    rounds = schedule.rounds() if schedule else _chunks(todo)
     try:
-        writer.find_left_calls()
-        judging.bind(store.path, writer, fresh=options.fresh)
-        with Interrupts() as interrupts:
-            rounds = schedule.rounds() if schedule else _chunks(todo)
-            interrupts.run(_ask_all(judging, rounds, store, report))
+        outside_run(judging, partial(_ask_all, judging, rounds, store, report), store, fresh=options.fresh)
     finally:
-        writer.close()
-        judging.judge_cache.close()
         report.paid, report.cost, report.problem = judging.judge_cache.paid, judging.judge_cache.cost, judging.problem
 
 

@@ -8,19 +8,27 @@ import hashlib
 import re
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from ... import InputError
 from ...bots import ChatJudgeModel, Turnstile, limiter_of, open_chat_model, redactor
-from ...metrics import LOCAL_MODELS, Panel, PromptedJudge, prompt_hash
+from ...metrics import (
+    LOCAL_MODELS,
+    JudgeUnavailable,
+    NotApplicable,
+    Panel,
+    PromptedJudge,
+    Unreadable,
+    prompt_hash,
+)
 from ...metrics.declaration import exception_line
-from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache
+from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache, RowWriter
 from ..suite import JudgeSettings
-from .isolation import DaemonThreads, settle
+from .isolation import DaemonThreads, Interrupts, settle, undisturbed
 from .scoring import ROWS
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     from ...knowledge import BatchingEmbedder, EntailmentModel
     from ...knowledge.models.batching import VectorKeeper
     from ...metrics import Answer, Judge, JudgeCall, Plan
-    from ...reports.store import RowWriter
+    from ...reports.store import Store
     from ..suite.choices import JudgeChoice
     from .local_models import RunModels
 
@@ -427,3 +435,69 @@ def _embedded(
             entailment.close()
 
     return Judging(settings, embedded=judge, load_embedded=load, close_embedded=close)
+
+
+Result = TypeVar("Result")
+_PROMPTS = Path(__file__).parent.parent / "prompts"
+_MOST_QUOTED = 160  # characters of what a model said, in the reason why there is nothing
+
+
+def outside_run(
+    judging: Judging, work: Callable[[], Coroutine[Any, Any, Result]], store: Store | None, *, fresh: bool
+) -> Result:
+    """Do work that asks a judge outside of any run; what it replies is cached at once, and not asked again.
+
+    Args:
+        judging: the judge, which the work closes; its cache is closed here.
+        work: what asks it.
+        store: where replies are cached; None to cache none.
+        fresh: take no cached reply.
+    """
+    writer = None if store is None else RowWriter(store.path, None, {})
+    try:
+        if store is not None and writer is not None:
+            writer.find_left_calls()
+            judging.bind(store.path, writer, fresh=fresh)
+        with Interrupts() as interrupts, undisturbed():
+            return interrupts.run(work())
+    finally:
+        if writer is not None:
+            writer.close()
+        judging.judge_cache.close()
+
+
+def replies_of(
+    judging: Judging, calls: Sequence[JudgeCall[Answer]], store: Store | None = None, *, fresh: bool = False
+) -> list[Answer | str]:
+    """What a model replies to each call, or a sentence why that can't be had; cached at once, and not asked again.
+
+    Args:
+        judging: a language model; it is closed.
+        calls: what it is asked.
+        store: where replies are cached; None to cache none.
+        fresh: take no cached reply.
+    """
+    return outside_run(judging, partial(_ask_all, judging, calls), store, fresh=fresh)
+
+
+async def _ask_all(judging: Judging, calls: Sequence[JudgeCall[Answer]]) -> list[Answer | str]:
+    async def ask(call: JudgeCall[Answer]) -> Answer | str:
+        judge, _ = judging.for_row()
+        if judge is None:
+            return "there is no judge"
+        try:
+            return await judge.ask(call)
+        except (JudgeUnavailable, NotApplicable, Unreadable) as error:
+            return f"the judge wrote none: {str(error)[:_MOST_QUOTED]}"
+
+    await judging.prepare()
+    try:
+        return list(await asyncio.gather(*(ask(call) for call in calls)))
+    finally:
+        await judging.close()
+
+
+@cache
+def prompt_text(name: str) -> str:
+    """One of the prompts that write something."""
+    return (_PROMPTS / f"{name}.md").read_text("utf-8").strip()

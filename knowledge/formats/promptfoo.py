@@ -72,7 +72,7 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         else:
             yield from _tests_alone([{**row, _LINE: line} for line, row in lines], path, notes)
     else:
-        content = whole_json(path) if kind == "json" else _yaml(path)
+        content = _data(path)
         if isinstance(content, dict) and "results" in content:
             yield from _output(content, path, notes)
         elif isinstance(content, dict):
@@ -137,7 +137,7 @@ class _Config:
         """A test for each combination of the values in lists, as promptfoo makes them."""
         given = test.get("vars")
         values = (
-            {key: self._file_or(value) for key, value in given.items() if key != _LINE}
+            {key: self._loaded(value, "") for key, value in given.items() if key != _LINE}
             if isinstance(given, dict)
             else {}
         )
@@ -180,7 +180,7 @@ class _Config:
             return _table(path)
         if kind == "jsonl":
             return [{**row, _LINE: line} for line, row in records(path)]
-        content = whole_json(path) if kind == "json" else _yaml(path)
+        content = _data(path)
         return [each for each in (content if isinstance(content, list) else [content]) if isinstance(each, dict)]
 
     def _inside(self, pattern: str) -> list[Path]:
@@ -198,23 +198,14 @@ class _Config:
             self.notes.lose(f"the file {pattern} is", "there is none of that name in the config's folder")
         return found
 
-    def _file_or(self, value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
-        """A value, or what the text file holds that it names."""
-        if not isinstance(value, str) or not value.startswith("file://"):
-            return value
-        found = self._inside(value.removeprefix("file://"))
-        return self._loaded(value) if found else ""
-
-    def _loaded(self, value: Any) -> Any:  # noqa: ANN401
+    def _loaded(self, value: Any, missing: str | None = None) -> Any:  # noqa: ANN401 - whatever a config holds
+        """A value, or what the file holds that it names; ``missing`` where there is no such file."""
         if not isinstance(value, str) or not value.startswith("file://"):
             return value
         found = self._inside(value.removeprefix("file://"))
         if not found:
-            return None
-        kind = file_kind(found[0])
-        if kind in ("json", "yaml"):
-            return whole_json(found[0]) if kind == "json" else _yaml(found[0])
-        return _text(found[0])
+            return missing
+        return _data(found[0]) if file_kind(found[0]) in ("json", "yaml") else _text(found[0])
 
     def _prompts(self) -> Iterator[Prompt]:
         given = self.content.get("prompts")
@@ -349,12 +340,9 @@ class _Config:
                 self.notes.lose(f"`{kind}` without criteria is", "there is nothing to grade by", line)
                 return
             self.per_test[text] = self.per_test.get(text, 0) + 1
-            if isinstance(threshold, (int, float)):
-                self.thresholds.setdefault(f"rubric.{self._rubric_name(text)}", float(threshold))
-            else:
-                self._rubric_name(text)
-            return
-        self.metrics.setdefault(metric)
+            metric = f"rubric.{self._rubric_name(text)}"
+        else:
+            self.metrics.setdefault(metric)
         if isinstance(threshold, (int, float)):
             self.thresholds.setdefault(metric, float(threshold))
 
@@ -576,7 +564,7 @@ def _provider_of(given: object) -> tuple[str, str, Item]:
         return given, "", {}
     if not isinstance(given, dict):
         return str(given), "", {}
-    plain = {key: value for key, value in given.items() if not key.startswith("\0")}
+    plain = {key: value for key, value in given.items() if key != _LINE}
     if "id" not in plain and len(plain) == 1:
         (id_, inner), *_ = plain.items()
         plain = {"id": id_, **(inner if isinstance(inner, dict) else {})}
@@ -655,9 +643,9 @@ def _web(url: str, config: Item, prompt: str) -> Item | str:
         return "it is a raw HTTP request; write url, headers and body"
     try:
         made: Item = {"type": "http", "url": _place(url, prompt), "method": method}
-        if headers := _without_marks(config.get("headers")):
+        if headers := _without_lines(config.get("headers")):
             made["headers"] = {str(key): _place(str(value), prompt) for key, value in headers.items()}
-        if (body := _without_marks(config.get("body"))) is not None:
+        if (body := _without_lines(config.get("body"))) is not None:
             made["body"] = _placed(body, prompt)
         answer = _path(config.get("transformResponse") or config.get("responseParser"))
     except Unrendered as cause:
@@ -667,12 +655,6 @@ def _web(url: str, config: Item, prompt: str) -> Item | str:
     if _QUESTION not in json.dumps([made["url"], made.get("body")]):
         return "neither url nor body has {{prompt}}, so that the bot would never see the question"
     return {**made, "answer": answer}
-
-
-def _without_marks(value: Any) -> Any:  # noqa: ANN401 - whatever a config holds
-    if isinstance(value, dict):
-        return {key: _without_marks(each) for key, each in value.items() if not str(key).startswith("\0")}
-    return [_without_marks(each) for each in value] if isinstance(value, list) else value
 
 
 def _placed(value: Any, prompt: str) -> Any:  # noqa: ANN401
@@ -702,10 +684,10 @@ def _path(given: object) -> str | None:
 def _lose_config(id_: str, config: Item, notes: Notes) -> None:
     known = {
         *_PARAMETERS, "url", "method", "headers", "body", "transformResponse", "responseParser", "apiBaseUrl",
-        "apiKeyEnvar",
+        "apiKeyEnvar", _LINE,
     }  # fmt: skip
     for key in config:
-        if key not in known and not key.startswith("\0"):
+        if key not in known:
             why = "keys are named by environment variables" if key == "apiKey" else "a bot of ours has none"
             notes.lose(f"`{key}` of the provider {id_} is", why)
 
@@ -818,6 +800,10 @@ def _text(path: Path) -> str:
         return decoded_whole(path.read_bytes().removeprefix(b"\xef\xbb\xbf"), path)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _data(path: Path) -> object:
+    return whole_json(path) if file_kind(path) == "json" else _yaml(path)
 
 
 def _yaml(path: Path) -> object:
