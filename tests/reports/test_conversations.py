@@ -123,6 +123,7 @@ def test_bots_are_compared_by_turn_and_by_conversation(made):
     assert found["clusters"] == 5  # four conversations and a question by itself
     assert talked["all_right"]["baseline_mean"] == 0.25 and talked["all_right"]["candidate_mean"] == 0.75
     assert (talked["all_right"]["gained"], talked["all_right"]["lost"]) == (["caps", "bags"], [])
+    assert talked["all_right"]["difference"]["test"] == "McNemar, mid-p"
     assert [(turn["first"], turn["difference"]["mean"]) for turn in talked["turns"]] == [
         (1, 0.25), (2, 0.25), (3, 0.5),
     ]  # fmt: skip

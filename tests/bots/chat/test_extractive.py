@@ -125,9 +125,10 @@ def test_a_fragment_at_the_edge_of_a_passage_loses_against_the_whole_sentence():
 
 def test_a_heading_lends_its_words_to_what_stands_under_it():
     text = "## Opening hours\n\nWe are there from nine to five.\n\n## Parking\n\nWe are there for you and your car.\n"
-    assert answer("What are your opening hours?", text, instructions="one sentence").text == (
-        "We are there from nine to five."
-    )
+    for texts in ([text], [FEES, text]):
+        assert answer("What are your opening hours?", *texts, instructions="one sentence").text == (
+            "We are there from nine to five."
+        )
 
 
 def test_a_question_in_the_text_is_answered_and_not_repeated():

@@ -75,6 +75,18 @@ def test_the_document_that_misleads_is_blamed(served):
     assert TypeAdapter(Ablations).validate_json(TypeAdapter(Ablations).dump_json(found)) == found
 
 
+def test_a_metric_of_which_less_is_better_is_turned_round(served, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from proctor.metrics import metric\n\n\n@metric(threshold=0, better='lower')\n"
+        "def wrong(answer: str, expected: str) -> float:\n"
+        '    """Whether it is another answer."""\n    return float(answer != expected)\n'
+    )
+    suite, _ = served(misled, metrics=["wrong"], metric_files=["own.py"], thresholds={})
+    answer = only(suite.attribution())
+    assert (answer.cause, answer.documents, answer.value, answer.gold_only) == ("document", ("old.md",), 1, 0)
+    assert answer.without == {"fees.md": 1, "old.md": 0, "hall.md": 1, "garden.md": 1}
+
+
 def test_the_second_time_nothing_is_asked(served):
     suite, server = served(misled)
     first = suite.attribution()

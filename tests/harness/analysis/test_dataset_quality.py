@@ -222,6 +222,8 @@ def test_bots_that_are_not_told_apart_are_said_to_be_so():
 def test_two_bots_are_few():
     chosen = choose_subset(scores(answered(400, skills=(0.9, -0.9))), keys(400), 1.0)
     assert any("two bots only" in one for one in chosen.warnings)
+    chosen = choose_subset(scores(answered(400, skills=(0.9, 0, -0.9))), keys(400), 1.0)
+    assert chosen.subset is not None and not any("two bots only" in one for one in chosen.warnings)
 
 
 def test_one_cluster_has_no_elsewhere():

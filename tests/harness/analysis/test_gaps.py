@@ -14,6 +14,7 @@ from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.reports.analysis.findings import Gaps, Topic
 from proctor.reports.summary import MetricColumn
 from pydantic import TypeAdapter
+from tables import in_one_test
 from word_encoder import WordEncoder
 
 METRIC = MetricColumn("exact_match", "1", "higher", 0.0, 1.0, 0.5, "row", "mean")
@@ -264,6 +265,18 @@ def test_what_is_marked_unanswerable_makes_a_topic_thin_and_no_more(tmp_path):
     assert "4 of them marked so" in finding.what
 
 
+@in_one_test(
+    ("unanswerable", "questions", "is_thin"), [(2, 6, True), (2, 7, False), (1, 3, False), (3, 9, True)]
+)
+def test_a_topic_is_thin_from_two_and_a_third_of_its_questions_on(tmp_path_factory, unanswerable, questions, is_thin):
+    corpus = expanded(tmp_path_factory.mktemp("thin"), topical()[4:5])
+    (first,) = corpus.questions
+    asked = tuple(replace(first, id=f"m{n}", answerable=n >= unanswerable) for n in range(questions))
+    corpus = replace(corpus, questions=asked, gold={one.id: corpus.gold[first.id] for one in asked})
+    topic = Topic("many", tuple(one.id for one in asked), (), 0)
+    assert [found.details["unanswerable"] for found in thin_topics(corpus, None, [topic])] == [unanswerable] * is_thin
+
+
 def test_a_topic_that_bots_get_wrong_is_thin_unless_they_get_all_wrong(tmp_path):
     asked = [question(f"b{n}", text, "x", [("returns.md", FIRST)]) for n, text in enumerate(BATTERY)]
     asked += topical()[4:]
@@ -272,6 +285,10 @@ def test_a_topic_that_bots_get_wrong_is_thin_unless_they_get_all_wrong(tmp_path)
     (finding,) = find_gaps(corpus, one_wrong).findings
     assert (finding.kind, finding.severity, finding.details["wrong"]) == ("thin_topic", "medium", 4)
     assert find_gaps(corpus, one_wrong).topics[0].right == 0.0
+    for right, bots, wrong in ((1, 3, 4), (1, 2, 0)):  # of several bots most must be wrong
+        rows = [said(one.id, "Yes.", f"bot{bot}", right=one.id.startswith("r") or bot < right)
+                for one in corpus.questions for bot in range(bots)]  # fmt: skip
+        assert [each.details["wrong"] for each in find_gaps(corpus, answers(*rows)).findings] == [wrong] * bool(wrong)
     all_wrong = answers(*(said(one.id, "Yes, it is.") for one in corpus.questions))
     assert find_gaps(corpus, all_wrong).findings == ()
 

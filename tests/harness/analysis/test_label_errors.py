@@ -164,10 +164,12 @@ def test_an_unanswerable_question_counts_by_whether_bots_say_so():
     given = answers({"a": {"no": "+I don't know", "yes": "+here"}, "b": {"no": "Yes", "yes": "there"}})
     bare = [row if row.question == "yes" else type(row)(row.bot, "no", row.text, None, None, row.right, False)
             for row in given.rows]  # fmt: skip
-    made = marks_of(asked, type(given)("r", 1, given.metric, tuple(bare)))
-    assert np.isnan(made.values[0]).all()
-    assert item_analysis(made)[0].informative
-    assert made.complete.tolist() == [1]
+    for column, goodness in ((given.metric, [1, 0]), (LOWER, [0, -1])):
+        made = marks_of(asked, type(given)("r", 1, column, tuple(bare)))
+        assert np.isnan(made.values[0]).all()
+        assert made.goodness[0].tolist() == goodness
+        assert item_analysis(made)[0].informative
+        assert made.complete.tolist() == [1]
 
 
 def test_answers_to_other_questions_and_bots_without_values_are_left_out():

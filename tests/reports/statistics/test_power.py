@@ -163,6 +163,8 @@ def found_with(mean, questions=100, deviation=0.2):
 def test_a_decided_gate_needs_no_more_questions():
     assert questions_to_settle(found_with(0.1), 0.03) == 0
     assert questions_to_settle(found_with(-0.1), 0.03) == 0
+    found = found_with(0.0)
+    assert questions_to_settle(found, -found.low * 0.999999) == 1  # one that is all but decided needs one
 
 
 @pytest.mark.parametrize("mean", [0.0, -0.01, -0.03, -0.035])

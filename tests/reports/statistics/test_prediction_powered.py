@@ -121,6 +121,12 @@ def test_a_judge_that_is_always_right_makes_all_rows_count(labels, others):
     assert weight == 0.0 or weight <= 1.0
 
 
+def test_the_best_weight_by_hand():
+    """A covariance of 1/4, over variances of 1/4 and of 1/4 over twice as many rows."""
+    assert best_weight([0, 1], [0, 1], [0, 1, 0, 1]) == pytest.approx((1 / 4) / (1 / 4 + 1 / 4 * 2 / 4))
+    assert best_weight([0, 1], [0, 1], [0, 1, 0, 1], 1.0) == pytest.approx((1 / 4) / (1 / 4 + 1 / 4))
+
+
 @given(PAIRS)
 def test_without_other_rows_the_labels_stand_alone(pairs):
     labels, verdicts = zip(*pairs, strict=True)
