@@ -241,6 +241,8 @@ def test_replies_are_made_of_what_bots_return(given, reply):
         (("x", [7]), "a context needs a text; a int has none"),
         (("x", [{"body": "b"}]), "a mapping with the keys body has none"),
         ({"anwser": "x"}, "the key 'anwser'; did you mean 'answer'?"),
+        ({"answer": "x", "contxts": []}, "the key 'contxts'; did you mean 'contexts'?"),
+        ({"zzz": "x"}, "the key 'zzz' and none 'answer'; known are answer, contexts"),
         ({"contexts": []}, "no key 'answer'"),
         ({"answer": 3}, "returned a int as its answer"),
         ({"answer": "x", "tokens_in": "3"}, "returned a str as tokens_in"),

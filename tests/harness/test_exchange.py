@@ -398,6 +398,13 @@ def test_what_is_no_file_to_import_or_export_is_refused_with_what_would_be(tmp_p
     assert "3 rows as Proctor" in ok("export", FILES / "h2o-test-suite.json", "out.parquet", folder=tmp_path)
     said = refused("export", FILES / "h2o-test-suite.json", "out.html", folder=tmp_path)
     assert said.endswith("or .parquet, which Proctor reads.")
+    (tmp_path / "tags.jsonl").write_text('{"question": "Why?", "answer": "So.", "tags": ["a|b"]}\n{"question": "Who?"}')
+    said = ok("export", "tags.jsonl", "tags.csv", folder=tmp_path)
+    assert "the bounds of a tag with | in it are not carried over: a table separates tags by it; write .jsonl." in said
+    assert "that an answer is missing is not carried over: an empty cell is an empty answer; write .jsonl." in said
+    (tmp_path / "asked.jsonl").write_text('{"question": "Why?", "expected_answer": "So."}\n{"question": "Who?"}\n')
+    said = ok("export", "asked.jsonl", "asked.csv", folder=tmp_path)
+    assert said.splitlines()[1:] == ["Everything was carried over."]
     (tmp_path / "a.jsonl").write_text('{"question": "Why?", "answer": "So.", "remark": "later"}\n', "utf-8")
     for tool, title in (("promptfoo", "promptfoo"), ("inspect", "Inspect")):
         lost = ok("export", "a.jsonl", f"{tool}.jsonl", "--to", tool, folder=tmp_path)

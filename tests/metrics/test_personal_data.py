@@ -1,6 +1,7 @@
 import pytest
 from proctor import InputError
 from proctor.metrics import Score, builtin_catalog
+from proctor.metrics.safety.detectors import luhn
 from proctor.metrics.safety.leaks import EXTENDED_DETECTORS, STANDARD_DETECTORS, TEST_CARDS
 from tables import in_one_test
 
@@ -45,6 +46,26 @@ def test_examples_of_the_specification(answer: str, value: float) -> None:
 )  # fmt: skip
 def test_a_card_has_a_network_a_length_and_a_check_digit(number: str, is_one: bool) -> None:
     assert found(number, allowed_cards=[]) == ([("payment_card", number)] if is_one else [])
+
+
+LONG, DINERS, ANY = {16, 17, 18, 19}, {14, 16, 17, 18, 19}, {12, 13, 14, 15, 16, 17, 18, 19}
+# Lengths of card numbers by their first digits, as the networks publish them; none for digits between two ranges.
+NETWORKS: dict[str, set[int]] = {
+    "4": {13, 16, 19}, "51": {16}, "55": {16}, "2220": set(), "2221": {16}, "2720": {16}, "2721": set(), "34": {15},
+    "37": {15}, "33": set(), "300": DINERS, "305": DINERS, "306": set(), "3095": DINERS, "3094": set(), "36": DINERS,
+    "38": DINERS, "39": DINERS, "35": LONG, "2131": {15}, "1800": {15}, "1801": set(), "2199": set(), "2200": LONG,
+    "2204": LONG, "2205": set(), "50": ANY, "56": ANY, "58": ANY, "59": set(), "6": ANY, "80": set(), "81": LONG,
+    "82": LONG, "83": set(), "9791": set(), "9792": {16},
+}  # fmt: skip
+
+
+@in_one_test("digits", NETWORKS)
+def test_numbers_of_a_network_have_its_lengths(digits: str) -> None:
+    begun = [f"{digits}12345678901234567890"[: length - 1] for length in range(11, 21)]
+    numbers = [f"{each}{last}" for each in begun for last in "0123456789" if luhn(f"{each}{last}")]
+    cards = [number for _, number in found(" or ".join(numbers), allowed_cards=[])]
+    assert [len(card) for card in cards] == sorted(NETWORKS[digits])
+    assert set(cards) <= set(numbers)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +202,20 @@ def test_standard_kinds(text: str, kind: str, value: str) -> None:
 def test_extended_kinds(text: str, kind: str) -> None:
     assert kind in [detector for detector, _ in found(text, suite="extended")]
     assert found(text, suite="standard") == []
+
+
+@in_one_test(
+    "number",
+    [  # one of each length, from the register of SWIFT
+        "NO9386011117947", "BE68539007547034", "DK5000400440116243", "SI56263300012039086", "AT611904300234573201",
+        "CH9300762011623852957", "DE89370400440532013000", "AE070331234567890123456", "ES9121000418450200051332",
+        "PT50000201231234567890154", "TR330006100519786457841326", "FR1420041010050500013M02606",
+        "PL61109010140000071219812874", "BR1800360305000010009795493C1", "KW81CBKU0000000000001234560101",
+        "MT84MALT011000012345MTLCAST001S", "LC14BOSL123456789012345678901234", "RU0304452522540817810538091310419",
+    ],
+)  # fmt: skip
+def test_bank_accounts_have_the_length_of_their_country(number: str) -> None:
+    assert ("iban", number) in found(number, suite="extended")
 
 
 @in_one_test(

@@ -180,6 +180,23 @@ def test_numeric_match(answer: str, expected: str, options: dict[str, object], w
     assert value("numeric_match", answer, expected, **options) == wanted
 
 
+@in_one_test(
+    ("one", "other"),
+    [
+        ("3 s", "3000 ms"), ("2 min", "120 seconds"), ("2 h", "120 minutes"), ("2 days", "48 hours"),
+        ("2 weeks", "14 days"), ("3 m", "3000 mm"), ("3 m", "300 cm"), ("3 km", "3000 m"), ("100 inches", "2.54 m"),
+        ("100 ft", "30.48 m"), ("100 yards", "91.44 m"), ("2 miles", "3218.688 m"), ("3 g", "3000 mg"),
+        ("3 kg", "3000 g"), ("3 t", "3000 kg"), ("16 oz", "1 lb"), ("2 lb", "907.18474 g"), ("3 l", "3000 ml"),
+        ("3 kB", "3000 bytes"), ("3 MB", "3000 kB"), ("3 GB", "3000 MB"), ("3 TB", "3000 GB"), ("3 KiB", "3072 bytes"),
+        ("3 MiB", "3072 KiB"), ("3 GiB", "3072 MiB"), ("3 hundred", "300"), ("3 thousand", "3000"), ("3k", "3000"),
+        ("3 million", "3000 thousand"), ("3 mn", "3000000"), ("3 billion", "3000 million"), ("3 bn", "3000000000"),
+        ("3 trillion", "3000 billion"), ("$3b", "$3000 million"), ("ninety-nine", "99"), ("nineteen", "19"),
+    ],
+)  # fmt: skip
+def test_units_and_multiples_are_those_of_everybody(one: str, other: str) -> None:
+    assert value("numeric_match", one, other, units="required") == value("numeric_match", other, one) == 1.0
+
+
 def test_numeric_match_needs_a_number_and_names_what_is_missing() -> None:
     assert score("numeric_match", "14", "in spring").reason == "expected_missing"
     assert score("numeric_match", "14 weeks", "14 days, 3 km").details == {

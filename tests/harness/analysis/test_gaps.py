@@ -265,9 +265,7 @@ def test_what_is_marked_unanswerable_makes_a_topic_thin_and_no_more(tmp_path):
     assert "4 of them marked so" in finding.what
 
 
-@in_one_test(
-    ("unanswerable", "questions", "is_thin"), [(2, 6, True), (2, 7, False), (1, 3, False), (3, 9, True)]
-)
+@in_one_test(("unanswerable", "questions", "is_thin"), [(2, 6, True), (2, 7, False), (1, 3, False), (3, 9, True)])
 def test_a_topic_is_thin_from_two_and_a_third_of_its_questions_on(tmp_path_factory, unanswerable, questions, is_thin):
     corpus = expanded(tmp_path_factory.mktemp("thin"), topical()[4:5])
     (first,) = corpus.questions

@@ -16,6 +16,8 @@ ENGLISH = (
 ASKED = [
     {"id": "en", "question": "How long do I have to send back a bicycle that I bought from your shop?",
      "expected_answer": "You have fourteen days after it was delivered, and worn helmets can't be sent back."},
+    {"id": "brief", "question": "After how many days can a bicycle that I bought not be sent back any more?",
+     "expected_answer": "Fourteen days"},
     {"id": "de", "question": "Wie lange kann ich ein Fahrrad zurückgeben?",
      "expected_answer": "Sie können jedes Fahrrad innerhalb von vierzehn Tagen nach der Lieferung zurückgeben."},
     {"id": "short", "question": "Moon?", "expected_answer": "Larkspoke"},
@@ -28,12 +30,14 @@ def expanded(folder, documents, *keys):
 
 
 def test_an_answer_in_a_language_that_no_document_has_is_not_known_and_not_missing(tmp_path):
-    corpus = expanded(tmp_path, {"zurueck.md": GERMAN}, "en", "de", "short")
+    corpus = expanded(tmp_path, {"zurueck.md": GERMAN}, "en", "brief", "de", "short")
     assert {key: gold.kind for key, gold in corpus.gold.items()} == {
-        "en": "none", "de": "support", "short": "unsupported",
+        "en": "none", "brief": "none", "de": "support", "short": "unsupported",
     }  # fmt: skip
     (warning,) = corpus.warnings
-    assert warning.startswith("1 question expects its answer in a language that no document has (en), and words")
+    assert warning.startswith(
+        "2 questions expect their answers in a language that no document has (en, brief), and words"
+    )
     assert [one.questions for one in find_gaps(corpus, None).findings] == [("short",)]
 
 

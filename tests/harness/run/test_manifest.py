@@ -40,6 +40,23 @@ def test_a_run_notes_commit_branch_and_changes(tmp_path: Path) -> None:
     assert checked_out(tmp_path / "sub") == {"commit": commit, "branch": None, "changed": True}
 
 
+def test_what_was_run_is_noted_with_what_was_left_to_the_suite(tmp_path: Path) -> None:
+    other = "\n\ndef other(question):\n    return 'x'\n"
+    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("answer", "other")}
+    write_suite(tmp_path, BOT + other, 3, bots=bots, seed=7)
+    chosen = ("--bots", "other", "--limit", "2", "--repeat", "2", "--latency-run")
+    noted = []
+    for options in ((), chosen):
+        assert proctor("run", "suite.yaml", *options, folder=tmp_path).returncode == 0
+        ((manifest,),) = lines(tmp_path / "proctor.db", "SELECT manifest FROM runs ORDER BY id DESC LIMIT 1")
+        noted.append(json.loads(manifest)["settings"])
+    names = ("bots", "limit", "repeat", "latency_run", "seed", "concurrency", "suite_file")
+    assert [[each[name] for name in names] for each in noted] == [
+        [["answer", "other"], None, 1, False, 7, 16, "suite.yaml"], [["other"], 2, 2, True, 7, 16, "suite.yaml"],
+    ]  # fmt: skip
+    assert [each["questions"]["count"] for each in noted] == [3, 2]
+
+
 def test_outside_of_git_nothing_is_noted(tmp_path: Path) -> None:
     assert checked_out(tmp_path) is None
     (tmp_path / ".git").write_text("gitdir: nowhere\n")  # a damaged checkout
