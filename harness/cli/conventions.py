@@ -451,6 +451,14 @@ def say(sentence: str) -> None:
     typer.echo(printable(_without_secrets(sentence)), err=True)
 
 
+def say_which_suite(suite: Path | None) -> None:
+    """Where no suite is named, the sample is meant: say so in a folder that has a suite of its own."""
+    from ..suite import NAME
+
+    if suite is None and Path(NAME).exists():
+        say(f"No suite is named, so this is the sample. The suite in this folder: add {NAME} to the command.")
+
+
 def _without_secrets(sentence: str) -> str:
     from ...bots import redactor, without_url_secrets
 

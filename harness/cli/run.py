@@ -47,6 +47,7 @@ from .conventions import (
     judge_fit,
     own_stdout,
     say,
+    say_which_suite,
     show_as,
     write_json,
 )
@@ -302,6 +303,7 @@ def run(
     from ..api.verbs import run_of_suite
     from ..suite import load_named
 
+    say_which_suite(suite)
     made = run_of_suite(cache(lambda: load_named(suite)), config, database, perturb)
     if config.only_planned:
         _show_dry_run(made, form)

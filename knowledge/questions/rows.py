@@ -873,6 +873,8 @@ class RowReader:
         close = difflib.get_close_matches("question", keys, n=1, cutoff=0.6)
         nearest = close or [word for word in _OTHER_WORDS_FOR_QUESTION if word in keys]
         advice = f" Rename `{keys[nearest[0]]}` to `question`, if that is it." if nearest else ""
+        if self._tabular and not nearest:
+            advice = " Rename the one that has the questions."
         kind = "column" if self._tabular else "key"
         there = ", ".join(row) or "none"
         return InputError(f"{self._path}:{line}: there is no {kind} `question` (there: {there}).{advice}")

@@ -149,6 +149,10 @@ class Pairing:
         """How many of the paired questions are turns of simulated users."""
         return len(self.candidate.simulated.intersection(self.candidate_places.tolist()))
 
+    def simulated_of(self, both: NDArray[np.bool_]) -> int:
+        """How many of the paired questions that are marked in ``both`` are turns of simulated users."""
+        return len(self.candidate.simulated.intersection(self.candidate_places[both].tolist()))
+
     def values(self, metric: str) -> tuple[Figures, Figures]:
         """The values of both sides, one a question: the mean over its repeats that have one, else NaN."""
         baseline, candidate = self.repeated_values(metric)

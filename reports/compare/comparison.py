@@ -26,7 +26,7 @@ from ..statistics import (
 )
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
-from ..summary import MetricColumn
+from ..summary import MetricColumn, paired_in_words
 from ..text import count
 from .baseline import at_six_digits
 from .cases import Cases
@@ -153,6 +153,7 @@ class MetricComparison:
         pass_to_fail: questions that met the threshold and don't any more; None without a threshold.
         fail_to_pass: the other way round.
         noise: None with one repeat.
+        simulated: how many of the questions of the difference are turns of simulated users.
     """
 
     column: MetricColumn
@@ -167,6 +168,7 @@ class MetricComparison:
     pass_to_fail: int | None = None
     fail_to_pass: int | None = None
     noise: Noise | None = None
+    simulated: int = 0
 
     def adjusted(self, correct: Correction) -> float | None:
         """The corrected p value."""
@@ -187,7 +189,8 @@ class MetricComparison:
         """
         found = self.difference
         if self.verdict == "the same":
-            return f"the same on all {found.questions:,} questions" + self._range(", so the true one lies")
+            asked = paired_in_words(found.questions, self.simulated)
+            return f"the same on all {asked}" + self._range(", so the true one lies")
         if found.low is None or found.high is None:
             return f"not estimable: {found.no_interval}"
         if self.verdict == "no difference shown":
@@ -231,7 +234,9 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
     old, new, clusters = baseline[both], candidate[both], pairing.clusters[both]
     binary, noun = is_binary(column, old, new), cluster_noun(pairing.cluster, pairing.cases)
     found = difference(old, new, clusters, column.low, column.high, binary, seed=seed, noun=noun)
-    made = MetricComparison(column, float(old.mean()), float(new.mean()), found, missing)
+    made = MetricComparison(
+        column, float(old.mean()), float(new.mean()), found, missing, simulated=pairing.simulated_of(both)
+    )
     if missing.differs:
         made = replace(made, bounds=missing_bounds(baseline, candidate, column.low, column.high))
     if column.threshold is not None and column.better != "neither":

@@ -8,7 +8,7 @@ from typing import Final
 from ..gate import report as words
 from ..gate.report import GateReport
 from ..gate.rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
-from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict
+from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
 from ..leaderboard import ARROWS
 from ..records import record_object
 from ..statistics.paired import Difference
@@ -282,9 +282,7 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
     return {
         "outcome": found.outcome,
         "sentence": found.sentence,
-        "these": None
-        if found.these is None
-        else record_object(found.these, gain_low=found.these.low, gain_high=found.these.high),
+        "these": None if found.these is None else _these_object(found.these),
         "like_these": None
         if found.like_these is None
         else {"outcome": found.like_these, "sentence": found.like_sentence},
@@ -298,7 +296,8 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
         "gain": None if gain is None else record_object(gain),
         "p_value": None if gain is None else gain.p_value,
         "adjusted_p": found.adjusted_p,
-        "questions": _questions(gain),
+        "questions": _questions(gain) - found.simulated,
+        "simulated_turns": found.simulated,
         "clusters": None if gain is None else gain.clusters,
         "further_questions": found.further,
         "missing": found.missing,
@@ -327,6 +326,14 @@ def flip_object(flip: GateFlip) -> dict[str, object]:
 def rule_object(rule: GateRule) -> dict[str, object]:
     """What was gated and let pass."""
     return record_object(rule, ["flips", "seed", "primary"])
+
+
+def _these_object(found: OnThese) -> dict[str, object]:
+    questions = found.questions - found.simulated
+    return record_object(
+        found, ["simulated"], questions=questions, simulated_turns=found.simulated, gain_low=found.low,
+        gain_high=found.high,
+    )  # fmt: skip
 
 
 def _questions(gain: Difference | None) -> int:

@@ -164,6 +164,7 @@ class OnThese:
         better: how many have a better one.
         asked_again: answers that were asked again, on both sides together.
         both_sides: whether the old bot was asked, too.
+        simulated: how many of the questions are turns of simulated users.
     """
 
     outcome: TheseOutcome
@@ -174,6 +175,7 @@ class OnThese:
     better: int
     asked_again: int
     both_sides: bool
+    simulated: int = 0
 
     @property
     def low(self) -> float:
@@ -381,7 +383,7 @@ def sentence_of(
 def these_sentence(found: OnThese, margin: float, column: MetricColumn) -> str:
     """The verdict on these very questions, and why."""
     if not found.worse + found.better:
-        return f"no value changed on these {count(found.questions, 'question')}"
+        return f"no value changed on these {paired_in_words(found.questions, found.simulated)}"
     moved = f"{found.worse:,} of {found.questions:,} worse, {found.better:,} better"
     asked = f"{count(found.asked_again, 'answer')} asked again" if found.asked_again else "nothing asked again"
     noise = f"noise ±{shown(1.96 * found.noise, column)}, {asked}"
@@ -447,6 +449,7 @@ class MetricVerdict:
         these: what is said of these very questions; None where nothing is paired, or nobody looked.
         like_these: the verdict for questions like these; None where nothing was compared.
         like_sentence: that verdict in words.
+        simulated: how many of the questions of the gain are turns of simulated users.
     """
 
     metric: str
@@ -467,6 +470,7 @@ class MetricVerdict:
     these: OnThese | None = None
     like_these: Outcome | None = None
     like_sentence: str = ""
+    simulated: int = 0
 
     @property
     def better(self) -> Better:
@@ -575,6 +579,7 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> Metr
         missing=whole, missing_in_part=int(np.count_nonzero(lost)) - whole, missing_share=share,
         too_much_missing=share > rule.missing,
         bounds=_bounds(pairing, name, there) if lost[: len(lost) - unasked].any() else None,
+        simulated=pairing.simulated_of(both),
     )  # fmt: skip
 
 
@@ -589,6 +594,7 @@ def _verdict(
     found: MetricVerdict, rule: GateRule, adjusted_p: float | None, tests: int, these: OnThese | None
 ) -> MetricVerdict:
     margin, gain, column = found.margin, found.gain, found.column
+    these = these and replace(these, simulated=found.simulated)
     assert column is not None  # noqa: S101 - it is compared
     like: Outcome = "undecided" if gain is None else decided(gain, adjusted_p, margin)
     further = questions_to_settle(gain, margin, adjusted_p) if gain is not None and like == "undecided" else None

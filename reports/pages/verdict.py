@@ -20,7 +20,7 @@ from ..ranking.ranked_run import InDetail, ranked_run
 from ..ranking.ranking import Ranking, SharedQuestions, as_measured
 from ..ranking.routing import Offer
 from ..reported_run import ReportedRun, bound, figure_apart, misses
-from ..summary import BotSummary, MetricColumn, Summary
+from ..summary import BotSummary, MetricColumn, Summary, paired_in_words
 from ..text import count
 
 CLUSTER = "source"  # what keeps questions together, as for the intervals of the leaderboard
@@ -379,8 +379,9 @@ def _other_means(best: BotSummary, rival: BotSummary, found: MetricComparison) -
     means = [bot.metrics[column.name].mean for bot in (best, rival)]
     shown = [None if mean is None else figure(mean, column) for mean in means]
     if shown != [figure(found.candidate_mean, column), figure(found.baseline_mean, column)]:
+        asked = paired_in_words(found.difference.questions, found.simulated)
         yield (
-            f"These means are over the {count(found.difference.questions, 'question')} on which both bots have a value;"
+            f"These means are over the {asked} on which both bots have a value;"
             " those of the leaderboard are over all rows of each bot."
         )
 

@@ -265,11 +265,17 @@ def test_two_bots_are_compared_by_conversation_though_no_turn_but_the_first_is_t
     (compared,) = json.loads(done.stdout)["comparisons"]
     assert (compared["questions"], compared["simulated_turns"]) == (0, 12)
     found = compared["metrics"]["turns_to_goal"]
-    assert (found["questions"], found["baseline_mean"], found["candidate_mean"]) == (6, 2, 3)
+    assert (found["questions"], found["simulated_turns"]) == (0, 6)
+    assert (found["baseline_mean"], found["candidate_mean"]) == (2, 3)
     assert "12 simulated turns" in proctor("compare", "quick", "slow", folder=tmp_path).stdout
     gated = proctor("gate", "--bot", "slow", "--baseline", "quick", "-m", "turns_to_goal", "--json", folder=tmp_path)
     (slower,) = json.loads(gated.stdout)["bots"].values()
     assert (slower["questions"], slower["simulated_turns"]) == (0, 12)
+    later = slower["metrics"]["turns_to_goal"]
+    for counted in (later, later["these"]):
+        assert (counted["questions"], counted["simulated_turns"]) == (0, 6)
+    gated = proctor("gate", "--bot", "slow", "--baseline", "quick", "-m", "simulated_user_in_role", folder=tmp_path)
+    assert "no value changed on these 6 simulated turns" in " ".join(gated.stdout.split()), gated.stdout
 
 
 def test_a_dry_run_says_at_most_how_many_turns_will_be_asked(tmp_path):

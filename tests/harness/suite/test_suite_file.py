@@ -14,6 +14,7 @@ from proctor.harness.suite.suite_file import load_suite, named_variables, sample
 from small_runs import FakeBot, numbered, run_into
 from suites import lines, write_suite
 from tables import in_one_test
+from typed import proctor
 
 GOOD = """\
 name: small
@@ -69,6 +70,13 @@ def test_a_good_file_gives_every_setting(folder: Path) -> None:
     assert loaded.suite.thresholds == {"exact_match": 1.0}
     assert loaded.base == folder.resolve()
     assert loaded.text_hash == hashlib.sha256(GOOD.encode()).hexdigest()
+
+
+def test_where_a_suite_stands_and_none_is_named_the_sample_is_said_to_be_run(folder: Path) -> None:
+    written(folder, GOOD)
+    done = proctor("run", "--dry-run", folder=folder)
+    assert "this is the sample. The suite in this folder: add suite.yaml to the command." in done.stderr
+    assert "this is the sample" not in proctor("run", "suite.yaml", "--dry-run", folder=folder).stderr
 
 
 def test_what_stands_under_a_misspelt_key_is_checked_at_once(folder: Path) -> None:

@@ -335,7 +335,11 @@ REFUSALS = {
         '{"question": "a"}\n{"id": 1, "prompt": "b"}',
         "q.jsonl:2: there is no key `question` (there: id, prompt). Rename `prompt` to `question`, if that is it.",
     ),
-    "no question at all": ("q.csv", "a,b\n1,2\n", "q.csv:2: there is no column `question` (there: a, b)."),
+    "no question at all": (
+        "q.csv",
+        "a,b\n1,2\n",
+        "q.csv:2: there is no column `question` (there: a, b). Rename the one that has the questions.",
+    ),
     "same id": (
         "q.jsonl",
         '{"id": "a", "question": "x"}\n\n{"id": "b", "question": "y"}\n{"id": "a", "question": "z"}\n',
