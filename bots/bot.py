@@ -260,15 +260,15 @@ def as_context(given: object) -> Context:
         case _:
             names = (*_TEXT, *_DOCUMENT, *_START, *_END, *_SCORE, "metadata")
             fields = _with_metadata({name: getattr(given, name) for name in names if hasattr(given, name)})
-    text = _first(fields, _TEXT)
+    text = first_of(fields, _TEXT)
     if not isinstance(text, str):
         raise TypeError(f"a context needs a text; {_kind(given)} has none under {', '.join(_TEXT)}")
-    document = _first(fields, _DOCUMENT)
-    start = _whole(_first(fields, _START))
-    end = _whole(_first(fields, _END))
+    document = first_of(fields, _DOCUMENT)
+    start = _whole(first_of(fields, _START))
+    end = _whole(first_of(fields, _END))
     if start is not None and end is None:
         end = start + len(text)
-    return Context(text, "" if document is None else str(document), start, end, _number(_first(fields, _SCORE)))
+    return Context(text, "" if document is None else str(document), start, end, _number(first_of(fields, _SCORE)))
 
 
 def _with_metadata(fields: Mapping[str, object]) -> Mapping[str, object]:
@@ -280,7 +280,8 @@ def _present(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _first(fields: Mapping[str, object], names: Iterable[str]) -> object:
+def first_of(fields: Mapping[str, object], names: Iterable[str]) -> object:
+    """The value of the first of some names that has one; None for none."""
     return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..metrics import ToolCall
-from .bot import Context, Reply
+from .bot import Context, Reply, first_of
 
 MOST_CALLS: Final = 1_000  # of one reply; more are a bot in a loop
 LONGEST: Final = 100_000  # characters of a result, and of arguments as JSON
@@ -48,7 +48,7 @@ class ToolCalls:
         fields = _fields(given)
         if not fields:
             self.problems.append(f"a tool call is {_shown(given)}; something with a name and arguments was wanted")
-        elif "tool" in (fields.get("role"), fields.get("type")) and _first(fields, _ARGUMENTS) is None:
+        elif "tool" in (fields.get("role"), fields.get("type")) and first_of(fields, _ARGUMENTS) is None:
             self._add_result(fields)
         elif isinstance(called := fields.get("tool_calls"), Sequence) and not isinstance(called, str):
             for each in (*called, *(_listed(fields.get("invalid_tool_calls")))):
@@ -74,14 +74,14 @@ class ToolCalls:
         )
 
     def _add_result(self, fields: Mapping[str, object]) -> None:
-        id = _text(_first(fields, ("tool_call_id", "id")))
-        result = _result(_first(fields, _RESULT))
+        id = _text(first_of(fields, ("tool_call_id", "id")))
+        result = _result(first_of(fields, _RESULT))
         error = _text(fields.get("error")) or (result or "it failed" if fields.get("status") == "error" else "")
         for place, call in enumerate(self.calls):
             if id and call.id == id and call.result is None:
                 self.calls[place] = replace(call, result=result, error=call.error or error)
                 return
-        name = _text(_first(fields, _NAME)) or "unknown"
+        name = _text(first_of(fields, _NAME)) or "unknown"
         problem = "this is the result of a call that is not there"
         self.calls.append(ToolCall(name, None, result, id, _said(problem, error)))
 
@@ -159,10 +159,11 @@ def _fields(given: object) -> Mapping[str, object]:
 
 
 def _call(fields: Mapping[str, object]) -> ToolCall:
-    name = _text(_first(fields, _NAME))
-    arguments, wrong = _arguments(_first(fields, _ARGUMENTS))
+    name = _text(first_of(fields, _NAME))
+    arguments, wrong = _arguments(first_of(fields, _ARGUMENTS))
     error = _said("" if name else "it has no name", wrong, _text(fields.get("error")))
-    return ToolCall(name or "unknown", arguments, _result(_first(fields, _RESULT)), _text(_first(fields, _ID)), error)
+    result, id = _result(first_of(fields, _RESULT)), _text(first_of(fields, _ID))
+    return ToolCall(name or "unknown", arguments, result, id, error)
 
 
 def _arguments(given: object) -> tuple[Mapping[str, object] | None, str]:
@@ -213,10 +214,6 @@ def _json(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
         return str(value)
-
-
-def _first(fields: Mapping[str, object], names: Iterable[str]) -> object:
-    return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
 def _listed(given: object) -> Sequence[object]:

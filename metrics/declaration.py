@@ -201,7 +201,7 @@ def metric(
 
     Args:
         function: the metric, when the decorator is used bare.
-        said: threshold, direction, range, source and more: see ``MetricDeclaration``.
+        settings: threshold, direction, range, source and more: see ``MetricDeclaration``.
 
     Example::
 

@@ -39,7 +39,7 @@ class Contest:
         values: of shape (configurations, questions), NaN where one has no value.
         tokens: mean prompt tokens of each.
         clusters: code of the cluster of each question.
-        present: the place of the current configuration.
+        current: the place of the current configuration.
         budget: most mean prompt tokens of one that may be chosen; None for no bound.
         low, high: range of the metric.
         seed: of the split.

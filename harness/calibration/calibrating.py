@@ -47,6 +47,7 @@ from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.agreement import FEWEST
 from ...reports.store.database import Store, transaction
 from ...reports.summary import Summary, find_run
+from ...reports.text import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +361,8 @@ def _match(
 def _unused(lines: Sequence[str], what: str) -> list[str]:
     if not lines:
         return []
-    more = f" and {len(lines) - MOST_NAMED:,} more" if len(lines) > MOST_NAMED else ""
     verb = "label is" if len(lines) == 1 else "labels are"
-    return [f"{len(lines):,} {verb} {what}, and not used: {', '.join(lines[:MOST_NAMED])}{more}."]
+    return [f"{len(lines):,} {verb} {what}, and not used: {listed(lines, MOST_NAMED)}."]
 
 
 def _contradictions(labels: Sequence[tuple[bytes, Written, HumanVerdict]]) -> list[str]:

@@ -46,7 +46,7 @@ def with_yaml_row(text: str, path: Path, line: int, changes: Mapping[str, object
     if new:
         again = next(each for each in _list(made, path).value if each.start_mark.line + 1 == line)
         made = _with_keys(made, again, new)
-    expected = [_merged(row, changes) if at == line else row for at, row in before]
+    expected = [row | dict(changes) if at == line else row for at, row in before]
     if [_present(row) for _, row in _rows(made, path)] != [_present(row) for row in expected]:
         raise InputError(f"{path}:{line}: this row is written in a way that can't be changed here; change it by hand.")
     return text[: len(text) - len(bare)] + made
@@ -106,10 +106,6 @@ def _rows(text: str, path: Path) -> list[tuple[int, Row]]:
 
 def _as_read(rows: Sequence[Row], path: Path) -> list[Row]:
     return [row for _, row in _rows(_json(list(rows)), path)]
-
-
-def _merged(row: Row, changes: Mapping[str, object]) -> Row:
-    return row | dict(changes)
 
 
 def _present(row: Row) -> Row:

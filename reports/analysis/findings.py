@@ -39,7 +39,7 @@ class Finding:
         severity: high where answers are wrong because of it or a decision would be, low where it only costs.
         what: a sentence that says it.
         action: a sentence that says what to do.
-        places: the pieces of documents that it rests on, the one to look at first.
+        locations: the pieces of documents that it rests on, the one to look at first.
         questions: keys of the questions that it concerns.
         score: how sure it is, from 0 to 1; None where it is certain or can't be told.
         details: the figures behind it; JSON-able.
@@ -105,13 +105,14 @@ class DocumentSummary:
         single_passages: its passages that are the only support of a question (single points of failure).
         retrieved: in how many answers it stood.
         needed: in how many of these the question's evidence was in it.
-        placed: in how many of these it is known where the answer stands, or that it stands nowhere; None for all.
         unused: passages that no answer was made from, in document order.
         tokens: what its passages took in prompts in all, about (four bytes a token).
         wrong: in how many wrong answers it stood.
-        marked: in how many answers it stood that are known to be right or wrong.
-        caused: failures that ended when it was removed (see ``attribution``); None where nobody asked.
-        carried: answers that became wrong when it was removed; None where nobody asked.
+        graded: in how many answers it stood that are known to be right or wrong.
+        failures: those that ended when it was removed (see ``attribution``); None where nobody asked.
+        successes: answers that became wrong when it was removed; None where nobody asked.
+        located: in how many answers that it stood in it is known where the answer stands, or that it stands nowhere;
+            None for all.
         dated: the date or version that it gives itself, as written; blank for none.
         uses: its passages and what answers did with each; empty where that can't be told, or they are too many.
     """
@@ -150,7 +151,7 @@ class Coverage:
     Attributes:
         question: key of the question.
         document: id of the document.
-        holds: whether evidence, or the answer's support, stands in it.
+        has_answer: whether evidence, or the answer's support, stands in it.
         retrieved_by: bots in whose contexts it stood.
         wrong_for: those of them whose answer was wrong.
     """
@@ -255,7 +256,7 @@ class Recommendation:
         mean: of the grid's metric, on these others.
         difference: to the current configuration on these others; None where it is the current one.
         same_elsewhere: whether the other part alone would have chosen the same.
-        says: ``better``, ``no difference shown``, ``worse`` (on the others, so don't change) or ``current``.
+        verdict: ``better``, ``no difference shown``, ``worse`` (on the others, so don't change) or ``current``.
         reason: a sentence with the figures.
     """
 
@@ -277,7 +278,7 @@ class Grid:
         metric: the one by which configurations are ranked.
         questions: keys of the questions that have evidence to look for.
         by_evidence: on how many of them that is gold evidence; on the others it is the expected answer's support.
-        present: the place of the configuration that the suite's first bot with a retriever has (or the default one).
+        current: the place of the configuration that the suite's first bot with a retriever has (or the default one).
         configurations: the results, in the order of the grid.
         recommendation: None with too few questions.
         budget: most mean prompt tokens of a configuration that is recommended; None where there is no bound.
@@ -353,8 +354,8 @@ class DocumentAttribution:
 
     Attributes:
         document: its id.
-        caused: questions that became right without it, with the bots: (bot, question).
-        carried: questions that became wrong without it.
+        failures: questions that became right without it, with the bots: (bot, question).
+        successes: questions that became wrong without it.
         effect: mean of the metric with it less without it, over the answers in which it stood; negative where it harms.
             Of a metric of which less is better, its negative.
         tried: how many answers were asked again without it.
@@ -464,7 +465,7 @@ class QuestionQuality:
         spread: range of the bots' values (0: it tells no two bots apart); None with fewer than two.
         discrimination: correlation of its values with the bots' means over the other questions, from -1 to 1 (negative:
             better bots do worse); None with fewer than three bots or where nothing varies.
-        telling: whether it tells bots apart.
+        informative: whether it tells bots apart.
     """
 
     question: str

@@ -20,7 +20,7 @@ from ..analysis.findings import (
 )
 from ..compare.messages import change, share
 from ..table import BLANK, Block, Cell, Column, Heading, Item, Sentence, Span, Style, Table, Words, columns, quoted
-from ..text import count
+from ..text import count, listed
 
 FINDINGS: Final = 4  # of a kind
 LONGEST: Final = 300  # characters of a sentence that quotes documents
@@ -232,8 +232,7 @@ def _attribution(attribution: Ablations) -> Iterator[Block]:
         yield Item(f"... and {count(len(moved) - ATTRIBUTED, 'more document')}", "dim")
     if moved[0].failures:
         keys = list(dict.fromkeys(question for _, question in moved[0].failures))
-        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
-        yield Item(f"{moved[0].document} caused wrong answers to {', '.join(keys[:NAMED])}{more}.")
+        yield Item(f"{moved[0].document} caused wrong answers to {listed(keys, NAMED)}.")
 
 
 def _against(against: DocumentChanges) -> Iterator[Block]:
