@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -219,6 +220,8 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
     if not isinstance(document.values, dict):
         got = f"got {given((), document.values)}, wanted a mapping with the keys questions and bots"
         raise _refusal(path, [*flaws, mistake(document, (), got)])
+    if not document.values.keys() & _model_schema()["properties"].keys():
+        _refuse_foreign(path)
     found: list[Mistake] = []
     read = document
     while True:  # what stands under a misspelt key is checked as if it were spelt right
@@ -236,6 +239,17 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
     if suite is None or found:
         raise _refusal(path, found)
     return suite
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Refuse the config of another tool with the command that makes a suite of it; other files pass."""
+    from ...knowledge.formats.finding import detected
+
+    if found := detected(path):
+        raise InputError(
+            f"{path} is a file of {found.format.name}, not a suite ({found.why}). This makes a suite of it: "
+            f"proctor import {shlex.quote(str(path))} --into my-suite"
+        )
 
 
 def _inspected(document: PlacedYaml, path: Path) -> tuple[Suite | None, list[Mistake], dict[KeyPath, str]]:

@@ -79,6 +79,16 @@ def test_where_a_suite_stands_and_none_is_named_the_sample_is_said_to_be_run(fol
     assert "this is the sample" not in proctor("run", "suite.yaml", "--dry-run", folder=folder).stderr
 
 
+def test_the_config_of_another_tool_is_told_with_the_command_that_imports_it(folder: Path) -> None:
+    text = "prompts: ['{{question}}']\nproviders: [openai:m]\ntests:\n  - vars: {question: When?}\n"
+    (line,) = refusal(folder, text)
+    assert line.startswith("suite.yaml is a file of promptfoo, not a suite (")
+    assert "suite.yaml --into my-suite" in line
+    done = proctor("import", "suite.yaml", "--into", "made", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert refusal(folder, "colour: red\n")[0].startswith("suite.yaml:1:1: the key bots is missing")
+
+
 def test_what_stands_under_a_misspelt_key_is_checked_at_once(folder: Path) -> None:
     text = (
         "question: question.csv\nbots:\n  it: {type: pyton, taget: 3}\n  rag: {type: rag, chunksize: big}\n"
