@@ -147,6 +147,15 @@ def test_without_documents_questions_come_from_conversations_in_every_sentence(t
         assert "3 conversations only" in text and "documents only" not in text, done.stderr
 
 
+def test_where_no_metric_says_what_is_right_conversations_are_not_compared(tmp_path):
+    suite(tmp_path)
+    made = json.loads((tmp_path / "suite.yaml").read_text()) | {"metrics": ["answer_length"]}
+    (tmp_path / "suite.yaml").write_text(json.dumps(made))
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    done = proctor("compare", "first", "second", "--json", folder=tmp_path)
+    assert json.loads(done.stdout)["comparisons"][0]["conversations"] is None
+
+
 def test_a_gate_from_a_baseline_file_pairs_turns(made):
     folder, _ = made
     suite(folder)

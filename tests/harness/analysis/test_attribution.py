@@ -72,6 +72,7 @@ def test_the_document_that_misleads_is_blamed(served):
     assert (first.document, first.failures, first.effect, first.tried) == ("old.md", (("full", "fee"),), -1, 1)
     assert found.calls == len(server.calls) - before <= plan.calls
     assert found.threshold == 1
+    assert not any("could not be had" in warning for warning in found.warnings)
     assert TypeAdapter(Ablations).validate_json(TypeAdapter(Ablations).dump_json(found)) == found
 
 

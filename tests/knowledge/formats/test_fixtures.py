@@ -191,6 +191,7 @@ def test_scores_are_read_with_what_is_missing_missing():
     results = list(open_recorded(FILES / "h2o-results.json"))
     assert [row.scores["groundedness"].value for row in results] == [0, 0.25, 0.5, 0.75]
     assert [row.scores["model_failures"].value for row in results] == [0] * 4
+    assert {row.latency_ms for row in results} == {1250}
     assert len({row.question.id for row in results}) == 3  # of two bots, each with the name of its test case
     read = open_recorded(FILES / "h2o-results.json").source
     groundedness, failures = (read.notes.metrics[name] for name in ("groundedness", "model_failures"))

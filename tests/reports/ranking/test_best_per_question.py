@@ -21,6 +21,8 @@ def test_by_hand():
     assert found.chosen == {"a": (1 + 0 + 0.5 + 1 + 1) / 5, "b": (0 + 1 + 0.5 + 0 + 0) / 5}
     assert found.honest is None
     assert found.gain.high > 0.2 > found.gain.low
+    between = bound([[0.5, 0], [0, 0.5], [0.5, 0.5], [0.5, 0], [0.5, 0]]).gain
+    assert (found.gain.test, between.test) == ("McNemar, mid-p", "Student's t, CR2")
 
 
 def test_the_interval_rests_on_clusters():
