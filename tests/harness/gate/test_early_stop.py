@@ -158,22 +158,15 @@ def test_kept_answers_stand_in_a_new_run_that_rests_on_them(tmp_path):
     assert rows == result.rows >= result.verdicts[0].questions
 
 
-def test_a_run_that_has_every_answer_is_left_to_the_ordinary_rule(tmp_path):
+def test_where_every_answer_is_there_or_only_has_to_be_scored_nothing_is_stopped(tmp_path):
     questions = numbered(range(200))
     tables = baseline(tmp_path / "baseline.db", right, questions)
-    new = wrong_on(set(range(0, 200, 2)))
-    run_into(tmp_path / "candidate.db", [FakeBot("mine", new, "new")], questions)
-    outcome, result = stop_early(tmp_path / "candidate.db", [FakeBot("mine", new, "new")], questions, against(tables))
-    assert (result.stopped, outcome.summary.status, outcome.asked) == (False, "finished", 0)
-
-
-def test_answers_that_only_have_to_be_scored_are_no_reason_to_stop(tmp_path):
-    questions = numbered(range(200))
-    tables = baseline(tmp_path / "baseline.db", right, questions)
-    new = wrong_on(set(range(0, 200, 2)))
-    run_into(tmp_path / "candidate.db", [FakeBot("mine", new, "new")], questions, metrics=["answer_length"])
-    outcome, result = stop_early(tmp_path / "candidate.db", [FakeBot("mine", new, "new")], questions, against(tables))
-    assert (result.stopped, outcome.summary.status, outcome.asked, outcome.scored) == (False, "finished", 0, 200)
+    bots = [FakeBot("mine", wrong_on(set(range(0, 200, 2))), "new")]
+    for name, scored in (("scored", 0), ("bare", 200)):
+        before = {"metrics": ["answer_length"]} if scored else {}
+        run_into(tmp_path / f"{name}.db", bots, questions, **before)
+        outcome, result = stop_early(tmp_path / f"{name}.db", bots, questions, against(tables))
+        assert (result.stopped, outcome.summary.status, outcome.asked, outcome.scored) == (False, "finished", 0, scored)
 
 
 def test_a_run_that_gets_the_rest_from_another_run_is_no_longer_stopped_early(tmp_path):

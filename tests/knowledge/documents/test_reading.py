@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from proctor import InputError
 from proctor.knowledge import Document, Knowledge, read_knowledge
+from tables import in_one_test
 
 
 def written(path: Path, content: str | bytes = "Some text.") -> Path:
@@ -142,17 +143,19 @@ def test_windows_1252_is_guessed_with_a_warning(tmp_path: Path) -> None:
     assert knowledge.warnings == (f"{path} is not UTF-8 and was read as Windows-1252; save it as UTF-8 to be sure.",)
 
 
-@pytest.mark.parametrize("declared", ["<meta charset='iso-8859-2'>", '<META content="text/html; charset=ISO-8859-2">'])
-def test_a_page_may_declare_its_encoding(tmp_path: Path, declared: str) -> None:
-    knowledge = read_knowledge([written(tmp_path / "a.html", f"{declared}łódź".encode("iso-8859-2"))])
-    assert knowledge.documents[0].text == "łódź"
-    assert knowledge.warnings == ()
-
-
-def test_an_encoding_that_nobody_knows_is_passed_over(tmp_path: Path) -> None:
-    knowledge = read_knowledge([written(tmp_path / "a.html", "<meta charset=klingon>é".encode("cp1252"))])
-    assert knowledge.documents[0].text == "é"
-    assert len(knowledge.warnings) == 1
+@in_one_test(
+    ("declared", "text", "encoding", "warnings"),
+    [
+        ("<meta charset='iso-8859-2'>", "łódź", "iso-8859-2", 0),
+        ('<META content="text/html; charset=ISO-8859-2">', "łódź", "iso-8859-2", 0),
+        ("<meta charset=klingon>", "é", "cp1252", 1),  # an encoding that nobody knows
+    ],
+)
+def test_a_page_may_declare_its_encoding(
+    tmp_path: Path, declared: str, text: str, encoding: str, warnings: int
+) -> None:
+    knowledge = read_knowledge([written(tmp_path / "a.html", f"{declared}{text}".encode(encoding))])
+    assert (knowledge.documents[0].text, len(knowledge.warnings)) == (text, warnings)
 
 
 NOT_TEXT = {

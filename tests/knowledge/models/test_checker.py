@@ -226,16 +226,16 @@ def test_a_folder_without_configuration_is_refused(tmp_path: Path) -> None:
         open_checker(place_of(tmp_path))
 
 
-def test_a_vocabulary_without_the_two_words_is_refused(tmp_path: Path) -> None:
-    folder = tiny_checkers.t5_folder(tmp_path / "few", "ConditionalGeneration", vocab_size=200)
-    with pytest.raises(InputError, match="too few words"):
-        open_checker(place_of(folder))
-
-
-def test_a_token_classifier_with_other_outputs_is_refused(tmp_path: Path) -> None:
-    folder = tiny_checkers.t5_folder(tmp_path / "three", "TokenClassification", num_labels=3)
-    with pytest.raises(InputError, match=r"not HHEM 2\.1"):
-        open_checker(place_of(folder))
+@pytest.mark.parametrize(
+    ("kind", "settings", "why"),
+    [
+        ("ConditionalGeneration", {"vocab_size": 200}, "too few words"),
+        ("TokenClassification", {"num_labels": 3}, r"not HHEM 2\.1"),
+    ],
+)
+def test_models_without_the_two_words_or_with_other_outputs_are_refused(tmp_path: Path, kind, settings, why) -> None:
+    with pytest.raises(InputError, match=why):
+        open_checker(place_of(tiny_checkers.t5_folder(tmp_path / "other", kind, **settings)))
 
 
 HHEM_CARD = [

@@ -140,18 +140,12 @@ def test_outputs_are_read_by_their_names(folders, name, order):
         np.testing.assert_allclose(row, softmax(logits(folders[name], pair))[order], atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["two", "plain two"])
-def test_two_outputs_are_entailment_and_the_rest(folders, name):
+@pytest.mark.parametrize("name", ["two", "plain two", "one"])
+def test_two_outputs_are_entailment_and_the_rest_and_one_is_the_probability_of_support(folders, name):
     (said,) = asked(folders[name], PAIRS)
     for pair, row in zip(PAIRS, said.probabilities, strict=True):
-        likely = softmax(logits(folders[name], pair))
-        np.testing.assert_allclose(row, [likely[1], likely[0], 0], atol=1e-5)
-
-
-def test_one_output_is_the_probability_of_support(folders):
-    (said,) = asked(folders["one"], PAIRS)
-    for pair, row in zip(PAIRS, said.probabilities, strict=True):
-        supported = 1 / (1 + np.exp(-logits(folders["one"], pair)[0]))
+        found = logits(folders[name], pair)
+        supported = 1 / (1 + np.exp(-found[0])) if name == "one" else softmax(found)[1]
         np.testing.assert_allclose(row, [supported, 1 - supported, 0], atol=1e-5)
 
 

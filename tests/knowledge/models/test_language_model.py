@@ -164,20 +164,13 @@ def test_only_the_source_is_cut_from_its_end(causal: Path) -> None:
     assert len(kept) + len(scored) == tiny.WINDOW
 
 
-def test_without_room_for_a_source_the_completion_is_cut(causal: Path) -> None:
-    (one,) = said(causal, [Continuation(LONG, "Say: ", "it", "\nAgain:\n")])
-    prefix = tokens_of(causal, "Say: \nAgain:\n")
-    scored = tokens_of(causal, LONG)[: tiny.WINDOW - len(prefix)]
-    assert (one.truncated, one.tokens) == (True, len(scored))
-    assert one.mean_nll == pytest.approx(loss_of(causal, prefix, scored), abs=1e-5)
-
-
-def test_half_the_window_is_for_the_completion(causal: Path) -> None:
-    (one,) = said(causal, [Continuation(LONG, LONG, "it", "\nAgain:\n")])
-    prefix = tokens_of(causal, LONG + "\nAgain:\n")[-tiny.WINDOW // 2 :]
-    scored = tokens_of(causal, LONG)[: tiny.WINDOW // 2]
-    assert (one.truncated, one.tokens) == (True, tiny.WINDOW // 2)
-    assert one.mean_nll == pytest.approx(loss_of(causal, prefix, scored), abs=1e-5)
+def test_without_room_for_a_source_the_completion_is_cut_and_has_half_of_the_window(causal: Path) -> None:
+    for before in ("Say: ", LONG):
+        (one,) = said(causal, [Continuation(LONG, before, "it", "\nAgain:\n")])
+        prefix = tokens_of(causal, f"{before}\nAgain:\n")[-tiny.WINDOW // 2 :]
+        scored = tokens_of(causal, LONG)[: tiny.WINDOW - len(prefix)]
+        assert (one.truncated, one.tokens) == (True, len(scored))
+        assert one.mean_nll == pytest.approx(loss_of(causal, prefix, scored), abs=1e-5)
 
 
 def test_a_prefix_that_just_fits_is_not_cut(causal: Path) -> None:

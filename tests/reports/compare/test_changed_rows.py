@@ -82,6 +82,7 @@ RAG = BotState(
         ({"parts": {"knowledge": "c" * 64, "code": "b" * 64}}, ("documents changed",)),
         ({"parts": {"knowledge": "a" * 64, "code": "c" * 64}}, ("code changed",)),
         ({"prompts": {"prompt": "Answer.\nBe long.\nBe kind.\n"}}, ("prompt: 1 line out, 2 in",)),
+        ({"prompts": {"prompt": "Answer.\nBe brief.\nBe kind.\n"}}, ("prompt: 0 lines out, 1 in",)),
         ({"prompts": {"prompt": "Answer.\r\nBe brief.\n"}}, ("prompt: line ends changed",)),
         ({"models": {"chat": "small", "embedder": "wide"}}, ("embedder from mini to wide",)),
     ],

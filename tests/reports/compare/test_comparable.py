@@ -161,9 +161,6 @@ def test_two_runs_are_compared_bot_by_bot_and_the_others_are_named():
     found = match_bots(operand("faq", "rag", "old"), operand("rag", "faq", "new", run="run-2"))
     assert found.pairs == (("rag", "rag"), ("faq", "faq"))
     assert (found.baseline_only, found.candidate_only) == (("old",), ("new",))
-
-
-def test_of_two_runs_only_the_wanted_bots():
     found = match_bots(operand("faq", "rag"), operand("faq", "rag", run="run-2"), ["rag"])
     assert found.pairs == (("rag", "rag"),)
     assert (found.baseline_only, found.candidate_only) == ((), ())

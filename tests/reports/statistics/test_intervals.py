@@ -20,6 +20,7 @@ from paired_samples import (
 from proctor.reports.compare.scores import clustered_mean
 from proctor.reports.statistics.intervals import Clusters, mean_interval, missing_bounds, wilson
 from proctor.reports.statistics.paired import difference, paired_intervals
+from tables import in_one_test
 
 
 def interval(clusters, low=None, high=None, binary=False):
@@ -32,20 +33,13 @@ def ends(*arguments, **named):
     return found.low, found.high
 
 
-def test_independent_values_of_a_metric_without_ends_give_the_textbook_interval():
+@in_one_test(("size", "means"), [(1, [0.2, 0.4, 0.9, 0.5, 0.1, 0.6, 0.8, 0.5]), (7, [0.2, 0.4, 0.6, 0.8, 0.3, 0.7])])
+def test_documents_of_one_size_give_the_textbook_interval_of_their_means(size, means):
+    """Of a metric without ends, and of values that lean to no side."""
     from scipy.stats import t
 
-    values = np.array([0.2, 0.4, 0.9, 0.5, 0.1, 0.6, 0.8, 0.5])  # they lean to no side
-    half = t.ppf(0.975, 7) * values.std(ddof=1) / math.sqrt(8)
-    assert ends([[value] for value in values]) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-9)
-
-
-def test_documents_of_one_size_give_the_textbook_interval_of_their_means():
-    from scipy.stats import t
-
-    means = np.array([0.2, 0.4, 0.6, 0.8, 0.3, 0.7])
-    half = t.ppf(0.975, 5) * means.std(ddof=1) / math.sqrt(6)
-    assert ends([[mean] * 7 for mean in means]) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-9)
+    half = t.ppf(0.975, len(means) - 1) * np.std(means, ddof=1) / math.sqrt(len(means))
+    assert ends([[mean] * size for mean in means]) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-9)
 
 
 def test_documents_of_unequal_size_by_hand():

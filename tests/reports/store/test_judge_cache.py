@@ -174,28 +174,18 @@ async def under_way(server):
         await asyncio.sleep(0.005)
 
 
-def test_when_the_one_that_pays_is_stopped_the_next_one_pays(tmp_path):
-    async def stop_the_first(asked):
+@pytest.mark.parametrize(("stopped", "reply", "calls"), [(0, "reply 1", 2), (1, "reply 0", 1)])
+def test_when_the_one_that_pays_is_stopped_the_next_one_pays_and_who_waits_stops_no_other(
+    tmp_path, stopped, reply, calls
+):
+    async def stop(asked):
         await under_way(server)
-        asked[0].cancel()
+        asked[stopped].cancel()
 
     with desk(tmp_path, server_options={"delay": 0.2}) as (made, server):
-        first, *others = made.ask(*[ASKED] * 3, before=stop_the_first)
-    assert isinstance(first, asyncio.CancelledError)
-    assert others == ["reply 1", "reply 1"]
-    assert len(server.calls) == 2
-
-
-def test_stopping_one_that_waits_stops_no_other(tmp_path):
-    async def stop_the_second(asked):
-        await under_way(server)
-        asked[1].cancel()
-
-    with desk(tmp_path, server_options={"delay": 0.2}) as (made, server):
-        outcomes = made.ask(*[ASKED] * 3, before=stop_the_second)
-    assert isinstance(outcomes[1], asyncio.CancelledError)
-    assert [outcomes[0], outcomes[2]] == ["reply 0", "reply 0"]
-    assert len(server.calls) == 1
+        outcomes = made.ask(*[ASKED] * 3, before=stop)
+    assert isinstance(outcomes.pop(stopped), asyncio.CancelledError)
+    assert (outcomes, len(server.calls)) == ([reply, reply], calls)
 
 
 def test_failed_calls_are_recorded_and_never_served_and_a_success_takes_their_place(tmp_path):
