@@ -43,6 +43,10 @@ def test_overlap_is_that_of_the_libraries(case: dict[str, object]) -> None:
     assert value("meteor", answer, expected) == pytest.approx(case["meteor"], abs=1e-12)
 
 
+def test_of_a_single_character_chrf_counts_the_one_order_that_there_is() -> None:
+    assert (value("chrf", "a", "a"), value("chrf", "a", "b"), value("chrf", "aa", "a")) == (1.0, 0.0, 5 / 6)
+
+
 @pytest.mark.weights
 @pytest.mark.parametrize("case", OF_TOKENS, ids=case_id)
 def test_bertscore_is_that_of_bert_score(case: dict[str, object]) -> None:

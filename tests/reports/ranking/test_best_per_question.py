@@ -22,6 +22,7 @@ def test_by_hand():
     assert found.honest is None
     assert found.gain.high > 0.2 > found.gain.low
     between = bound([[0.5, 0], [0, 0.5], [0.5, 0.5], [0.5, 0], [0.5, 0]]).gain
+    assert bound([[1, 0], [0, 1], [1, 1], [1, 0], [1, 0]], high=2.0).gain.test == between.test
     assert (found.gain.test, between.test) == ("McNemar, mid-p", "Student's t, CR2")
 
 
