@@ -70,6 +70,16 @@ def test_every_cell_of_the_heatmap_is_the_figure_of_its_board(page: Shown, writt
     assert sorted(each for each in drawn if each[3] is not None) == sorted(wanted)
 
 
+def test_all_histograms_of_a_metric_are_drawn_with_the_same_axes(page: Shown, written: tuple[Report, Path]) -> None:
+    show(page, written[1])
+    sizes = page.run(
+        """return [...document.querySelectorAll('#metrics details[open] .multiples use')].map((use) =>
+          [use.getBBox(), document.querySelector(use.getAttribute('href')).getBBox()].map(
+            (box) => [box.width, box.height].map(Math.round)))"""
+    )
+    assert sizes and all(copy == first for copy, first in sizes)
+
+
 def test_a_cell_leads_to_its_rows(page: Shown, written: tuple[Report, Path]) -> None:
     show(page, written[1])
     page.click("#metrics table.heat tbody td a")
