@@ -388,8 +388,8 @@ def test_a_question_that_is_hardest_by_several_metrics_is_told_once(tmp_path: Pa
         report = make_report(book.store, book.run.id)
         insights = [each.text for each in tree_of(report).one("ul", class_="insights").all("li")]
     assert sum("Hardest question" in text for text in insights) == 1
-    assert "failed by both bots on exact_match, keyword_recall: q1" in insights[0]
-    assert "Several bots tie for the best mean on 2 metrics: exact_match, keyword_recall." in insights[-1]
+    assert "failed by both bots on exact_match and keyword_recall: q1" in insights[0]
+    assert "Several bots tie for the best mean on 2 metrics: exact_match and keyword_recall." in insights[-1]
 
 
 def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:
