@@ -262,6 +262,8 @@ def test_accepted_ones_go_into_the_suite_s_file_and_are_left_as_moved(tmp_path):
     assert "1 accepted in new.csv, 0 rejected, 0 still" in done.stdout
     assert len(list(open_questions(tmp_path / "new.csv"))) == 1
     assert "There is no draft to decide on" in run(tmp_path, "review", "drafts.jsonl").stdout
+    with pytest.raises(InputError, match=r"There is no gone\.yaml; a file of questions was wanted"):
+        run(tmp_path, "review", "gone.yaml")
 
 
 def test_back_undoes_what_was_written_in_both_files(tmp_path):

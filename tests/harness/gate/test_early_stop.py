@@ -424,6 +424,17 @@ def test_an_unchanged_bot_goes_along_and_repeats_that_were_left_out_are_not_miss
     assert (metric["missing"], metric["missing_in_part"], metric["missing_share"]) == (0, 0, 0)
 
 
+def test_against_another_bot_of_the_same_run_the_others_are_stopped(tmp_path):
+    code = "def old(question):\n    return 'It is ' + question.split()[-1]\n\ndef new(question):\n    return 'no'\n"
+    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("old", "new")}
+    write_suite(tmp_path, code, 300, bots=bots, metrics=["exact_match"], seed=3)
+    gate = ("gate", "suite.yaml", "--baseline", "old", "--margin", "exact_match=0.1", "--early-stop", "--json")
+    done = proctor(*gate, folder=tmp_path)
+    early = json.loads(done.stdout)["early_stop"]
+    assert (done.returncode, early["stopped"]) == (1, True)
+    assert [(each["bot"], each["word"]) for each in early["verdicts"]] == [("new", "regressed")]
+
+
 def test_the_gate_stops_early_and_says_what_that_saved(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), 300, seed=3)
     assert proctor("run", "suite.yaml", "--db", "p.db", folder=tmp_path).returncode == 0

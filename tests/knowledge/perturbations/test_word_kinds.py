@@ -171,6 +171,9 @@ def test_a_word_whose_opposite_nobody_would_ask_for_stays(text: str) -> None:
         ("why am i charged a fee", "why am i not charged a fee"),
         ("Why can you do it?", "Why can't you do it?"),
         ("It smells. What should I do?", "It smells. What should I not do?"),
+        ("Where should I park?", "Where should I not park?"),
+        ("When should we call?", "When should we not call?"),
+        ("Who should I ask about it?", "Who should I not ask about it?"),
         ("What happens if I don't pay?", "What happens if I pay?"),
     ],
 )

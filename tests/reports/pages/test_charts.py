@@ -190,6 +190,8 @@ def test_a_bar_is_as_high_as_its_count() -> None:
     assert (first.left, second.left) == (chart.x.at(0), chart.x.at(0.5))
     assert chart.x.at(0.5) - 2 < first.left + first.width < chart.x.at(0.5)
     assert chart.note == "0 to 0.5: 10\n0.5 to 1: 5"
+    whole = Histogram("Values", "Two bars.", (-0.5, 0.5, 1.5, 2.5), (10, 5, 1_000))  # of whole numbers
+    assert whole.note == "0: 10\n1: 5\n2: 1,000"
     beside = bars_of(Histogram("Values", "Two bars.", (0.0, 0.5, 1.0), (10, 5), most=20))
     assert beside[0].top == second.top
 
