@@ -90,6 +90,10 @@ def test_markdown_and_page_open_with_it(folder, shown):
     items = overview.one("ul", class_="headlines")
     for item, sentence in zip(items.all("li"), (RAG, FAQ), strict=True):
         assert re.fullmatch(rf"{re.escape(sentence)} [\d.]+ ms an answer", plain(item.text))
+    counted = (
+        r"7 of 10 answers are right; wrong: 2, wrongly abstained: 1\. 95 % interval 3[34]\.\d to 9[01]\.\d %, over"
+    )
+    assert re.search(counted, page)
     assert "on the share of right answers" in plain(overview.one("p", class_="sentence").text)
 
 

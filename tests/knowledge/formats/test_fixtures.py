@@ -218,7 +218,7 @@ def test_what_has_no_place_here_is_named_line_by_line():
 ODD = {
     "langsmith": (
         {
-            "inputs": {"question": "q"}, "outputs": None, "reference": {"answer": "x"}, "example_id": "e1",
+            "inputs": {"whatever": "q"}, "outputs": None, "reference": {"answer": "x"}, "example_id": "e1",
             "feedback": {"correctness": True}, "dataset_id": "d", "execution_time": 1.5, "error": "no",
         },
         ["`dataset_id` is not carried over: it is LangSmith's own.",
