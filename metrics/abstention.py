@@ -185,7 +185,7 @@ _TURN: Final = re.compile(
     r" think| believe| read| guess| am guessing)"
     r"|to answer|based on|as of|according to|typically|usually|in general|generally"
     r"|it(?:'s| is| has| was)|they|there|he|she|you can|the \w+ (?:is|are|"
-    r"was|were))\b"
+    r"was|were)|(?<=sure, but )|(?<=sure but )|(?<=certain, but )|(?<=certain but ))\b"
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
 )

@@ -22,6 +22,7 @@ NONE = [
     "As an AI language model, I do not have access to real-time data.",
     "Answer:NA.",
     "I decline to do that.",
+    "I'm not sure, but our support team can be contacted at any time.",
     "The context is silent on fees.",
     "It remains unknown.",
     "(No answer available)",
@@ -43,6 +44,7 @@ ANSWERS = [
     "The cause of the fire is unknown to this day, although the brigade's report of 1987 names a faulty heater in the "
     "basement, which had been repaired twice in the month before and was, by two accounts, left on during that night.",
     "I'm not sure about the exact date, but it was in the spring of 1921.",
+    "I'm not sure, but the shop opens at nine.",
     "As an AI language model, I do not have access to real-time information, but as of 2018, it is Burj Khalifa.",
     "I don't have access to current schedules, but typically South by Southwest takes place in March.",
     "The documents don't give the total. However, based on the two invoices it is 140 euros.",

@@ -66,11 +66,30 @@ _REFERRAL: Final = re.compile(
 # What leads a claim without being part of it: what comes behind is claimed all the same.
 _LEAD: Final = re.compile(
     r"(?:(?:well|oh|yes|no|yeah|hmm|so|honestly|(?:i(?: am|['’]m) )?sorry)[,.!]? +)*(?:but )?"  # noqa: RUF001
-    r"(?:(?:i(?: am|['’]?m)|we(?: are|['’]?re)) (?:not (?:\w+ ){0,2}sure|unsure|no expert)\b[^.;!?]{0,60}?"  # noqa: RUF001
-    r"|i (?:do not|don ?['’]? ?t|can ?not|can ?['’]? ?t) (?:\w+ ){0,2}(?:know|say|tell|remember)\b[^.;!?]{0,60}?)"  # noqa: RUF001
-    r",? *\bbut,? (?:i (?:do|think|believe|know|heard|guess)(?: (?:know|believe|think|remember))?(?: that)? )?",
+    r"(?:(?:i(?: am|[ '’]*m)|we(?: are|[ '’]*re)) (?:not (?:\w+ ){0,2}sure|unsure|no expert)\b[^.;!?]{0,60}?"  # noqa: RUF001
+    r"|i (?:do not|don[ '’]*t|can ?not|can[ '’]*t) (?:\w+ ){0,2}(?:know|say|tell|remember)\b[^.;!?]{0,60}?"  # noqa: RUF001
+    # What somebody has seen, read or likes: "I've never been there, but I know that it lies in Spain".
+    r"|i(?:[ '’]*(?:have|ve|had|am|m|did|do|was)(?: ?n[ '’]*t)?)?(?=,| ,)"  # noqa: RUF001
+    r"|i(?:[ '’]*(?:have|ve|had|am|m|did|do|was)(?: ?n[ '’]*t)?)? (?:(?:not|never|ever|really|also|just|only|an?"  # noqa: RUF001
+    r"|the|big|huge|too|very|much|so|personally|actually|totally) )*(?:seen|watched|heard|tried|read|tasted|familiar"
+    r"|love|like|enjoy|prefer|hate|fan|(?<=never )(?:been|met|used|owned|played|visited|eaten))\b[^.;!?]{0,70}?)"
+    r" ?,? *\bbut,? (?:i (?:do|think|believe|know|heard|guess)(?: (?:know|believe|think|remember))?(?: that)? )?",
     re.IGNORECASE,
 )
+# Where it is said to stand, in front of what is said or behind it: the sources are what it is held against anyway.
+_SOURCES: Final = (
+    r"(?:the|this|these|your|our|all)(?: (?:provided|given|retrieved|supplied|available|above|following|relevant))*"
+    r" (?:context|information|document(?:ation|s)?|passages?|texts?|sources?|excerpts?|materials?|articles?)"
+    r"(?: (?:above|(?:that )?(?:(?:was|were|is|are|you(?:[ '’]*ve| have)?) )?(?:provided|given|supplied|shared|gave)))?"  # noqa: RUF001
+)
+_SAID: Final = r"(?:stat|mention|describ|not|explain|specifi|indicat|outlin|list)ed|said|shown|written"
+_BY_SOURCES: Final = rf"(?:based (?:up)?on|according to|as (?:{_SAID}) (?:in|by)|per|from|in|as per) {_SOURCES}"
+_LED_BY_SOURCES: Final = re.compile(
+    rf"(?:{_BY_SOURCES}(?: alone)?, *(?:it (?:is (?:{_SAID})|says|states) that )?"
+    rf"|{_SOURCES} (?:\w+ly )?(?:states?|says?|mentions?|notes?|explains?|specif(?:y|ies)|indicates?|confirms?) that )",
+    re.IGNORECASE,
+)
+_ENDED_BY_SOURCES: Final = re.compile(rf",? \(?{_BY_SOURCES.replace('|from|in|', '|')}\)?(?=[.!]?$)", re.IGNORECASE)
 _FEELING: Final = re.compile(
     r"(?:(?:well|oh|yes|no|yeah|wow|haha|me too|really|honestly)[,.!]* +)*"
     r"(?:(?:i|we) (?:(?:also|really|just|do|would|['’]d|personally|always|absolutely) )*"  # noqa: RUF001
@@ -108,9 +127,11 @@ def claims_of(text: str) -> tuple[str, ...]:
 
 
 def _unled(sentence: str) -> str:
-    """The sentence behind a doubt that leads it."""
-    lead = _LEAD.match(sentence)
-    return sentence[lead.end() :] if lead else sentence
+    """The sentence without a doubt that leads it, and without the words that say where it stands."""
+    for lead in (_LEAD, _LED_BY_SOURCES):
+        if found := lead.match(sentence):
+            sentence = sentence[found.end() :]
+    return _ENDED_BY_SOURCES.sub("", sentence)
 
 
 def _claims(sentence: str) -> bool:
