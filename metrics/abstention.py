@@ -135,8 +135,11 @@ _NO_REASON: Final = re.compile(r"\W*why (?:should|must|ought)\b", re.IGNORECASE)
 _NO_REASON_WHY: Final = re.compile(r"\b(?:no|not any|n't any) (?:\w+ ){0,3}reasons? (?:why|that|for)\b")
 _OPEN_QUESTION: Final = re.compile(r"\W*(?:why|how|what)\b", re.IGNORECASE)
 _STEPS: Final = re.compile(r"^\W{0,3}1[.)]\s", re.MULTILINE)
+# "Sorry, but gift cards can't be returned" is an answer; of the speaker, or of what was asked for, it is a refusal.
 _APOLOGY: Final = re.compile(
-    r"(?:i'm |i am |we're |we are )?(?:so |very |really |truly )?sorry\b[,.!]?(?: but\b.*|,? i\b.*|[.!]?$)"
+    r"(?:i'm |i am |we're |we are )?(?:so |very |really |truly )?sorry\b[,.!]?"
+    r"(?:,? i\b.*|[.!]?$| but,?(?=\W*$| (?:that|this|it|there|no|not|nothing)\b"
+    r"|.*\b(?:i|me|my|your (?:question|request))\b).*)"
 )
 _BARE: Final = re.compile(
     r"(?:the answer is |answer: ?)?(?:unknown|n/?a|none|no answer(?: found| available)?|no information(?: available|"

@@ -4,6 +4,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import isclose
 from typing import Annotated, Final, Literal
 
 from .declaration import Allowed, metric
@@ -68,6 +70,13 @@ _IN_WORDS: Final = re.compile(
 _BEFORE: Final = re.compile(r"([$€£¥]?) ?((?<![\w.,])[-+\u2212])?\Z")
 _LETTERS: Final = re.compile("[a-z]+")
 _MOST_SHOWN: Final = 20
+# Kinds whose units are told apart, though none can be converted to another.
+_LIKE: Final = {
+    "month": "time", "year": "time", "euro": "dollar", "sterling": "dollar", "yen": "dollar", "fahrenheit": "celsius",
+}  # fmt: skip
+_SORT_OF_DAY: Final = re.compile(
+    r"\b(?:business|working|calendar|consecutive|full) (?=(?:day|hour|week|month|year)s?\b)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,33 @@ def quantities(text: str) -> Iterator[Quantity]:
         figure = _figure(one["figure"])
         if figure is not None:
             yield _quantity(one, figure, text[max(one.start() - 4, 0) : one.start()])
+
+
+@lru_cache(maxsize=16_384)
+def amounts(text: str) -> tuple[Quantity, ...]:
+    """The numbers of a text that have a unit which is known; business days are days."""
+    return tuple(one for one in quantities(_SORT_OF_DAY.sub("", text)) if one.kind)
+
+
+def in_other_units(first: str, second: str) -> list[tuple[Quantity, Quantity]]:
+    """Amounts of a text of which another has the figure, in another unit of the same kind, and not the amount.
+
+    >>> [(one.text, other.text) for one, other in in_other_units("within 7 days", "It takes 7 weeks.")]
+    [('7 days', '7 weeks')]
+    """
+    theirs = amounts(second)
+    found = []
+    for one in amounts(first) if theirs else ():
+        alike = [each for each in theirs if _LIKE.get(each.kind, each.kind) == _LIKE.get(one.kind, one.kind)]
+        other = next((each for each in alike if each.figure == one.figure), None)
+        if other and not any(is_same(one, each) for each in alike):
+            found.append((one, other))
+    return found
+
+
+def is_same(one: Quantity, other: Quantity) -> bool:
+    """Whether two amounts are the same, each in its unit: 2 weeks, 14 days."""
+    return one.kind == other.kind and isclose(one.value, other.value, rel_tol=1e-6)
 
 
 def _quantity(found: re.Match[str], figure: float, before: str) -> Quantity:

@@ -37,6 +37,11 @@ _LONGEST: Final = 60  # words of a piece without a full stop: beyond, it is cut
 _PIECE: Final = 45
 _MOST: Final = 24  # pieces that are looked for: more never fit
 _LEAST_ROOM: Final = 8
+_LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
+_RULE: Final = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+[ \t]*(?:-{2,})?[ \t]*$\n?", re.MULTILINE)
+_MARKS: Final = re.compile(
+    r"^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+|[ \t]+#+[ \t]*$|\*\*|__|(?<!\w)[*_`]+|[*_`]+(?!\w)", re.MULTILINE
+)
 _STOP_WORDS: Final = frozenset(
     {
         *("the", "a", "an", "of", "in", "on", "at", "to", "and", "or", "is", "was", "are", "were"),
@@ -46,6 +51,17 @@ _STOP_WORDS: Final = frozenset(
     }
 )
 _ENDINGS: Final = ("ing", "ed", "es", "s", "ly")
+
+
+@lru_cache(maxsize=4096)
+def plain(text: str) -> str:
+    r"""A text without the marks of Markdown: the model has learned from plain texts, and takes others for absent.
+
+    >>> plain("## Returns\n- **Opened** software: [no](returns.md)")
+    'Returns\nOpened software: no'
+    """
+    text = _LINK.sub(r"\1", encodable(text))
+    return _MARKS.sub("", _RULE.sub("", text).replace("|", " ") if "|" in text else text)
 
 
 @lru_cache(maxsize=4096)
@@ -148,6 +164,7 @@ _CLS, _SEP, _CORRECT_MARK = 101, 102, 1  # the mark is [unused0] of the vocabula
 _QUESTION_TOKENS, _CLAIM_TOKENS, _ANSWER_TOKENS = 48, 96, 64
 _TOKENS_A_RUN = 256  # a seventh faster than 1,024: what is between the layers stays in the processor's cache
 _KINDS, _LOGITS = 6, 5
+_READING: Final = 2  # raised when a pair is read otherwise: what was cached before is asked again
 
 
 class LoadedSupport:
@@ -187,13 +204,14 @@ class LoadedSupport:
 
     def pair(self, task: str, question: str, claim: str, text: str) -> tuple[list[int], list[int]]:
         """Tokens of a pair and their kinds, see ``pair_tokens``; of a long text its best sentences are read."""
-        asked = self._tokens_of(encodable(question))[:_QUESTION_TOKENS] if question else []
+        question, claim, text = plain(question), plain(claim), plain(text)
+        asked = self._tokens_of(question)[:_QUESTION_TOKENS] if question else []
         if task == CORRECT:
-            answer = self._tokens_of(encodable(claim))[:_ANSWER_TOKENS]
-            return pair_tokens(asked, answer, self._tokens_of(encodable(text))[:_ANSWER_TOKENS], correct=True)
+            answer = self._tokens_of(claim)[:_ANSWER_TOKENS]
+            return pair_tokens(asked, answer, self._tokens_of(text)[:_ANSWER_TOKENS], correct=True)
         query = f"{question} {claim}" if question else claim
-        passage = best_sentences(query, encodable(text), self._tokens_of, PASSAGE_TOKENS)
-        return pair_tokens(asked, self._tokens_of(encodable(claim))[:_CLAIM_TOKENS], passage)
+        passage = best_sentences(query, text, self._tokens_of, PASSAGE_TOKENS)
+        return pair_tokens(asked, self._tokens_of(claim)[:_CLAIM_TOKENS], passage)
 
     def _read(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
@@ -221,8 +239,8 @@ class SupportModel(LocalModel[LoadedSupport]):
 
 
 def support_model_id() -> str:
-    """The model's id, known without loading it: it changes with its weights."""
-    return f"proctor support model {_fingerprint()} on {MODEL}"
+    """The model's id, known without loading it: it changes with its weights, and with how texts are read."""
+    return f"proctor support model {_fingerprint()} (texts {_READING}) on {MODEL}"
 
 
 def open_support_model(threads: int | None = None, keeper: VectorKeeper | None = None) -> SupportModel:

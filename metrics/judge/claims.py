@@ -34,10 +34,12 @@ def faithfulness(
     """Mean probability that the answer's claims follow from the contexts, all of them taken together.
 
     Each claim has its probability, verdict and evidence in the details; a judge without probabilities, such as a
-    language model, says 0 or 1. A contradicted claim is marked; ``faithful`` passes no answer that has one.
-    ``any_chunk`` is the share of claims that a single context supports (RAGChecker's faithfulness). An answer that
-    claims nothing, such as a refusal, has no value: check how many rows have one before you compare bots. It does not
-    say that the answer is right: a claim that follows from a wrong document is faithful.
+    language model, says 0 or 1. The embedded judge takes it that three of four claims of answers are supported, as
+    people find them, and calls a claim supported from 0.75 on: where the evidence speaks neither for it nor against.
+    A contradicted claim is marked; ``faithful`` passes no answer that has one. ``any_chunk`` is the share of claims
+    that a single context supports (RAGChecker's faithfulness). An answer that claims nothing, such as a refusal, has
+    no value: check how many rows have one before you compare bots. It does not say that the answer is right: a claim
+    that follows from a wrong document is faithful.
 
     With the option ``verifier`` a local model replaces the judge, which is then not asked. With
     ``hhem`` (the model of ``hallucination``) and ``minicheck`` the value is the share of the answer's sentences that a

@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.support_model import SupportModel, open_support_model
 from proctor.metrics.judge.embedded import support
-from proctor.metrics.judge.embedded.judge import EmbeddedJudge, claims_of
+from proctor.metrics.judge.embedded.judge import BEFOREHAND, EmbeddedJudge, among_answers, claims_of
 from proctor.metrics.judge.embedded.wording import wording
 from support_cases import Case, cases, clusters, labels
 
@@ -106,7 +106,7 @@ class Read:
 
     def means(self, weights: Floats) -> Floats:
         """Mean probability of each row's claims by some weights."""
-        likely = 1 / (1 + np.exp(-self.signals @ weights))
+        likely = among_answers(1 / (1 + np.exp(-self.signals @ weights)))
         return np.bincount(self.places, likely, len(self.found)) / np.bincount(self.places, minlength=len(self.found))
 
 
@@ -288,13 +288,14 @@ def _pairs_right(scores: Floats, yes: Flags, pairs: NDArray[np.str_], rows: NDAr
 
 
 def reliability(sets: Sequence[Read], scores: Mapping[str, Floats]) -> None:
-    """The table over sets of hardly more than one claim a row, each class weighing the same in each, and its sum.
+    """The table over sets of hardly more than one claim a row, and its sum; in each what is supported weighs thrice.
 
     A judge that is perfectly calibrated has an error too, by chance: it is drawn for as many rows.
     """
     likely = np.concatenate([scores[one.name] for one in sets])
     yes = np.concatenate([one.yes for one in sets])
-    mass = np.concatenate([np.where(one.yes, 0.5 / one.yes.sum(), 0.5 / (~one.yes).sum()) for one in sets]) / len(sets)
+    mass = np.concatenate([np.where(one.yes, BEFOREHAND / one.yes.sum(), 1 / (~one.yes).sum()) for one in sets])
+    mass /= mass.sum()
     bins = np.minimum((likely * BINS).astype(int), BINS - 1)
     inside = [(bins == one, mass[bins == one].sum()) for one in range(BINS)]
     lines = [

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ...numbers import amounts, in_other_units, is_same
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
@@ -65,7 +66,7 @@ _UNITS: Final = {
     for unit, others in {
         "foot": "ft feet", "centimeter": "cm centimetre", "millimeter": "mm millimetre",
         "kilometer": "km kilometre", "meter": "metre", "kilogram": "kg kilo", "pound": "lb lbs", "gram": "gramme",
-        "milligram": "mg", "milliliter": "ml millilitre", "liter": "litre", "hour": "hr hrs", "minute": "min mins",
+        "milligram": "mg", "milliliter": "ml millilitre", "liter": "litre", "hour": "hr hrs h", "minute": "min mins",
         "second": "sec secs", "year": "yr yrs",
     }.items()
     for short in (stem(other) for other in others.split())
@@ -128,7 +129,9 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     given = _keys(question.words)
     wanted, answered = _content(claim), _content(text)
     names = _names(claim, given)
+    same = _same_amounts(claim.text, text.text)
     found = _found(wanted, text, vectors, names, given, _is_rough(claim, text))
+    found |= dict.fromkeys(same & wanted.keys(), 1.0)
     coverage = _coverage(wanted, given | _beside_figure(question, wanted), found)
     new = {key: word for key, word in answered.items() if key not in given}
     strange = {key for key, share in _found(new, claim, {}).items() if share < SAME_WORD}
@@ -145,7 +148,10 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         precision=1 - len(strange) / len(new) if new else float(coverage >= _SAID),
         similarity=_cosine(claim.text, text.text, vectors),
         spelling=1.0 if is_said else _spelling(claim, text),
-        figure=float(_other_figure(wanted, new, given, _is_rough(claim, text))),
+        figure=float(
+            bool(in_other_units(claim.text, text.text))
+            or _other_figure(_without(wanted, same), new, given, _is_rough(claim, text))
+        ),
         name=float(renamed),
         negation=float(denied or _turned(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
@@ -267,6 +273,17 @@ def _found(
         key: 1.0 if key in keys else undated.get(key) or _near(key, word, text, vectors, most.get(key, 1.0))
         for key, word in wanted.items()
     }
+
+
+def _same_amounts(claim: str, text: str) -> frozenset[str]:
+    """Keys of the amounts of a claim that a text has in another unit: two weeks, 14 days."""
+    theirs = amounts(text)
+    ours = [one for one in amounts(claim) if any(is_same(one, each) for each in theirs)] if theirs else []
+    return frozenset(_key(word) for one in ours for word in wording(one.text).words)
+
+
+def _without(words: Mapping[str, Word], keys: frozenset[str]) -> Mapping[str, Word]:
+    return {key: word for key, word in words.items() if key not in keys} if keys else words
 
 
 def _undated(wanted: Mapping[str, Word], text: Wording, keys: frozenset[str]) -> frozenset[str]:
@@ -447,6 +464,7 @@ Fitted on the development halves of four sets of human verdicts (``tests/benchma
 
 _CANDIDATES: Final = 8  # texts that a claim is compared with
 _WHOLE_WORDS: Final = 300  # of an answer that is also compared as a whole, for claims spread over its sentences
+_DENIALS: Final = ("negation", "denied")
 _CONTRADICTS: Final = ("figure", "name", "negation", "opposite")
 _SPOKEN: Final = {
     "figure": "another number or date",
@@ -657,8 +675,8 @@ def _why_not(best: Match, missing: str) -> str:
     """What speaks against a claim, and which of its words the text misses."""
     found = evidence(best.pair.claim, [best.pair.text])
     denied = bool(best.signals.negation)
-    conflicts = [one for one in found.conflicts if one.kind != "word" and (one.kind != "negation" or denied)]
-    against = [_SPOKEN[one.kind] if one.kind == "negation" else str(one) for one in conflicts]
+    conflicts = [one for one in found.conflicts if one.kind != "word" and (one.kind not in _DENIALS or denied)]
+    against = [_SPOKEN["negation"] if one.kind in _DENIALS else str(one) for one in conflicts]
     against = against or [_SPOKEN[name] for name in best.contradictions]
     conflicting = {one.claimed for one in conflicts}
     absent = [word for word in found.missing if word not in conflicting]

@@ -76,6 +76,20 @@ _LEAD: Final = re.compile(
     r" ?,? *\bbut,? (?:i (?:do|think|believe|know|heard|guess)(?: (?:know|believe|think|remember))?(?: that)? )?",
     re.IGNORECASE,
 )
+# An apology before a fact: "I'm sorry, but gift cards can't be returned". Of the speaker it is a refusal.
+_APOLOGY: Final = re.compile(
+    r"(?:(?:i|we)(?:[ '’]*(?:m|re)| am| are) )?(?:so |very |truly )?sorry,? but,? (?!.*\b(?:i|me|my)\b)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+# Words that tie a sentence to the one before it.
+_TIE: Final = re.compile(
+    r"(?:(?:unfortunately|fortunately|importantly|additionally|furthermore|moreover|however|therefore|thus|overall|lastly"
+    r"|finally|in (?:short|summary|conclusion|addition|other words)|to (?:summari[sz]e|sum up)|as a result),"
+    r"|(?:please )?(?:note|keep in mind|be aware)(?: that\b|[,:])) +",
+    re.IGNORECASE,
+)
+_MARKUP: Final = re.compile(r"\*\*|__|(?<!\w)[*_`]|[*_`](?!\w)")
+_PARTICLE: Final = re.compile(r"(?:yes|no|yeah|nope)\W*", re.IGNORECASE)
 # Where it is said to stand, in front of what is said or behind it: the sources are what it is held against anyway.
 _SOURCES: Final = (
     r"(?:the|this|these|your|our|all)(?: (?:provided|given|retrieved|supplied|available|above|following|relevant))*"
@@ -119,16 +133,18 @@ def claims_of(text: str) -> tuple[str, ...]:
     >>> claims_of("I am not sure, but the shop was founded in 1999. I love it!")
     ('the shop was founded in 1999.',)
     """
-    bare = (_unled(sentence.strip()) for sentence in sentences(text))
-    claims = tuple(sentence for sentence in bare if _claims(sentence))
-    if any(abstains(sentence.strip()) or _SILENT.search(sentence) for sentence in sentences(text)):
-        return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim.strip()))
+    spoken = [_MARKUP.sub("", sentence).strip() for sentence in sentences(text)]
+    claims = tuple(bare for sentence in spoken if _claims(bare := _unled(sentence)))
+    if len(claims) > 1:  # what leads to a list, and a yes or no before its reason
+        claims = tuple(one for one in claims if not one.endswith(":") and not _PARTICLE.fullmatch(one))
+    if any((abstains(sentence) and not _APOLOGY.match(sentence)) or _SILENT.search(sentence) for sentence in spoken):
+        return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim))
     return claims
 
 
 def _unled(sentence: str) -> str:
-    """The sentence without a doubt that leads it, and without the words that say where it stands."""
-    for lead in (_LEAD, _LED_BY_SOURCES):
+    """The sentence without doubts, apologies and ties that lead it, and without the words that say where it stands."""
+    for lead in (_TIE, _LEAD, _APOLOGY, _LED_BY_SOURCES, _TIE):
         if found := lead.match(sentence):
             sentence = sentence[found.end() :]
     return _ENDED_BY_SOURCES.sub("", sentence)
@@ -181,6 +197,12 @@ def _names(sentence: str) -> Iterator[tuple[str, bool]]:
 _NEEDED: Final = 0.45
 _SUPPORTING: Final = 0.7
 _CONTRADICTED: Final = 0.5  # probability from which a claim is called contradicted
+BEFOREHAND: Final = 3.0
+"""Odds that a claim of an answer is supported before anything of it is known.
+
+People give the answers of MTRAG .78 of the marks for faithfulness. ``support`` weighs the evidence alone, as if every
+other claim were supported.
+"""
 _MOST_SENTENCES: Final = 60  # of an answer that are compared with nuggets, the nearest ones
 _LONGEST_READ: Final = 20_000  # characters of an answer that the support model reads; it takes seconds for more
 _NO_MEANS: Final = "the embedded judge has no language model: give a model as judge for this metric"
@@ -358,7 +380,7 @@ class EmbeddedJudge:
                 one.joint.holds,
                 tuple(number for number, alone in enumerate(one.chunks, 1) if alone.holds),
                 one.joint.why,
-                probability=one.joint.score if self._model else None,
+                probability=among_answers(one.joint.score) if self._model else None,
                 contradicted=not one.joint.holds and one.joint.contradicted >= _CONTRADICTED,
                 evidence=one.joint.evidence if self._model else "",
             )
@@ -383,6 +405,15 @@ class EmbeddedJudge:
             for text in texts
         ]
         return tuple(Verdict(near >= _SUPPORTING, why=_short_of(near, _SUPPORTING)) for near in best)
+
+
+def among_answers(score: float) -> float:
+    """The probability of support by the evidence alone, made that of a claim of an answer.
+
+    >>> among_answers(0.5)
+    0.75
+    """
+    return BEFOREHAND * score / (BEFOREHAND * score + 1 - score)
 
 
 def _nearest(texts: Sequence[str], claims: Sequence[str]) -> tuple[str, ...]:

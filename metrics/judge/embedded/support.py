@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...numbers import amounts, in_other_units, is_same
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment, SupportModel
 from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, wording
@@ -29,6 +30,15 @@ _MUTUAL: Final = frozenset({
     *("close", "beside", "opposite", "meet", "meets", "met", "marry", "married", "marries", "border", "borders"),
     *("linked", "connected", "connects", "related", "merged", "versus", "vs", "compared", "together", "with", "tied"),
 })  # fmt: skip
+_LEAST_DENIED: Final = 2  # content words of a claim that is said and denied
+_AUXILIARIES: Final = _BEING | {"do", "does", "did", "can", "could", "will", "would", "may", "might", "must", "should"}
+_OF_VERB: Final = re.compile(r"(?:n['’]?t|cannot)$", re.IGNORECASE)  # noqa: RUF001
+# What gives a sentence a second part, or a condition.
+_PARTED: Final = re.compile(
+    r"[;:]|\b(?:but|unless|except|although|though|while|whereas|if|until|only|that|which|who|whose|when|where|because"
+    r"|however|otherwise|instead|before|after|yet|so|than|any\w*|all|every\w*|always)\b",
+    re.IGNORECASE,
+)
 OFTEN: Final = " times"  # the end of the key of how often
 _WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
 _LOST: Final = re.compile(
@@ -42,7 +52,7 @@ _THE_OUTCOME: Final = re.compile(r"(?:the|a|their|his|her|its|our) (?:win|victor
 class Conflict(NamedTuple):
     """A word of the claim, and what the texts say in its place."""
 
-    kind: str  # opposite, negation, number, date, name, word, turned or roles
+    kind: str  # opposite, negation, number, date, name, word, turned, denied or roles
     claimed: str
     found: str
 
@@ -94,7 +104,7 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
     """
     read = wording(claim) if isinstance(claim, str) else claim
     texts = [wording(one) if isinstance(one, str) else one for one in premises]
-    found = frozenset[str]().union(*(text.content for text in texts))
+    found = frozenset[str]().union(*(text.content for text in texts)) | _amounts_said(read, texts)
     missing = [word for word in read.of_kind("word", "name", "number", "date") if word.key not in found]
     near = nearest(read, texts)
     aligned = _align(read, near) if near else _Alignment(0.0, 0.0, ())
@@ -110,6 +120,14 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
         conflicts=_conflicts(read, near, missing, aligned) if near else (),
         hedged=near is not None and _hedges(read) != _hedges(near),
     )
+
+
+def _amounts_said(claim: Wording, texts: Sequence[Wording]) -> frozenset[str]:
+    """Keys of the claim's amounts that a text has, in whatever unit: 12 euros, €12; two weeks, 14 days."""
+    ours = amounts(claim.text)
+    theirs = [one for text in texts for one in amounts(text.text)] if ours else []
+    same = (one for one in ours if any(is_same(one, each) for each in theirs))
+    return frozenset(word.key for one in same for word in wording(one.text).words)
 
 
 def nearest(claim: Wording, texts: Sequence[Wording]) -> Wording | None:
@@ -146,7 +164,8 @@ def _align(claim: Wording, text: Wording) -> _Alignment:
 
 
 def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment) -> tuple[Conflict, ...]:
-    found = [*_turned(aligned), *_outcomes(claim, text), *_roles(claim, text), *_opposed(claim, text)]
+    found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
+    found += _opposed(claim, text)
     if len(claim.content & text.content) >= _SAME_MATTER * len(claim.content):
         found += negated(claim, text)
     for ours, theirs in aligned.replaced:
@@ -169,6 +188,25 @@ def _turned(aligned: _Alignment) -> Iterable[Conflict]:
         often = one.key.endswith(OFTEN) and other.key.endswith(OFTEN)
         if often or other.key in opposites().get(one.key, ()):
             yield Conflict("turned", one.text, other.text)
+
+
+def _denied_alone(claim: Wording, text: Wording) -> Iterable[Conflict]:
+    """What one says and the other denies in the same words: gift cards can be returned, and they can't be returned.
+
+    Of plain sentences only: where a part has a condition, or another subject, the negation may be of something else.
+    """
+    if len(claim.negations) + len(text.negations) != 1 or len(claim.content) < _LEAST_DENIED:
+        return
+    denying, other = (claim, text) if claim.negations else (text, claim)
+    place = denying.negations[0]
+    denied = _content_after(denying, place)[:1]
+    is_verb = _OF_VERB.search(denying.words[place].text) or (
+        place and denying.words[place - 1].text.lower() in _AUXILIARIES
+    )
+    is_plain = not any(_PARTED.search(one.text) or len(one.words) > _ROLE_WORDS for one in (claim, text))
+    if is_verb and is_plain and denied and denied[0].key in other.content and claim.content <= text.content:
+        word = denying.words[place].text
+        yield Conflict("denied", word, "") if claim.negations else Conflict("denied", "not", f"{word} in the text")
 
 
 def _outcomes(claim: Wording, text: Wording) -> Iterable[Conflict]:
@@ -297,7 +335,9 @@ def _led_alike(ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
 
 
 def _other_figures(claim: Wording, text: Wording, missing: Sequence[Word]) -> Iterable[Conflict]:
-    """A missing number or date, when the text has another one of its sort that the claim misses."""
+    """A missing number or date, when the text has another one of its sort that the claim misses; and other units."""
+    for one, other in in_other_units(claim.text, text.text):
+        yield Conflict("number", one.text, other.text)
     for word in missing:
         if word.kind in {"number", "date"}:
             others = [one for one in text.of_kind(word.kind) if one.key not in claim.content and _like(one, word)]
@@ -383,7 +423,7 @@ _COSINE_RANGE: Final = WEIGHTS["cosine"] * max(_USUAL_COSINE, 1 - _USUAL_COSINE)
 _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
-_CERTAIN: Final = frozenset({"turned", "roles"})  # kinds of conflict that decide
+_CERTAIN: Final = frozenset({"turned", "denied", "roles"})  # kinds of conflict that decide
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
@@ -659,7 +699,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
         "cosine": _cosine(compared, vectors),
         "missing names": float(min(len(found.missing_names), _MOST_COUNTED)),
         "opposite": float(bool(kinds & {"opposite", "turned"})),
-        "negation": float("negation" in kinds),
+        "negation": float(bool(kinds & {"negation", "denied"})),
         "other number": float(bool(kinds & {"number", "date"})),
         "other name": float("name" in kinds),
         "quantity": float(bool(claimed) and not all(claimed <= quantities(text) for text in near)),

@@ -12,8 +12,10 @@ from proctor.knowledge.models.support_model import (
     open_support_model,
     pair_tokens,
     pieces,
+    plain,
     ranked,
 )
+from tables import in_one_test
 
 CLS, SEP, MARK = 101, 102, 1
 
@@ -142,3 +144,27 @@ def test_what_was_said_before_is_taken_from_where_it_is_kept():
     again = SupportModel(lambda: pytest.fail("it was loaded"), first.model_id, keeper=keeper)
     np.testing.assert_array_equal(asyncio.run(again.supports(pairs)), said)
     again.close()
+
+
+@pytest.mark.weights
+def test_marks_of_markdown_change_nothing():
+    bare = "Returns\nOpened software cannot be returned. See the terms."
+    marked = "## Returns\n- **Opened** software cannot be returned. See [the terms](terms.md)."
+    said = LoadedSupport().run(
+        [("support", "", "Opened software cannot be returned.", text) for text in (bare, marked)]
+    )
+    assert said[0].values.tolist() == said[1].values.tolist()
+    assert said[0].values[0] > 0.5
+
+
+@in_one_test(
+    ("text", "bare"),
+    [
+        ("| a | b |\n|---|:--|\n| 1 | 2 |", "  a   b  \n  1   2  "),
+        ("## T ##\n> said\n1. first", "T\nsaid\n1. first"),
+        ("3*4=12, snake_case, C# and a - b", "3*4=12, snake_case, C# and a - b"),
+        ("![a wheel](wheel.png) *slanted* `code`", "a wheel slanted code"),
+    ],
+)
+def test_a_text_is_read_without_marks(text, bare):
+    assert plain(text) == bare

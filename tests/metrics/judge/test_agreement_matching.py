@@ -190,3 +190,24 @@ def test_scripts_without_capitals():
     assert unspaced("北京")
     assert not unspaced("Москва".lower())
     assert not unspaced("12")
+
+
+@in_one_test(
+    ("claim", "text", "is_other"),
+    [
+        ("7 days", "It takes 7 weeks.", True),
+        ("within 5 to 7 business days", "5-7 weeks", True),
+        ("5 to 7 business days", "5-7 days", False),
+        ("10 minutes", "10 hours", True),
+        ("3 km", "3 miles", True),
+        ("$5", "€5", True),
+        ("20 °C", "20 °F", True),
+        ("2 weeks", "It takes 14 days.", False),
+        ("two hours", "2 h", False),
+        ("24 hours", "24 months of warranty, answered within 24 hours", False),
+    ],
+)
+def test_an_amount_is_its_figure_and_its_unit(claim: str, text: str, is_other: bool) -> None:
+    found = signals(claim, text)
+    assert bool(found.figure) is is_other
+    assert is_other or found.coverage == 1 or "business" in claim

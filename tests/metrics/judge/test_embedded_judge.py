@@ -80,6 +80,14 @@ def ask(judge, call):
         ("According to the census of 2010, he left.", ("According to the census of 2010, he left.",)),
         ("The documents are in the cellar.", ("The documents are in the cellar.",)),
         ("Based on the context, I don't know.", ()),
+        ("I'm sorry, but gift cards can't be returned.", ("gift cards can't be returned.",)),
+        ("I'm sorry, but that is nothing that I can do.", ()),
+        ("**30 days**. Please note that `gift cards` are excluded.", ("30 days.", "gift cards are excluded.")),
+        ("It covers:\n- **Motor**: 2 years\n- Battery: 2 years", ("Motor: 2 years", "Battery: 2 years")),
+        (
+            "Yes! Shipping is free. Unfortunately, returns cost 5 francs.",
+            ("Shipping is free.", "returns cost 5 francs."),
+        ),
         ("I love pizza! That sounds great. I think this is a lovely place.", ()),
         (
             "It is a good source of iron. It was good for 12 years.",
@@ -224,7 +232,7 @@ def test_the_support_model_gives_each_claim_a_probability_and_tells_contradicted
     said = ask(judge, CheckAnswer(QUESTION, CHUNKS, claims)).claims
     assert [one.holds for one in said] == [False, True, False]
     assert [one.contradicted for one in said] == [True, False, False]
-    assert said[1].probability > 0.8 > 0.3 > said[0].probability
+    assert said[1].probability > 0.9 > 0.4 > said[0].probability
     assert said[0].evidence == "Orders can be returned within 30 days of delivery."
     assert support.read[claims[2]] in ("\n".join(CHUNKS), *CHUNKS)
     assert judge.model_id != EmbeddedJudge(StubEmbedder()).model_id

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
-from proctor.metrics.judge.embedded.support import WEIGHTS, supported
+from proctor.metrics.judge.embedded.support import WEIGHTS, evidence, supported
+from tables import in_one_test
 
 CHUNKS = (
     "Orders can be returned within 30 days of delivery. The refund is paid to the original card.",
@@ -214,6 +215,9 @@ class Sure(Asked):
         ("Pay the deposit after you move in.", "Pay the deposit before you move in.", "after (before)"),
         ("The final ended in a defeat for Leeds.", "The final ended in a win for Leeds.", "a defeat (win)"),
         ("Leeds were defeated in the final.", "Leeds won the final.", "were defeated (won)"),
+        ("Gift cards can be returned.", "Software and gift cards cannot be returned.", "not (cannot in the text)"),
+        ("We ship to P.O. boxes.", "We do not ship to P.O. boxes.", "not (not in the text)"),
+        ("Gift cards can't be returned.", "Gift cards can be returned within 30 days.", "can't"),
         ("Spain defeated Italy.", "Italy defeated Spain.", "Spain defeated Italy (Italy defeated Spain)"),
         ("Spain was defeated by Italy.", "Spain defeated Italy.", "Spain was defeated by Italy (Spain defeated Italy)"),
         (
@@ -238,6 +242,8 @@ def test_a_word_that_turns_a_claim_round_decides_whatever_the_models_say(embedde
         ("Bern is near Basel.", "Basel is near Bern."),
         ("In 1990 the club moved to Leeds.", "The club moved to Leeds in 1990."),
         ("Once you have paid, you get a receipt.", "You get a receipt once you have paid."),
+        ("Items in stock can be ordered.", "Items that are not in stock can be ordered, too."),
+        ("Gift cards can be returned.", "You cannot return software, but gift cards can be returned."),
     ],
 )
 def test_the_same_in_another_order_is_not_turned_round(embedder, claim, text):
@@ -282,3 +288,26 @@ def test_of_a_copied_claim_the_last_pair_of_words_counts_most(embedder):
     claims = [f"The council closed the old school {on} the hill in June" for on in ("on", "upon")]
     copied, changed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
     assert copied.joint.score > changed.joint.score + 0.1
+
+
+@in_one_test(
+    ("claim", "text", "why"),
+    [
+        ("Refunds take 7 weeks.", "Refunds take 7 business days.", "contradicted: 7 weeks (7 days)"),
+        ("It costs $5.", "It costs €5.", "contradicted: $5 (€5)"),
+        ("It lasts 10 hours.", "It lasts 10 minutes.", "contradicted: 10 hours (10 minutes)"),
+    ],
+)
+def test_the_same_figure_in_another_unit_is_another_figure(embedder, claim, text, why):
+    (found,) = asyncio.run(supported([claim], [text], embedder))
+    assert not found.joint.holds
+    assert found.joint.why.startswith(why)
+
+
+@in_one_test(
+    ("claim", "text"),
+    [("It's 12.90 euros.", "It's €12.90."), ("It takes two weeks.", "It takes 14 days."), ("2 km", "2,000 metres")],
+)
+def test_an_amount_is_said_in_whatever_unit(claim: str, text: str) -> None:
+    found = evidence(claim, [text])
+    assert (found.coverage, found.missing, found.conflicts) == (1, (), ())
