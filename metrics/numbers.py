@@ -34,7 +34,7 @@ _KINDS: Final[dict[str, dict[str, float]]] = {
     },
     "percent": {"% percent": 1},
     "dollar": {"$ usd dollar dollars": 1}, "euro": {"€ eur euro euros": 1}, "sterling": {"£ gbp": 1},
-    "yen": {"¥ jpy yen": 1}, "month": {"month months": 1}, "year": {"year years": 1},
+    "yen": {"¥ jpy yen": 1}, "month": {"month months": 1, "year years": 12},
     "celsius": {"°c celsius": 1}, "fahrenheit": {"°f fahrenheit": 1},
 }  # fmt: skip
 _UNITS: Final = {
@@ -72,10 +72,12 @@ _LETTERS: Final = re.compile("[a-z]+")
 _MOST_SHOWN: Final = 20
 # Kinds whose units are told apart, though none can be converted to another.
 _LIKE: Final = {
-    "month": "time", "year": "time", "euro": "dollar", "sterling": "dollar", "yen": "dollar", "fahrenheit": "celsius",
+    "month": "time", "euro": "dollar", "sterling": "dollar", "yen": "dollar", "fahrenheit": "celsius",
 }  # fmt: skip
-_SORT_OF_DAY: Final = re.compile(
-    r"\b(?:business|working|calendar|consecutive|full) (?=(?:day|hour|week|month|year)s?\b)", re.IGNORECASE
+_WITHIN_UNITS: Final = re.compile(
+    r"\b(?:business|working|calendar|consecutive|full) (?=(?:day|hour|week|month|year)s?\b)"
+    r"|\bdegrees? (?=(?:celsius|fahrenheit)\b)",
+    re.IGNORECASE,
 )
 
 
@@ -118,8 +120,8 @@ def quantities(text: str) -> Iterator[Quantity]:
 
 @lru_cache(maxsize=16_384)
 def amounts(text: str) -> tuple[Quantity, ...]:
-    """The numbers of a text that have a unit which is known; business days are days."""
-    return tuple(one for one in quantities(_SORT_OF_DAY.sub("", text)) if one.kind)
+    """The numbers of a text that have a unit which is known; business days are days, degrees are left out."""
+    return tuple(one for one in quantities(_WITHIN_UNITS.sub("", text)) if one.kind)
 
 
 def in_other_units(first: str, second: str) -> list[tuple[Quantity, Quantity]]:

@@ -132,3 +132,25 @@ def test_a_row_on_which_the_bot_failed_is_wrong_where_it_could_have_been_right()
     assert (exact.value, exact.status) == (None, "bot_error")
     assert plan.bot_failed({"question": "Where?", "answerable": False})[0].value == 0
     assert plan.bot_failed({"question": "Where?"})[0].value is None
+
+
+SAID = [
+    ("Is the shop open on Sunday?", "No", "The shop is closed on Sundays.", "right"),
+    ("Is the shop open on Sunday?", "Yes", "The shop is closed on Sundays.", "wrong"),
+    ("Is the shop open on Sunday?", "It is closed.", "No.", "right"),
+    ("Is smoking allowed?", "No", "Smoking is prohibited everywhere on the premises.", "right"),
+    ("Do you ship to Norway?", "Yes", "We ship to Norway and Sweden.", "right"),
+    ("Do you ship to Norway?", "Yes", "We do not ship to Norway.", "wrong"),
+    ("Can a gift card be returned?", "No", "I'm sorry, but gift cards can't be returned.", "right"),
+    ("Can a gift card be returned?", "No", "I'm sorry, but I can't say that.", "abstained_wrongly"),
+    ("When do you open?", "At nine.", "I'm not sure, but the shop opens at nine.", "right"),
+    ("How long does it take?", "7 days", "It takes 7 weeks.", "wrong"),
+    ("How long does it take?", "Two weeks", "It takes 14 days.", "right"),
+]
+
+
+@pytest.mark.weights
+@in_one_test(("question", "expected", "answer", "outcome"), SAID)
+def test_what_people_would_say_of_plain_answers(question: str, expected: str, answer: str, outcome: str) -> None:
+    score = CORRECT.score(question=question, expected_answer=expected, answer=answer)
+    assert score.details["outcome"] == outcome

@@ -67,7 +67,7 @@ _UNITS: Final = {
         "foot": "ft feet", "centimeter": "cm centimetre", "millimeter": "mm millimetre",
         "kilometer": "km kilometre", "meter": "metre", "kilogram": "kg kilo", "pound": "lb lbs", "gram": "gramme",
         "milligram": "mg", "milliliter": "ml millilitre", "liter": "litre", "hour": "hr hrs h", "minute": "min mins",
-        "second": "sec secs", "year": "yr yrs",
+        "second": "sec secs", "year": "yr yrs", "celsius": "c", "fahrenheit": "f",
     }.items()
     for short in (stem(other) for other in others.split())
 }  # fmt: skip
@@ -91,6 +91,21 @@ _ABSTAINS: Final = re.compile(
     re.IGNORECASE,
 )
 _PARTICLE: Final = re.compile(r"\s*(yes|no)\b\s*(?:[,.;:!–—-]+\s*|$)", re.IGNORECASE)  # noqa: RUF001 - dashes
+_LEFT_OUT: Final = re.compile(
+    r"\b(?:except|excluding|other than|apart from|rather than|instead of|unlike|[,;] (?:and |but )?not)"
+    r"(?: (?:for|in|on|at|by|the|an?))*\W*$"
+)
+_FOR_YES_OR_NO: Final = re.compile(
+    r"\W*(?:is|are|was|were|am|do|does|did|can|could|may|might|will|would|should|must|has|have|had)\b", re.IGNORECASE
+)
+# With these a statement may come to either.
+_DEPENDS: Final = re.compile(
+    r"\b(?:only|but|unless|except|if|depends?|sometimes|usually|may|might|or|some|part(?:ly|ially)?|until|before|after)\b",
+    re.IGNORECASE,
+)
+_REFUSING: Final = re.compile(
+    r"\b(?:prohibited|forbidden|banned|impossible|unavailable|excluded|denied)\b", re.IGNORECASE
+)
 # Denials that are things as well: for nothing is free.
 _NO_THINGS: Final = frozenset({"nothing", "none", "nobody", "nowhere"})
 
@@ -153,7 +168,7 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
             or _other_figure(_without(wanted, same), new, given, _is_rough(claim, text))
         ),
         name=float(renamed),
-        negation=float(denied or _turned(claim, text)),
+        negation=float(denied or _turned(claim, text) or _is_left_out(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
         refusal=float(coverage < _KNOWN and refuses(text.text)),
     )
@@ -202,10 +217,52 @@ def _unled(text: str) -> str:
     return text[particle.end() :] if particle else text
 
 
+def _is_left_out(claim: Wording, text: Wording) -> bool:
+    """Whether a text names what is expected as what it is not: any plan except Enterprise; Bern, not Basel."""
+    phrase = claim.text.strip().rstrip("".join(_STOPS)).lower()
+    said = text.text.lower()
+    if not is_phrase(claim) or len(claim.words) == len(text.words) or not phrase or said.count(phrase) != 1:
+        return False
+    return _LEFT_OUT.search(said[: said.index(phrase)]) is not None
+
+
 def _turned(claim: Wording, text: Wording) -> bool:
     """Whether one text begins with yes and the other with no."""
     answered = [_PARTICLE.match(one.text) for one in (claim, text)]
     return len({one[1].lower() for one in answered if one}) > 1
+
+
+def _with_particles(question: str, expected: str, answer: str) -> tuple[str, str]:
+    """Both texts, each led by the yes or no that it comes to; of a bare yes or no nothing more is expected."""
+    led = [_PARTICLE.match(text) for text in (expected, answer)]
+    if not any(led) or not _FOR_YES_OR_NO.match(question):
+        return expected, answer
+    texts = (expected, answer)
+    said = [each[1] if each else _yes_or_no(wording(question), text) for each, text in zip(led, texts, strict=True)]
+    if all(said) and led[1] and not answer[led[1].end() :]:
+        return str(said[0]), answer
+    first, second = (
+        text if is_led or not word else f"{word}, {text}" for is_led, word, text in zip(led, said, texts, strict=True)
+    )
+    return first, second
+
+
+def _yes_or_no(question: Wording, text: str) -> str | None:
+    """What a statement comes to as the answer of such a question; None where that can't be told.
+
+    >>> _yes_or_no(wording("Is the shop open on Sunday?"), "It is closed on Sundays.")
+    'No'
+    """
+    read, known = wording(text), opposites()
+    if _DEPENDS.search(text) or question.negations or len(read.negations) > 1:
+        return None
+    asked, said = question.content, read.content
+    opposed = {key for key in asked - said if known.get(key, frozenset()) & said}
+    shared = len(asked & said) + 2 * len(opposed)
+    if not asked or 2 * shared < len(asked):
+        return None
+    flips = len(read.negations) + bool(opposed or (_REFUSING.search(text) and not _REFUSING.search(question.text)))
+    return "No" if flips % 2 else "Yes"
 
 
 def _content(text: Wording) -> dict[str, Word]:
@@ -542,8 +599,10 @@ async def right(
 ) -> Verdict:
     """Whether an answer is right by an expected one, with the calibrated probability that people would say so.
 
-    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated.
+    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated. Of a question
+    for yes or no a statement is read as the one or the other, where only one of the two answers says which.
     """
+    expected, answer = _with_particles(question, expected, answer)
     claims = tuple(sentences(expected)) or (expected,)
     compared = await compare(CompareClaims(expected, answer, sentences(answer), claims, question), embedder, entailment)
     odds = fmean(best.log_odds if best else BASE for best in compared.covering)

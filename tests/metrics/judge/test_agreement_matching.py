@@ -202,6 +202,9 @@ def test_scripts_without_capitals():
         ("3 km", "3 miles", True),
         ("$5", "€5", True),
         ("20 °C", "20 °F", True),
+        ("100 °C", "100 degrees Celsius (212 °F)", False),
+        ("2 years", "24 months", False),
+        ("2 years", "2 months", True),
         ("2 weeks", "It takes 14 days.", False),
         ("two hours", "2 h", False),
         ("24 hours", "24 months of warranty, answered within 24 hours", False),
@@ -211,3 +214,16 @@ def test_an_amount_is_its_figure_and_its_unit(claim: str, text: str, is_other: b
     found = signals(claim, text)
     assert bool(found.figure) is is_other
     assert is_other or found.coverage == 1 or "business" in claim
+
+
+@in_one_test(
+    ("claim", "text", "signal"),
+    [
+        ("Enterprise", "It is in every plan except Enterprise.", "negation"),
+        ("Basel", "It is in Bern, not in Basel.", "negation"),
+        ("Enterprise", "It is in Enterprise alone, not in Pro.", ""),
+        ("dark blue", "It is dark red.", "opposite"),
+    ],
+)
+def test_what_is_left_out_is_not_said(claim: str, text: str, signal: str) -> None:
+    assert flags(signals(claim, text)) - {"name"} == ({signal} if signal else set())
