@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from ..metrics import Better
 from .leaderboard import milliseconds
@@ -27,29 +29,6 @@ class HardCase:
     mean: float
 
 
-# A bot fails a case when the mean of its repeats misses the threshold. Rows without a value count neither way.
-BY_BOT = """
-SELECT run_rows.question_id AS question_id, run_rows.bot_id AS bot_id, AVG(value) AS mean,
-    MIN(run_rows.position) AS position, {sign} * (:threshold - AVG(value)) > :rounding AS failed
-FROM run_rows
-JOIN scores ON scores.reply_id = run_rows.reply_id AND scores.question_id = run_rows.question_id
-    AND scores.metric_id = :metric
-WHERE run_rows.run_id = :run AND value IS NOT NULL
-GROUP BY run_rows.question_id, run_rows.bot_id"""
-
-HARDEST = """
-SELECT questions.id, questions.key, questions.text, bots, of_all FROM (
-    SELECT question_id, COUNT(*) AS bots, AVG(mean) AS of_all FROM ({by_bot})
-    GROUP BY question_id HAVING SUM(failed) > 0
-    ORDER BY SUM(failed) DESC, {sign} * ROUND(AVG(mean), 9), MIN(position), question_id LIMIT 1
-) JOIN questions ON questions.id = question_id"""
-
-FAILED_BY = """
-SELECT bots.name FROM ({by_bot}) AS each JOIN bots ON bots.id = each.bot_id
-JOIN run_bots ON run_bots.run_id = :run AND run_bots.bot_id = each.bot_id
-WHERE failed ORDER BY run_bots.position"""
-
-
 def most_difficult_case(run: ReportedRun, evaluator: RunEvaluator) -> HardCase | None:
     """The test case failed by most bots on the evaluator's primary metric; None when nothing was failed.
 
@@ -59,18 +38,48 @@ def most_difficult_case(run: ReportedRun, evaluator: RunEvaluator) -> HardCase |
     column = run.columns.get(metric)
     if column is None or column.threshold is None or column.better == "neither":
         return None
-    sign = 1 if column.better == "higher" else -1
-    by_bot = BY_BOT.format(sign=sign)
-    arguments = {
-        "run": run.id, "metric": run.metric_ids[metric], "threshold": column.threshold, "rounding": ROUNDING,
-    }  # fmt: skip
-    found = run.store.query(HARDEST.format(by_bot=by_bot, sign=sign), arguments)
-    if not found:
+    found = _hardest(run, run.metric_ids[metric], column)
+    if found is None:
         return None
-    question_id, key, text, bots, mean = found[0]
-    of_case = by_bot.replace("WHERE", "WHERE run_rows.question_id = :question AND", 1)
-    failed = run.store.query(FAILED_BY.format(by_bot=of_case), {**arguments, "question": question_id})
-    return HardCase(key, text, metric, tuple(name for (name,) in failed), bots, mean)
+    question, failed, bots, mean = found
+    ((key, text),) = run.store.query("SELECT key, text FROM questions WHERE id = ?", [question])
+    return HardCase(key, text, metric, failed, bots, mean)
+
+
+def _hardest(run: ReportedRun, metric: int, column: MetricColumn) -> tuple[int, tuple[str, ...], int, float] | None:
+    """Key of the case, the bots that failed it, how many have a value for it, and their mean.
+
+    A bot fails a case when the mean of its repeats misses the threshold. Rows without a value count neither way.
+    """
+    parts: list[NDArray[np.float64]] = []  # of each bot: its place, questions, the mean of each, and where it stands
+    for place, bot_id in enumerate(run.bot_ids.values()):
+        for _, (rows, values, _) in run.scores.of(bot_id, [metric]):
+            known = np.isfinite(values)
+            questions, of = np.unique(rows.questions[known], return_inverse=True)
+            means = np.bincount(of, values[known]) / np.bincount(of)
+            positions = _least(of, rows.positions[known])
+            parts.append(np.array([np.full(len(questions), place), questions, means, positions]))
+    if not sum(part.size for part in parts):
+        return None
+    places, keys, means, positions = np.concatenate(parts, axis=1)
+    questions, of = np.unique(keys, return_inverse=True)
+    sign = 1 if column.better == "higher" else -1
+    is_failed = sign * ((column.threshold or 0.0) - means) > ROUNDING
+    failed, bots = np.bincount(of, is_failed), np.bincount(of)
+    of_all = np.bincount(of, means) / bots
+    worst = int(np.lexsort((questions, _least(of, positions), sign * np.round(of_all, 9), -failed))[0])
+    if not failed[worst]:
+        return None
+    names = tuple(run.bot_ids)
+    by = tuple(names[int(place)] for place in places[is_failed & (of == worst)])
+    return int(questions[worst]), by, int(bots[worst]), float(of_all[worst])
+
+
+def _least(of: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.float64]:
+    """The least value of each group."""
+    found = np.full(of.max(initial=-1) + 1, np.inf)
+    np.minimum.at(found, of, values)
+    return found
 
 
 InsightType = Literal[

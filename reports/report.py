@@ -17,6 +17,7 @@ from .reported_run import ReportedRun, RowKey, has_perturbations, open_reported
 from .store.database import Store, explain, marks
 from .store.encoding import to_json
 from .store.figures import figures_key
+from .store.row_scores import RunScores
 from .store.run import RunEvaluator
 from .summary import Summary
 
@@ -37,13 +38,15 @@ def findings_of(run: ReportedRun) -> Findings:
     return _load(run) if _are_current(run) else _work_out(run)
 
 
-def keep_findings(store: Store, run_id: int, summary: Summary | None = None) -> Findings:
+def keep_findings(
+    store: Store, run_id: int, summary: Summary | None = None, scores: RunScores | None = None
+) -> Findings:
     """Work the findings out and keep them in place of older ones; those that still hold are only read.
 
     Raises:
         StoreError: they can't be written.
     """
-    run = open_reported(store, run_id, summary)
+    run = open_reported(store, run_id, summary, scores)
     if _are_current(run):
         return _load(run)
     found = _work_out(run)
@@ -187,11 +190,11 @@ class Report:
         return [name for name in self.run.columns if self.timed or name not in TIMED_METRICS]
 
 
-def make_report(store: Store, run_id: int) -> Report:
+def make_report(store: Store, run_id: int, scores: RunScores | None = None) -> Report:
     """Read a run; its rows stay in the database until they are written."""
     from .boards import boards_of
 
-    run = open_reported(store, run_id)
+    run = open_reported(store, run_id, scores=scores)
     manifest, started_at, finished_at = store.query(
         "SELECT manifest, started_at, finished_at FROM runs WHERE id = ?", [run_id]
     )[0]

@@ -12,6 +12,7 @@ import orjson
 from ..knowledge import PERTURBS
 from .leaderboard import figure
 from .store.database import Store
+from .store.row_scores import RunScores
 from .store.run import RunEvaluator
 from .summary import BotSummary, MetricColumn, Summary, bot_keys, summarise
 
@@ -46,6 +47,7 @@ class ReportedRun:
     columns: Mapping[str, MetricColumn]
     bot_ids: Mapping[str, int]
     metric_ids: Mapping[str, int]
+    scores: RunScores
 
     @property
     def bots(self) -> tuple[BotSummary, ...]:
@@ -62,15 +64,18 @@ class ReportedRun:
         return found.mean if found else None
 
 
-def open_reported(store: Store, run_id: int, summary: Summary | None = None) -> ReportedRun:
-    """Read what a report needs; the summary is worked out unless it is at hand."""
+def open_reported(
+    store: Store, run_id: int, summary: Summary | None = None, scores: RunScores | None = None
+) -> ReportedRun:
+    """Read what a report needs; the summary is worked out unless it is at hand, and scores are read when wanted."""
     summary = summary or summarise(store, run_id)
     columns = {column.name: column for column in summary.metrics}
     metrics = store.query(
         "SELECT name, metric_id FROM run_metrics JOIN metrics ON metrics.id = metric_id WHERE run_id = ?", [run_id]
     )
     evaluators = tuple(_evaluators(store, run_id, columns))
-    return ReportedRun(store, run_id, summary, evaluators, columns, bot_keys(store, run_id), dict(metrics))
+    scores = scores or RunScores(store, run_id)
+    return ReportedRun(store, run_id, summary, evaluators, columns, bot_keys(store, run_id), dict(metrics), scores)
 
 
 def _evaluators(store: Store, run_id: int, columns: Mapping[str, MetricColumn]) -> Iterator[RunEvaluator]:

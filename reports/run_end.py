@@ -6,6 +6,7 @@ from typing import Final
 
 from .report import Findings, keep_findings
 from .store.database import Store
+from .store.row_scores import RunScores
 from .summary import Summary, keep_summary
 
 LARGE: Final = 20_000  # rows from which the page takes seconds to work out
@@ -17,10 +18,11 @@ def keep_report(store: Store, run_id: int) -> tuple[Summary, Findings]:
     Raises:
         StoreError: they can't be written.
     """
-    summary = keep_summary(store, run_id)
-    findings = keep_findings(store, run_id, summary)
+    scores = RunScores(store, run_id, keep=True)
+    summary = keep_summary(store, run_id, scores)
+    findings = keep_findings(store, run_id, summary, scores)
     if sum(bot.rows for bot in summary.bots) > LARGE:
         from .pages.run_page import keep_page  # with its templates: a small run needs none
 
-        keep_page(store, run_id)
+        keep_page(store, run_id, scores)
     return summary, findings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ from .store import (
     stored_figure,
     to_json,
 )
-from .store.row_scores import CODES, row_scores
+from .store.row_scores import CODES, RunScores
 from .text import count
 
 if TYPE_CHECKING:
@@ -261,15 +260,15 @@ def summarise(store: Store, run_id: int) -> Summary:
     return _calibrated(store, run_id, _read(stored) if stored else _added_up(store, run_id))
 
 
-def keep_summary(store: Store, run_id: int) -> Summary:
-    """Add a run up when it ends, and store that beside it.
+def keep_summary(store: Store, run_id: int, scores: RunScores | None = None) -> Summary:
+    """Add a run up when it ends, and store that beside it; ``scores`` are those of the run, where others read them too.
 
     Raises:
         StoreError: it can't be written.
     """
     key = figures_key(store, run_id)
     stored = stored_figure(store, run_id, NAME, key)
-    summary = _read(stored) if stored else _added_up(store, run_id)
+    summary = _read(stored) if stored else _added_up(store, run_id, scores)
     written = to_json(summary)
     if not stored and _read(written) == summary:  # JSON has no infinite numbers
         keep_figure(store, run_id, NAME, key, written)
@@ -301,7 +300,8 @@ def _calibrated(store: Store, run_id: int, summary: Summary) -> Summary:
     return replace(summary, bots=tuple(bots))
 
 
-def _added_up(store: Store, run_id: int) -> Summary:
+def _added_up(store: Store, run_id: int, scores: RunScores | None = None) -> Summary:
+    scores = scores or RunScores(store, run_id)
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
@@ -313,7 +313,7 @@ def _added_up(store: Store, run_id: int) -> Summary:
         [run_id],
     )
     clusters = _Clusters.read(store, run_id)
-    summaries = tuple(_bot(store, run_id, columns, clusters, *bot) for bot in bots)
+    summaries = tuple(_bot(store, run_id, columns, clusters, scores, *bot) for bot in bots)
     judge = judge_in_use(store, run_id)
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
@@ -366,8 +366,8 @@ def bot_keys(store: Store, run_id: int) -> dict[str, int]:
 
 
 def _bot(
-    store: Store, run_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters, bot_id: int, name: str,
-    kind: str, model: str | None, embedded: int, problem: str | None,
+    store: Store, run_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters, scores: RunScores,
+    bot_id: int, name: str, kind: str, model: str | None, embedded: int, problem: str | None,
 ) -> BotSummary:  # fmt: skip
     totals = store.query(
         "SELECT SUM(abstained = 1), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
@@ -382,7 +382,7 @@ def _bot(
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status != 'answered' GROUP BY status ORDER BY status",
         [run_id, bot_id],
     )
-    metrics = _metrics(store, run_id, bot_id, columns, clusters)
+    metrics = _metrics(store, run_id, bot_id, columns, clusters, scores)
     return BotSummary(
         name=name, kind=kind, model=model, embedded=bool(embedded), problem=problem, rows=facts["rows"],
         failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
@@ -443,24 +443,19 @@ class _Sums(NamedTuple):
 
 
 def _sums(
-    store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters
+    scores: RunScores, bot_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters
 ) -> Iterator[tuple[int, _Sums]]:
     """The sums of each metric that has values; an unreadable row counts as 0 in a rate."""
-    wanted = [metric for metric, column in columns.items() if column.is_of_rows]
-    found = row_scores(store, run_id, bot_id, wanted)
-    for metrics, blocks in itertools.groupby(found, key=lambda block: block.metrics):
-        _, questions, _, values, codes = zip(*blocks, strict=True)
-        of = clusters.codes[np.searchsorted(clusters.questions, np.concatenate(questions))]
-        for place, metric in enumerate(metrics):
-            column = columns[metric]
-            figures = np.concatenate([block[:, place] for block in values])
-            is_known = np.isfinite(figures)
-            counted = is_known
-            if column.aggregate == "rate":
-                is_unreadable = np.concatenate([block[:, place] for block in codes]) == CODES["parse_failure"]
-                counted = is_known | is_unreadable
-            if counted.any():
-                yield metric, _added(column, of[counted], np.nan_to_num(figures[counted]), figures[is_known])
+    of = np.empty(0, np.int64)
+    for metric, found in scores.of(bot_id, [metric for metric, column in columns.items() if column.is_of_rows]):
+        if len(of) != len(found.values):
+            of = clusters.codes[np.searchsorted(clusters.questions, found.rows.questions)]
+        column, is_known = columns[metric], np.isfinite(found.values)
+        counted = is_known
+        if column.aggregate == "rate":
+            counted = is_known | (found.codes == CODES["parse_failure"])
+        if counted.any():
+            yield metric, _added(column, of[counted], np.nan_to_num(found.values[counted]), found.values[is_known])
 
 
 def _added(
@@ -491,9 +486,9 @@ OF_RUN = "SELECT metric_id, rows, value, status, IFNULL(reason, '') FROM run_sco
 
 
 def _metrics(
-    store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters
+    store: Store, run_id: int, bot_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters, scores: RunScores
 ) -> dict[str, MetricSummary]:
-    sums = dict(_sums(store, run_id, bot_id, columns, clusters))
+    sums = dict(_sums(scores, bot_id, columns, clusters))
     of_run = {line[0]: line[1:] for line in store.query(OF_RUN, [run_id, bot_id])}
     missing: dict[int, list[tuple[str, str, int]]] = {}
     for metric_id, status, reason, rows in store.query(MISSING, [run_id, bot_id]):

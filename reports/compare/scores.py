@@ -21,7 +21,7 @@ from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
-from ..store.row_scores import ABSENT, CODES, row_scores
+from ..store.row_scores import ABSENT, CODES, RunScores
 from ..summary import MetricColumn, metric_columns
 from .cases import Case, CaseColumns, Cases, Places, PlacesByKey
 
@@ -289,9 +289,12 @@ WHERE run_id = ? AND run_rows.bot_id = ? AND question_id IN (SELECT value FROM j
 
 
 def run_tables(
-    store: Store, run_id: int, bots: Collection[str] | None = None, metrics: Collection[str] | None = None
-) -> RunTables:
+    store: Store, run_id: int, bots: Collection[str] | None = None, metrics: Collection[str] | None = None,
+    scores: RunScores | None = None,
+) -> RunTables:  # fmt: skip
     """Read a run; ``bots`` and ``metrics`` name those that are wanted, None means all.
+
+    ``scores`` are those of the run, where they may have been read.
 
     The store stays open for its questions and answers.
 
@@ -299,7 +302,7 @@ def run_tables(
         StoreError: the database is damaged.
     """
     with _one_moment(store):
-        return _read(store, run_id, bots, metrics)
+        return _read(store, run_id, bots, metrics, scores or RunScores(store, run_id))
 
 
 @contextlib.contextmanager
@@ -314,15 +317,16 @@ def _one_moment(store: Store) -> Iterator[None]:
         store.query("RELEASE one_moment")
 
 
-def _read(store: Store, run_id: int, bots: Collection[str] | None, metrics: Collection[str] | None) -> RunTables:
+def _read(
+    store: Store, run_id: int, bots: Collection[str] | None, metrics: Collection[str] | None, scores: RunScores
+) -> RunTables:
     name, suite, status, manifest = store.query(
         "SELECT name, suite, status, manifest FROM runs WHERE id = ?", [run_id]
     )[0]
     questions = _Questions.read(store, run_id)
     ((most,),) = store.query("SELECT MAX(repeat) FROM run_rows WHERE run_id = ?", [run_id])
-    frame = _Frame(
-        store, run_id, str(name), questions, 1 if most is None else int(most) + 1, _columns(store, run_id, metrics)
-    )
+    repeats = 1 if most is None else int(most) + 1
+    frame = _Frame(store, run_id, str(name), questions, repeats, _columns(store, run_id, metrics), scores)
     bots_of_run = store.query(
         "SELECT bot_id, name, fingerprint, kind, model, embedded FROM run_bots JOIN bots ON bots.id = bot_id"
         " WHERE run_id = ? ORDER BY position",
@@ -459,6 +463,7 @@ class _Frame:
     questions: _Questions
     repeats: int
     columns: Mapping[int, MetricColumn]
+    scores: RunScores
 
     def table(self, bot_id: int, bot: str, fingerprint: str, kind: str, model: str | None, embedded: int) -> ScoreTable:
         """The table of one bot."""
@@ -493,17 +498,16 @@ class _Frame:
         """Values and statuses by metric."""
         values = {metric: self._full(np.nan, np.float64) for metric in self.columns}
         statuses = {metric: self._full(ABSENT, np.int8) for metric in self.columns}
-        for found in row_scores(self.store, self.run_id, bot_id, list(self.columns)):
-            places = self.questions.at(found.questions)
-            for metric, codes, figures in zip(found.metrics, found.codes.T, found.values.T, strict=True):
-                column, among = self.columns[metric], codes != ABSENT
-                at = places[among]
-                if column.level == "conversation" and self.questions.first_turns:
-                    at = self.questions.began(at)  # no two simulations end with the same turn
-                if column.aggregate == "rate":
-                    figures = np.where(codes == CODES["parse_failure"], 0.0, figures)
-                statuses[metric][at, found.repeats[among]] = codes[among]
-                values[metric][at, found.repeats[among]] = figures[among]
+        for metric, found in self.scores.of(bot_id, list(self.columns)):
+            column, among = self.columns[metric], found.codes != ABSENT
+            at, codes, figures = self.questions.at(found.rows.questions[among]), found.codes[among], found.values[among]
+            if column.level == "conversation" and self.questions.first_turns:
+                at = self.questions.began(at)  # no two simulations end with the same turn
+            if column.aggregate == "rate":
+                figures = np.where(codes == CODES["parse_failure"], 0.0, figures)
+            repeats = found.rows.repeats[among]
+            statuses[metric][at, repeats] = codes
+            values[metric][at, repeats] = figures
         names = {metric: column.name for metric, column in self.columns.items()}
         return {names[each]: made for each, made in values.items()}, {
             names[each]: made for each, made in statuses.items()

@@ -21,7 +21,7 @@ from ..problems import ERROR_RATE
 from ..report import Report
 from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
 from ..statistics.latency import quantiles
-from ..store.row_scores import ABSENT, CODES, row_scores
+from ..store.row_scores import ABSENT, CODES
 from ..store.run import RunEvaluator
 from ..summary import PARSE_FAILURE_TOLERANCE, MetricColumn, MetricSummary
 from ..text import count
@@ -64,22 +64,15 @@ def score_values(run: ReportedRun) -> ScoreValues:
 
 
 def _of_bot(run: ReportedRun, bot: str) -> Iterator[tuple[tuple[str, str], MetricScores]]:
-    # 9 bytes a score, and 8 a row where all metrics have the same rows: those of a million rows are in memory at once.
-    found: dict[int, list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]]] = {}
-    for block in row_scores(run.store, run.id, run.bot_ids[bot], list(run.metric_ids.values())):
-        for metric, values, codes in zip(block.metrics, block.values.T, block.codes.T, strict=True):
-            there = codes != ABSENT
-            questions = block.questions if there.all() else block.questions[there]
-            found.setdefault(metric, []).append((questions, values[there], codes[there] == CODES["parse_failure"]))
-    joined: dict[tuple[int, ...], NDArray[np.int64]] = {}
-    for name, metric in run.metric_ids.items():
-        parts = [part for part in found.pop(metric, []) if len(part[0])]
-        if parts:
-            questions, values, unreadable = zip(*parts, strict=True)
-            same = tuple(map(id, questions))
-            if same not in joined:
-                joined[same] = np.concatenate(questions)
-            yield (bot, name), MetricScores(joined[same], np.concatenate(values), np.concatenate(unreadable))
+    names = {metric: name for name, metric in run.metric_ids.items()}
+    found = dict(run.scores.of(run.bot_ids[bot], list(names)))
+    for metric, (rows, values, codes) in ((each, found[each]) for each in names if each in found):
+        there = codes != ABSENT
+        if there.all():
+            yield (bot, names[metric]), MetricScores(rows.questions, values, codes == CODES["parse_failure"])
+        elif there.any():
+            is_unreadable = codes[there] == CODES["parse_failure"]
+            yield (bot, names[metric]), MetricScores(rows.questions[there], values[there], is_unreadable)
 
 
 QUESTIONS: Final = """

@@ -13,6 +13,7 @@ from ..analysis.findings import KnowledgeAnalysis
 from ..analysis.store import analysis_of_run
 from ..report import Report, make_report
 from ..store import Store, figures_key, keep_figure, stored_figure, to_json
+from ..store.row_scores import RunScores
 from ..summary import Summary
 from .boards import boards_section
 from .conversations import conversations_section, has_conversations
@@ -87,13 +88,13 @@ def _bodies(report: Report) -> dict[str, Markup]:
 NAME: Final = "page"  # under which they are stored
 
 
-def keep_page(store: Store, run_id: int) -> None:
+def keep_page(store: Store, run_id: int, scores: RunScores | None = None) -> None:
     """Store the sections of a run that has ended, so that its page need not read millions of scores to be opened.
 
     Raises:
         StoreError: they can't be written.
     """
-    report = make_report(store, run_id)
+    report = make_report(store, run_id, scores)
     if _stored_bodies(report) is None:
         keep_figure(store, run_id, NAME, _key(report), to_json(_bodies(report)))
 

@@ -57,7 +57,7 @@ def leading_of(run: ReportedRun) -> Leading | None:
     Only the metrics of which one is chosen are read, because those of a whole run may be millions of values.
     """
     for metrics in _choices(run):
-        tables = run_tables(run.store, run.id, metrics=metrics)
+        tables = run_tables(run.store, run.id, metrics=metrics, scores=run.scores)
         try:
             detail = ranked_run(tables, cluster=CLUSTER).details[0]
         except InputError:  # no two bots have a value on the same questions
