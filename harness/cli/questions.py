@@ -14,7 +14,7 @@ import typer
 
 from ... import InputError
 from ...knowledge import Nugget, storable
-from ...reports import printable
+from ...reports import count, printable
 from ..drafting import PASSAGE, nuggets_written
 from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say, write_json
 
@@ -80,7 +80,7 @@ def _drafted_lines(made: Drafted) -> Iterator[str]:
     number = len(made.questions)
     if made.written is not None:
         cached = f", {made.written.cached:,} cached" if made.written.cached else ""
-        yield from _filled(f"{made.by}: {made.written.paid:,} requests{cached}.")
+        yield from _filled(f"{made.by}: {count(made.written.paid, 'request')}{cached}.")
         for why, times in made.written.dropped.most_common():
             yield from _filled(f"Dropped {times:,} because {why}.")
         if made.written.unread:

@@ -432,7 +432,8 @@ class AttributionPlan:
         if not count:
             return f"{self.bot}: only one thing was changed ({changed}), so nothing has to be asked."
         configurations = "1 configuration" if count == 1 else f"{count} configurations"
-        return f"{self.bot}: {changed}. {configurations} between then and now; {asked:,} questions have to be asked."
+        worded = "1 question has to be asked" if asked == 1 else f"{asked:,} questions have to be asked"
+        return f"{self.bot}: {changed}. {configurations} between then and now; {worded}."
 
     def worded(self, new: frozenset[str]) -> str:
         """A configuration in words: ``prompt as before, retrieval as now``."""

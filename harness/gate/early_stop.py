@@ -106,9 +106,9 @@ class EarlyResult:
         if not self.stopped:
             reason = f"all {self.of:,} questions have their answers"
             if self.rows_left:
-                reason = f"{self.rows_left:,} answers are missing"
+                reason = "1 answer is missing" if self.rows_left == 1 else f"{self.rows_left:,} answers are missing"
             return " ".join([f"No verdict was certain early: {reason}, and the ordinary rule holds.", *self.reasons])
-        saved = [f"{self.rows_left:,} answers"]
+        saved = [count(self.rows_left, "answer")]
         if self.saved_seconds is not None:
             saved.append(f"about {duration(self.saved_seconds)}")
         if self.saved_cost is not None:

@@ -138,7 +138,7 @@ def tournament_blocks(found: Tournament) -> Iterator[Block]:
     for cycle in found.cycles:
         yield Item(f"A cycle: {' beats '.join((*cycle, cycle[0]))}; strengths alone don't tell who beats whom.")
     if found.missing:
-        yield Item(f"{found.missing:,} pairs have no verdict.")
+        yield Item("1 pair has no verdict." if found.missing == 1 else f"{found.missing:,} pairs have no verdict.")
 
 
 def _against(found: Tournament, bot: str, other: str) -> str:
