@@ -91,6 +91,10 @@ _ABSTAINS: Final = re.compile(
     re.IGNORECASE,
 )
 _PARTICLE: Final = re.compile(r"\s*(yes|no)\b\s*(?:[,.;:!–—-]+\s*|$)", re.IGNORECASE)  # noqa: RUF001 - dashes
+# An answer that gives one is not another; documents have things of many.
+_COLOURS: Final = frozenset(
+    map(stem, ("red", "blue", "green", "yellow", "orange", "purple", "brown", "pink", "white", "black"))
+)
 _LEFT_OUT: Final = re.compile(
     r"\b(?:except|excluding|other than|apart from|rather than|instead of|unlike|[,;] (?:and |but )?not)"
     r"(?: (?:for|in|on|at|by|the|an?))*\W*$"
@@ -489,7 +493,11 @@ def _called(text: Wording, given: frozenset[str]) -> list[str]:
 def _opposed(words: Mapping[str, Word], own: Wording, other: Wording) -> bool:
     theirs, ours = _keys(other.words), _keys(own.words)
     known = opposites()
-    return any(known.get(key, frozenset()) & theirs - ours for key in words if key not in theirs)
+    return any(
+        (known.get(key, frozenset()) | (_COLOURS if key in _COLOURS else frozenset())) & theirs - ours
+        for key in words
+        if key not in theirs
+    )
 
 
 WEIGHTS: Final = {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from ...text import stem
@@ -74,7 +74,7 @@ shrink; raise lower; more less; more fewer; most least; most few; many few; high
 first last; before after; early late; earlier later; true false; all some; only also; above below; inside outside;
 indoor outdoor; indoors outdoors; open close; begin end; start stop; start end; start finish; good bad; better
 worse; best worst; big small; large small; great small; long short; tall short; old young; old new; ancient modern;
-hot cold; warm cool; light dark; day night; morning evening; man woman; men women; boy girl; male
+hot cold; warm cool; light dark; black white; day night; morning evening; man woman; men women; boy girl; male
 female; husband wife; father mother; son daughter; brother sister; king queen; actor actress; love hate; win lose;
 won lost; accept reject; accept refuse; accept deny; allow forbid; allow ban; allow prohibit; permit prohibit;
 agree disagree; approve reject; support oppose; success failure; succeed fail; buy sell; arrive leave; enter leave;
@@ -96,10 +96,9 @@ follow; hero villain; friend enemy; teacher student; doctor patient; parent chil
 predecessor successor; previous next; former latter; former current; past future; ascending descending; odd even;
 worst greatest; worst finest; only over
 """
-_COLOURS: Final = ("red", "blue", "green", "yellow", "orange", "purple", "brown", "pink", "white", "black")
-OPPOSITES: Final = (
-    *((first, second) for first, second in (pair.split() for pair in _OPPOSITES.split(";") if pair.strip())),
-    *combinations(_COLOURS, 2),
+OPPOSITES: Final = tuple(
+    (first, second)
+    for first, second in (pair.split() for pair in _OPPOSITES.replace("\n", " ").split(";") if pair.strip())
 )
 """Pairs of words of which a text that says the one rarely means the other."""
 NEGATING_PREFIXES: Final = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
