@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isclose
@@ -135,13 +135,23 @@ def in_other_units(first: str, second: str) -> list[tuple[Quantity, Quantity]]:
     for one in amounts(first) if theirs else ():
         alike = [each for each in theirs if _LIKE.get(each.kind, each.kind) == _LIKE.get(one.kind, one.kind)]
         other = next((each for each in alike if each.figure == one.figure), None)
-        if other and not any(is_same(one, each) for each in alike):
+        if other and not any(_is_same(one, each) for each in alike):
             found.append((one, other))
     return found
 
 
-def is_same(one: Quantity, other: Quantity) -> bool:
-    """Whether two amounts are the same, each in its unit: 2 weeks, 14 days."""
+def amounts_said(text: str, others: Iterable[str]) -> list[Quantity]:
+    """Amounts of a text that one of some others has, each in its unit: two weeks, 14 days.
+
+    >>> [one.text for one in amounts_said("two weeks or 3 km", ["It takes 14 days."])]
+    ['two weeks']
+    """
+    ours = amounts(text)
+    theirs = [each for other in others for each in amounts(other)] if ours else []
+    return [one for one in ours if any(_is_same(one, each) for each in theirs)]
+
+
+def _is_same(one: Quantity, other: Quantity) -> bool:
     return one.kind == other.kind and isclose(one.value, other.value, rel_tol=1e-6)
 
 

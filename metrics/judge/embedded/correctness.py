@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...numbers import amounts, in_other_units, is_same
+from ...numbers import amounts_said, in_other_units
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
@@ -148,7 +148,8 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     given = _keys(question.words)
     wanted, answered = _content(claim), _content(text)
     names = _names(claim, given)
-    same = _same_amounts(claim.text, text.text)
+    amounts = amounts_said(claim.text, [text.text])
+    same = frozenset(_key(word) for one in amounts for word in wording(one.text).words)
     found = _found(wanted, text, vectors, names, given, _is_rough(claim, text))
     found |= dict.fromkeys(same & wanted.keys(), 1.0)
     coverage = _coverage(wanted, given | _beside_figure(question, wanted), found)
@@ -334,13 +335,6 @@ def _found(
         key: 1.0 if key in keys else undated.get(key) or _near(key, word, text, vectors, most.get(key, 1.0))
         for key, word in wanted.items()
     }
-
-
-def _same_amounts(claim: str, text: str) -> frozenset[str]:
-    """Keys of the amounts of a claim that a text has in another unit: two weeks, 14 days."""
-    theirs = amounts(text)
-    ours = [one for one in amounts(claim) if any(is_same(one, each) for each in theirs)] if theirs else []
-    return frozenset(_key(word) for one in ours for word in wording(one.text).words)
 
 
 def _without(words: Mapping[str, Word], keys: frozenset[str]) -> Mapping[str, Word]:

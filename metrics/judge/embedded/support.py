@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numbers import amounts, in_other_units, is_same
+from ...numbers import amounts_said, in_other_units
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment, SupportModel
 from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, wording
@@ -104,7 +104,9 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
     """
     read = wording(claim) if isinstance(claim, str) else claim
     texts = [wording(one) if isinstance(one, str) else one for one in premises]
-    found = frozenset[str]().union(*(text.content for text in texts)) | _amounts_said(read, texts)
+    said = amounts_said(read.text, [text.text for text in texts])  # 12 euros, where a text has €12
+    found = frozenset[str]().union(*(text.content for text in texts))
+    found |= {word.key for one in said for word in wording(one.text).words}
     missing = [word for word in read.of_kind("word", "name", "number", "date") if word.key not in found]
     near = nearest(read, texts)
     aligned = _align(read, near) if near else _Alignment(0.0, 0.0, ())
@@ -120,14 +122,6 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
         conflicts=_conflicts(read, near, missing, aligned) if near else (),
         hedged=near is not None and _hedges(read) != _hedges(near),
     )
-
-
-def _amounts_said(claim: Wording, texts: Sequence[Wording]) -> frozenset[str]:
-    """Keys of the claim's amounts that a text has, in whatever unit: 12 euros, €12; two weeks, 14 days."""
-    ours = amounts(claim.text)
-    theirs = [one for text in texts for one in amounts(text.text)] if ours else []
-    same = (one for one in ours if any(is_same(one, each) for each in theirs))
-    return frozenset(word.key for one in same for word in wording(one.text).words)
 
 
 def nearest(claim: Wording, texts: Sequence[Wording]) -> Wording | None:
