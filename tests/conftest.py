@@ -1,7 +1,9 @@
 """What holds for every test: no keys, no network, a cache of its own, and reasons for what is skipped."""
 
+import asyncio
 import gc
 import importlib.util
+import inspect
 import ipaddress
 import os
 import re
@@ -110,6 +112,16 @@ def pytest_collection_finish() -> None:
     """What is there before the first test stays, so the collector of garbage need not look at it for each of them."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is ``async def`` in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    given = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in given}))
+    return True
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

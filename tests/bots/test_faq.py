@@ -153,15 +153,11 @@ def test_the_threshold_is_worked_out_from_the_entries():
     assert not asyncio.run(prepared(min_similarity=0.5))[0].warnings
 
 
-def test_entries_without_another_wording_give_a_threshold_too():
+async def test_entries_without_another_wording_give_a_threshold_too():
     entries = [FaqEntry(f"how do i {word}", word) for word in ("swim", "fly", "run", "sing")]
-
-    async def suggested():
-        bot = FaqBot("faq", entries, abstain="", min_similarity="auto")
-        await bot.prepare()
-        return bot.suggestion
-
-    assert asyncio.run(suggested()).threshold == 0.75  # three of four words in common
+    bot = FaqBot("faq", entries, abstain="", min_similarity="auto")
+    await bot.prepare()
+    assert bot.suggestion.threshold == 0.75  # three of four words in common
 
 
 class Letters(Vectors):

@@ -75,15 +75,11 @@ def test_the_reply_carries_what_the_model_told():
     assert reply.trace["finish_reason"] == "stop" and "generate_ms" in reply.trace
 
 
-def test_the_model_is_prepared_with_the_texts_and_closed():
+async def test_the_model_is_prepared_with_the_texts_and_closed():
     model = Listener()
     bot = full(model)
-
-    async def whole_life():
-        await bot.prepare()
-        await bot.close()
-
-    asyncio.run(whole_life())
+    await bot.prepare()
+    await bot.close()
     assert model.prepared == [each.text for each in DOCUMENTS]
     assert model.closed
 

@@ -187,17 +187,12 @@ def test_a_server_that_hangs_is_a_timeout():
     assert "did not answer within 0.2 s." in str(raised)
 
 
-def test_nobody_listening_is_a_connection_error():
-    async def run():
-        settings = HttpSettings(type="http", url="http://127.0.0.1:9/", max_attempts=2)
-        bot = HttpBot("remote", settings, {}, backoff=Backoff(first=0.001))
-        try:
-            await bot.reply("q")
-        finally:
-            await bot.close()
-
+async def test_nobody_listening_is_a_connection_error():
+    settings = HttpSettings(type="http", url="http://127.0.0.1:9/", max_attempts=2)
+    bot = HttpBot("remote", settings, {}, backoff=Backoff(first=0.001))
     with pytest.raises(ConnectionError, match=r"http://127\.0\.0\.1:9/ gave no answer in 2 attempts"):
-        asyncio.run(run())
+        await bot.reply("q")
+    await bot.close()
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])

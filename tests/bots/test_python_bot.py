@@ -298,36 +298,28 @@ def test_a_function_that_hangs_costs_one_thread_and_nobody_waits_for_it():
         threads.close()
 
 
-def test_a_call_that_was_given_up_before_it_began_never_begins():
+async def test_a_call_that_was_given_up_before_it_began_never_begins():
     begun = []
     gate = threading.Event()
     threads = Threads(limit=1)
-
-    async def give_up():
-        first = asyncio.create_task(threads.run(lambda: gate.wait(10)))
-        await asyncio.sleep(0.02)
-        second = asyncio.create_task(threads.run(lambda: begun.append("second")))
-        await asyncio.sleep(0.02)
-        second.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await second
-        gate.set()
-        assert (await first).value is True
-        third = await threads.run(lambda: begun.append("third"))
-        assert third.run_ms < 1000
-
-    asyncio.run(give_up())
+    first = asyncio.create_task(threads.run(lambda: gate.wait(10)))
+    await asyncio.sleep(0.02)
+    second = asyncio.create_task(threads.run(lambda: begun.append("second")))
+    await asyncio.sleep(0.02)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    gate.set()
+    assert (await first).value is True
+    third = await threads.run(lambda: begun.append("third"))
+    assert third.run_ms < 1000
     threads.close()
     assert begun == ["third"]
 
 
-def test_waiting_for_a_thread_is_not_the_bots_own_time():
+async def test_waiting_for_a_thread_is_not_the_bots_own_time():
     threads = Threads(limit=1)
-
-    async def two():
-        return await asyncio.gather(*[threads.run(lambda: time.sleep(0.05)) for _ in range(2)])
-
-    ran = asyncio.run(two())
+    ran = await asyncio.gather(*[threads.run(lambda: time.sleep(0.05)) for _ in range(2)])
     threads.close()
     assert all(50 <= each.run_ms < 95 for each in ran)
     assert max(each.wait_ms for each in ran) >= 45
@@ -344,22 +336,18 @@ def test_threads_end_when_the_pool_is_closed_and_serve_a_second_loop():
     assert threading.active_count() <= before
 
 
-def test_the_hop_into_a_thread_is_cheap():
+async def test_the_hop_into_a_thread_is_cheap():
     """Measured at 5 us a call on an idle machine; the bound is wide because machines that build are busy."""
+    bot = as_bot(shout)
+    await bot.reply("warm up")
+    numbers = iter(range(5000))
 
-    async def many():
-        bot = as_bot(shout)
-        await bot.reply("warm up")
-        numbers = iter(range(5000))
+    async def worker():
+        for number in numbers:
+            await bot.reply(str(number))
 
-        async def worker():
-            for number in numbers:
-                await bot.reply(str(number))
-
-        started = time.perf_counter()
-        await asyncio.gather(*[worker() for _ in range(16)])
-        took = time.perf_counter() - started
-        await bot.close()
-        return took / 5000
-
-    assert asyncio.run(many()) < 200e-6
+    started = time.perf_counter()
+    await asyncio.gather(*[worker() for _ in range(16)])
+    took = time.perf_counter() - started
+    await bot.close()
+    assert (took / 5000) < 200e-6

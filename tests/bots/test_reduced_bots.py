@@ -146,58 +146,46 @@ def test_nothing_is_embedded_again_whichever_is_prepared_first(tmp_path: Path):
         assert "keys.md" not in {each.document for each in replies[1].contexts}
 
 
-def test_those_that_are_prepared_at_once_open_it_once():
+async def test_those_that_are_prepared_at_once_open_it_once():
     embedder, encoder = word_embedder()
     model = Listener()
     bot = rag(embedder=embedder, model=model)
     family = [bot.without(frozenset({each.id})) for each in DOCUMENTS]
-
-    async def whole():
-        await asyncio.gather(*(each.prepare() for each in family))
-
-    asyncio.run(whole())
+    await asyncio.gather(*(each.prepare() for each in family))
     assert (sorted(encoder.texts), model.prepared) == (PASSAGES, 1)
 
 
 @pytest.mark.parametrize("made", [rag, full])
-def test_closing_one_takes_nothing_from_the_others_and_the_last_closes_all(made):
+async def test_closing_one_takes_nothing_from_the_others_and_the_last_closes_all(made):
     model = Listener()
     bot = made(model=model)
     first, second = bot.without(frozenset({"keys.md"})), bot.without(frozenset({"parcels.md"}))
-
-    async def whole():
-        for each in (bot, first, second):
-            await each.prepare()
-        await first.close()
-        await first.close()
-        assert model.closed == 0
-        await answered(second)
-        await bot.close()
-        assert model.closed == 0
-        await answered(second)
-        await second.close()
-        assert model.closed == 1
-
-    asyncio.run(whole())
+    for each in (bot, first, second):
+        await each.prepare()
+    await first.close()
+    await first.close()
+    assert model.closed == 0
+    await answered(second)
+    await bot.close()
+    assert model.closed == 0
+    await answered(second)
+    await second.close()
+    assert model.closed == 1
 
 
 @pytest.mark.parametrize("made", [rag, full])
-def test_reduced_bots_one_after_the_other_find_all_open_while_the_first_is_not_closed(made):
+async def test_reduced_bots_one_after_the_other_find_all_open_while_the_first_is_not_closed(made):
     embedder, encoder = word_embedder()
     model = Listener()
     bot = made(model=model) if made is full else made(model=model, embedder=embedder)
-
-    async def whole():
-        for document in DOCUMENTS:
-            reduced = bot.without(frozenset({document.id}), name=f"without {document.id}")
-            assert reduced.name == f"without {document.id}"
-            await reduced.prepare()
-            await answered(reduced)
-            await reduced.close()
-        assert model.closed == 0
-        await bot.close()
-
-    asyncio.run(whole())
+    for document in DOCUMENTS:
+        reduced = bot.without(frozenset({document.id}), name=f"without {document.id}")
+        assert reduced.name == f"without {document.id}"
+        await reduced.prepare()
+        await answered(reduced)
+        await reduced.close()
+    assert model.closed == 0
+    await bot.close()
     assert model.closed == 1
     assert sorted(text for text in encoder.texts if text not in QUESTIONS) == (PASSAGES if made is rag else [])
 
@@ -281,7 +269,7 @@ class User:
     """Somebody who uses shared parts."""
 
 
-def test_parts_that_can_not_be_opened_are_tried_again_by_the_next():
+async def test_parts_that_can_not_be_opened_are_tried_again_by_the_next():
     tries = []
 
     async def opens():
@@ -293,46 +281,39 @@ def test_parts_that_can_not_be_opened_are_tried_again_by_the_next():
     async def closes():
         tries.append(-1)
 
-    async def whole():
-        parts, user, other = SharedParts(opens, closes), User(), User()
-        with pytest.raises(RuntimeError, match="busy"):
-            await parts.open(user)
-        assert await parts.open(other) == await parts.open(user) == "parts"
-        await parts.leave(user)
-        await parts.leave(other)
-        assert await parts.open(user) == "parts"
-        await parts.leave(user)
-
-    asyncio.run(whole())
+    parts, user, other = SharedParts(opens, closes), User(), User()
+    with pytest.raises(RuntimeError, match="busy"):
+        await parts.open(user)
+    assert await parts.open(other) == await parts.open(user) == "parts"
+    await parts.leave(user)
+    await parts.leave(other)
+    assert await parts.open(user) == "parts"
+    await parts.leave(user)
     assert tries == [1, 1, -1, 1, -1]
 
 
-def test_who_is_closed_while_the_parts_are_opened_keeps_nothing_open():
+async def test_who_is_closed_while_the_parts_are_opened_keeps_nothing_open():
     events = []
+    gate = asyncio.Event()
 
-    async def whole():
-        gate = asyncio.Event()
+    async def opens():
+        await gate.wait()
+        events.append("opened")
 
-        async def opens():
-            await gate.wait()
-            events.append("opened")
+    async def closes():
+        events.append("closed")
 
-        async def closes():
-            events.append("closed")
-
-        parts, user = SharedParts(opens, closes), User()
-        opening = asyncio.create_task(parts.open(user))
-        await asyncio.sleep(0)
-        await parts.leave(user)
-        gate.set()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-
-    asyncio.run(whole())
+    parts, user = SharedParts(opens, closes), User()
+    opening = asyncio.create_task(parts.open(user))
+    await asyncio.sleep(0)
+    await parts.leave(user)
+    gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
     assert events == ["closed"]
 
 
-def test_users_that_were_dropped_do_not_keep_the_parts_open():
+async def test_users_that_were_dropped_do_not_keep_the_parts_open():
     closed = []
 
     async def nothing():
@@ -341,11 +322,8 @@ def test_users_that_were_dropped_do_not_keep_the_parts_open():
     async def closes():
         closed.append(1)
 
-    async def whole():
-        parts, user = SharedParts(nothing, closes), User()
-        parts.add(user)
-        await parts.open(User())
-        await parts.leave(user)
-
-    asyncio.run(whole())
+    parts, user = SharedParts(nothing, closes), User()
+    parts.add(user)
+    await parts.open(User())
+    await parts.leave(user)
     assert closed == [1]

@@ -373,21 +373,18 @@ def test_subset_keeps_versions_and_refuses_strangers() -> None:
         plan.subset(["blue"])
 
 
-def test_a_cancelled_row_leaves_nothing_running() -> None:
-    async def cancelled() -> int:
-        class Slow(StubEmbedder):
-            async def embed(self, texts: Sequence[str]) -> object:
-                await asyncio.sleep(60)
+async def test_a_cancelled_row_leaves_nothing_running() -> None:
+    class Slow(StubEmbedder):
+        async def embed(self, texts: Sequence[str]) -> object:
+            await asyncio.sleep(60)
 
-        row: Facts = {"answer": "a", "expected": "a", "embedder": Slow()}
-        scoring = asyncio.create_task(BUILTIN.plan(["answer_similarity"]).score(row))
-        await asyncio.sleep(0.01)
-        scoring.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await scoring
-        return len(asyncio.all_tasks())
-
-    assert asyncio.run(cancelled()) == 1
+    row: Facts = {"answer": "a", "expected": "a", "embedder": Slow()}
+    scoring = asyncio.create_task(BUILTIN.plan(["answer_similarity"]).score(row))
+    await asyncio.sleep(0.01)
+    scoring.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await scoring
+    assert len(asyncio.all_tasks()) == 1
 
 
 texts = st.one_of(st.none(), st.text(max_size=30), st.sampled_from(["the cat sat on the mat", "a cat sat there", " "]))

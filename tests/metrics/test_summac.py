@@ -259,7 +259,7 @@ def test_each_pair_is_run_once_for_both_scores_and_the_embedded_judge() -> None:
     assert of_judge.pairs.keys() <= counting.pairs.keys()
 
 
-def test_the_judge_in_a_row_of_its_own_asks_nothing_that_other_rows_have_asked() -> None:
+async def test_the_judge_in_a_row_of_its_own_asks_nothing_that_other_rows_have_asked() -> None:
     """What was said of a thousand pairs in each of 40 rows is still there when the judge asks."""
     counting = Counting()
     model = EntailmentModel(lambda: counting, "counting")
@@ -267,12 +267,8 @@ def test_the_judge_in_a_row_of_its_own_asks_nothing_that_other_rows_have_asked()
         [(f"Premise {place} of row {row}.", f"Claim {place % 10} of row {row}.") for place in range(1000)]
         for row in range(40)
     ]
-
-    async def ask() -> None:
-        await asyncio.gather(*(model.entailed(pairs) for pairs in rows))
-        await asyncio.gather(*(model.probabilities(pairs[::10]) for pairs in rows))
-
-    asyncio.run(ask())
+    await asyncio.gather(*(model.entailed(pairs) for pairs in rows))
+    await asyncio.gather(*(model.probabilities(pairs[::10]) for pairs in rows))
     model.close()
     assert set(counting.pairs.values()) == {1}
     assert len(counting.pairs) == 40_000

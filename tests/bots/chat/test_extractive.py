@@ -167,50 +167,39 @@ def test_odd_questions_are_answered():
         assert answer(question, HOURS).text
 
 
-def test_the_same_request_gives_the_same_answer_whatever_came_before():
-    async def run():
-        chat = ExtractiveChat(WordEmbedder())
-        asked = request("What does delivery cost?", HOURS, FEES)
-        first = await chat.complete(asked)
-        await chat.prepare(["Something else. " * 5, HOURS + " And more."])
-        await chat.complete(request("When?", "Delivery to Mars costs a lot."))
-        return first, await chat.complete(asked), await ExtractiveChat(WordEmbedder()).complete(asked)
-
-    first, again, fresh = asyncio.run(run())
-    assert first == again == fresh
+async def test_the_same_request_gives_the_same_answer_whatever_came_before():
+    chat = ExtractiveChat(WordEmbedder())
+    asked = request("What does delivery cost?", HOURS, FEES)
+    first = await chat.complete(asked)
+    await chat.prepare(["Something else. " * 5, HOURS + " And more."])
+    await chat.complete(request("When?", "Delivery to Mars costs a lot."))
+    assert await chat.complete(asked) == first
+    assert await ExtractiveChat(WordEmbedder()).complete(asked) == first
 
 
-def test_prepared_texts_are_embedded_once_and_questions_are_not_kept():
-    async def run():
-        embedder = WordEmbedder()
-        chat = ExtractiveChat(embedder)
-        await chat.prepare([HOURS, FEES])
-        assert sorted(embedder.kept) == sorted(re.split(r"(?<=\.) ", HOURS) + re.split(r"(?<=\.) ", FEES))
-        embedder.kept.clear()
-        await chat.complete(request("When?", HOURS, FEES))
-        return embedder
-
-    embedder = asyncio.run(run())
+async def test_prepared_texts_are_embedded_once_and_questions_are_not_kept():
+    embedder = WordEmbedder()
+    chat = ExtractiveChat(embedder)
+    await chat.prepare([HOURS, FEES])
+    assert sorted(embedder.kept) == sorted(re.split(r"(?<=\.) ", HOURS) + re.split(r"(?<=\.) ", FEES))
+    embedder.kept.clear()
+    await chat.complete(request("When?", HOURS, FEES))
     assert embedder.kept == []
     assert embedder.fresh == ["When?"]
 
 
-def test_what_is_kept_is_bounded():
-    async def run():
-        embedder = OneWayEmbedder()
-        chat = ExtractiveChat(embedder)
-        half = MOST_SENTENCES_KEPT // 2 + 1
-        first, second = (" ".join(f"Fact {letter}{number} holds." for number in range(half)) for letter in "ab")
-        await chat.prepare([first])
-        await chat.prepare([second])
-        embedder.kept.clear()
-        await chat.prepare([second])
-        again = len(embedder.kept)
-        await chat.prepare([first])
-        return again, len(embedder.kept), half
-
-    again, evicted, half = asyncio.run(run())
-    assert (again, evicted) == (0, half)
+async def test_what_is_kept_is_bounded():
+    embedder = OneWayEmbedder()
+    chat = ExtractiveChat(embedder)
+    half = MOST_SENTENCES_KEPT // 2 + 1
+    first, second = (" ".join(f"Fact {letter}{number} holds." for number in range(half)) for letter in "ab")
+    await chat.prepare([first])
+    await chat.prepare([second])
+    embedder.kept.clear()
+    await chat.prepare([second])
+    assert embedder.kept == []
+    await chat.prepare([first])
+    assert len(embedder.kept) == half
 
 
 def test_settings_name_the_embedder_and_the_rules():

@@ -419,7 +419,7 @@ def test_verbs_work_in_threads_at_once(tmp_path):
     assert len({run.name for run in runs.values()}) == 3
 
 
-def test_beside_a_running_loop_verbs_wait_and_their_twins_let_it_go_on(tmp_path):
+async def test_beside_a_running_loop_verbs_wait_and_their_twins_let_it_go_on(tmp_path):
     ticks = []
 
     async def ticking() -> None:
@@ -431,41 +431,32 @@ def test_beside_a_running_loop_verbs_wait_and_their_twins_let_it_go_on(tmp_path)
         await asyncio.sleep(0.2)
         return hours(question)
 
-    async def main() -> tuple[proctor.Run, proctor.Run]:
-        waited = evaluated(tmp_path)
-        task = asyncio.create_task(ticking())
-        before = len(ticks)
-        awaited = await proctor.aevaluate(
-            QUESTIONS, {"slow": slow}, ["exact_match"], db=tmp_path / "x.db", progress=False
-        )
-        assert len(ticks) > before + 10
-        task.cancel()
-        return waited, awaited
-
-    waited, awaited = asyncio.run(main())
+    waited = evaluated(tmp_path)
+    task = asyncio.create_task(ticking())
+    before = len(ticks)
+    awaited = await proctor.aevaluate(QUESTIONS, {"slow": slow}, ["exact_match"], db=tmp_path / "x.db", progress=False)
+    assert len(ticks) > before + 10
+    task.cancel()
     assert len(waited.rows()) == 6
     assert [row.score("exact_match") for row in awaited.rows()] == [1, 0, 1]
 
 
-def test_a_cancelled_task_stops_the_run_and_keeps_what_was_answered(tmp_path):
+async def test_a_cancelled_task_stops_the_run_and_keeps_what_was_answered(tmp_path):
     begun = threading.Event()
 
-    async def main() -> None:
-        async def hanging(question: str) -> str:
-            if question != "When do you open?":
-                begun.set()
-                await asyncio.sleep(600)
-            return hours(question)
+    async def hanging(question: str) -> str:
+        if question != "When do you open?":
+            begun.set()
+            await asyncio.sleep(600)
+        return hours(question)
 
-        work = proctor.aevaluate(QUESTIONS, {"slow": hanging}, ["exact_match"], db=tmp_path / "x.db", progress=False)
-        task = asyncio.create_task(work)
-        while not begun.is_set():
-            await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
+    work = proctor.aevaluate(QUESTIONS, {"slow": hanging}, ["exact_match"], db=tmp_path / "x.db", progress=False)
+    task = asyncio.create_task(work)
+    while not begun.is_set():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
     (run,) = proctor.open(tmp_path / "x.db").runs()
     assert run.summary.status == "stopped"
     assert [row.answer for row in run.rows()] == ["At nine"]

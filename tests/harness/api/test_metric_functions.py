@@ -1,6 +1,5 @@
 """Every metric as a plain function: ``proctor.metrics.rouge_l(answer=..., expected_answer=...)``."""
 
-import asyncio
 import pkgutil
 
 import proctor
@@ -81,14 +80,10 @@ def test_options_are_keywords():
     assert "passes" in dir(proctor.metrics.pii_leakage)
 
 
-def test_they_work_beside_a_running_loop():
-    async def main() -> tuple[float, float]:
-        waited = proctor.metrics.answer_similarity(answer="At nine", expected_answer="At nine")
-        awaited = await proctor.metrics.answer_similarity.ascore(answer="At nine", expected_answer="At nine")
-        return waited, awaited.value
-
-    waited, awaited = asyncio.run(main())
-    assert waited == awaited == pytest.approx(1)
+async def test_they_work_beside_a_running_loop():
+    waited = proctor.metrics.answer_similarity(answer="At nine", expected_answer="At nine")
+    awaited = await proctor.metrics.answer_similarity.ascore(answer="At nine", expected_answer="At nine")
+    assert waited == awaited.value == pytest.approx(1)
 
 
 def test_a_metric_function_may_stand_among_the_metrics_of_a_run(tmp_path):

@@ -39,62 +39,50 @@ def embedder(node: Node | None) -> BatchingEmbedder:
     return made
 
 
-def test_shared_models_say_what_a_model_of_ones_own_says():
+async def test_shared_models_say_what_a_model_of_ones_own_says():
     node = Node()
     one, first, second = embedder(None), embedder(node), embedder(node)
-
-    async def asked() -> None:
-        wanted = await one.embed(TEXTS)
-        for found in await asyncio.gather(first.embed(TEXTS), second.embed(TEXTS), first.embed_fresh(TEXTS)):
-            np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-6)
-            assert (found.truncated == wanted.truncated).all()
-        assert (await first.embed([])).vectors.shape == (await one.embed([])).vectors.shape
-        tokens, own = await first.embed_tokens(TEXTS[:2]), await one.embed_tokens(TEXTS[:2])
-        np.testing.assert_allclose(tokens[1].vectors, own[1].vectors, atol=1e-6)
-        node.models = NodeModels(2)  # the actor began anew
-        more = [f"{text} again" for text in TEXTS]
-        wanted = await one.embed(more)
-        np.testing.assert_allclose((await second.embed(more)).vectors, wanted.vectors, atol=1e-6)
-        node.is_lost = True
-        more = [f"{text} at last" for text in TEXTS]
-        wanted = await one.embed(more)
-        np.testing.assert_allclose((await second.embed(more)).vectors, wanted.vectors, atol=1e-6)
-
-    asyncio.run(asked())
+    wanted = await one.embed(TEXTS)
+    for found in await asyncio.gather(first.embed(TEXTS), second.embed(TEXTS), first.embed_fresh(TEXTS)):
+        np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-6)
+        assert (found.truncated == wanted.truncated).all()
+    assert (await first.embed([])).vectors.shape == (await one.embed([])).vectors.shape
+    tokens, own = await first.embed_tokens(TEXTS[:2]), await one.embed_tokens(TEXTS[:2])
+    np.testing.assert_allclose(tokens[1].vectors, own[1].vectors, atol=1e-6)
+    node.models = NodeModels(2)  # the actor began anew
+    more = [f"{text} again" for text in TEXTS]
+    wanted = await one.embed(more)
+    np.testing.assert_allclose((await second.embed(more)).vectors, wanted.vectors, atol=1e-6)
+    node.is_lost = True
+    more = [f"{text} at last" for text in TEXTS]
+    wanted = await one.embed(more)
+    np.testing.assert_allclose((await second.embed(more)).vectors, wanted.vectors, atol=1e-6)
     assert node.calls.count("open") == 3  # by both, and once anew
     for each in (one, first, second):
         each.close()
 
 
 @pytest.mark.parametrize("is_lost", [False, True])
-def test_a_model_is_looked_at_after_its_actor_was_lost_or_began_anew(is_lost):
+async def test_a_model_is_looked_at_after_its_actor_was_lost_or_began_anew(is_lost):
     node = Node()
     one, other = embedder(None), embedder(node)
-
-    async def asked() -> None:
-        await other.load()
-        node.models, node.is_lost = NodeModels(2), is_lost
-        assert (await other.embed([])).vectors.shape == (await one.embed([])).vectors.shape
-        (found,), (wanted,) = await other.embed_tokens(TEXTS[:1]), await one.embed_tokens(TEXTS[:1])
-        np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-6)
-        np.testing.assert_allclose(other.embed_now(TEXTS).vectors, one.embed_now(TEXTS).vectors, atol=1e-6)
-
-    asyncio.run(asked())
+    await other.load()
+    node.models, node.is_lost = NodeModels(2), is_lost
+    assert (await other.embed([])).vectors.shape == (await one.embed([])).vectors.shape
+    (found,), (wanted,) = await other.embed_tokens(TEXTS[:1]), await one.embed_tokens(TEXTS[:1])
+    np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-6)
+    np.testing.assert_allclose(other.embed_now(TEXTS).vectors, one.embed_now(TEXTS).vectors, atol=1e-6)
     for each in (one, other):
         each.close()
 
 
-def test_the_support_model_is_shared():
+async def test_the_support_model_is_shared():
     node = Node()
     own = open_support_model(1)
     token = OPENER.set(opener(node))
     shared = open_support_model(1)
     OPENER.reset(token)
-
-    async def asked() -> None:
-        np.testing.assert_allclose(await shared.supports(PAIRS), await own.supports(PAIRS), atol=1e-5)
-
-    asyncio.run(asked())
+    np.testing.assert_allclose(await shared.supports(PAIRS), await own.supports(PAIRS), atol=1e-5)
     assert "run" in node.calls
     shared.close()
     own.close()

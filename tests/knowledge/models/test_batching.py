@@ -47,29 +47,21 @@ def test_nothing_is_opened_before_the_first_call(encoder):
     assert opened == [1]
 
 
-def test_a_text_is_embedded_once(encoder):
+async def test_a_text_is_embedded_once(encoder):
     embedder = embedder_of(encoder)
-
-    async def scenario():
-        busy = await keep_busy(embedder, encoder)
-        tasks = await in_queue(encoder, *(embedder.embed(["same", "same", f"own {i}"]) for i in range(5)))
-        await asyncio.gather(busy, *tasks)
-        await embedder.embed(["same"])
-
-    asyncio.run(scenario())
+    busy = await keep_busy(embedder, encoder)
+    tasks = await in_queue(encoder, *(embedder.embed(["same", "same", f"own {i}"]) for i in range(5)))
+    await asyncio.gather(busy, *tasks)
+    await embedder.embed(["same"])
     assert sorted(encoder.texts) == ["first", *(f"own {i}" for i in range(5)), "same"]
 
 
-def test_calls_in_flight_are_gathered_and_sorted_by_length(encoder):
+async def test_calls_in_flight_are_gathered_and_sorted_by_length(encoder):
     embedder = embedder_of(encoder)
     texts = ["wide " * n for n in (9, 1, 5, 3)]
-
-    async def scenario():
-        busy = await keep_busy(embedder, encoder)
-        tasks = await in_queue(encoder, *(embedder.embed([text]) for text in texts))
-        await asyncio.gather(busy, *tasks)
-
-    asyncio.run(scenario())
+    busy = await keep_busy(embedder, encoder)
+    tasks = await in_queue(encoder, *(embedder.embed([text]) for text in texts))
+    await asyncio.gather(busy, *tasks)
     assert encoder.batches == [["first"], sorted(texts, key=len)]
 
 
@@ -81,7 +73,7 @@ def test_batches_are_bounded_in_texts_and_characters(encoder):
     assert [[len(text) for text in batch] for batch in encoder.batches] == [[2000], [3000], [9000]]
 
 
-def test_a_fresh_text_never_waits_for_the_metrics_and_is_not_kept():
+async def test_a_fresh_text_never_waits_for_the_metrics_and_is_not_kept():
     class Slow(CountingEncoder):
         """Holds every call but those for what a bot asks."""
 
@@ -93,21 +85,17 @@ def test_a_fresh_text_never_waits_for_the_metrics_and_is_not_kept():
 
     encoder = Slow()
     embedder = embedder_of(encoder, max_batch=4)
-
-    async def scenario():
-        await embedder.load()
-        encoder.gate.clear()
-        waiting = asyncio.create_task(embedder.embed([f"metric {i}" for i in range(40)]))
-        while not encoder.entered.is_set():
-            await asyncio.sleep(0.01)
-        await asyncio.wait_for(embedder.embed_fresh(["asked"]), 10)
-        assert not waiting.done()
-        encoder.gate.set()
-        await waiting
-        await embedder.embed_fresh(["asked"])
-        await embedder.embed(["asked"])
-
-    asyncio.run(scenario())
+    await embedder.load()
+    encoder.gate.clear()
+    waiting = asyncio.create_task(embedder.embed([f"metric {i}" for i in range(40)]))
+    while not encoder.entered.is_set():
+        await asyncio.sleep(0.01)
+    await asyncio.wait_for(embedder.embed_fresh(["asked"]), 10)
+    assert not waiting.done()
+    encoder.gate.set()
+    await waiting
+    await embedder.embed_fresh(["asked"])
+    await embedder.embed(["asked"])
     assert encoder.texts.count("asked") == 3
 
 
@@ -158,31 +146,26 @@ def test_an_encoder_that_cannot_be_opened_fails_every_call_and_is_tried_once():
     assert tried == [1]
 
 
-def test_cancelling_one_waiter_hurts_no_other_and_saves_its_work(encoder):
+async def test_cancelling_one_waiter_hurts_no_other_and_saves_its_work(encoder):
     embedder = embedder_of(encoder)
-
-    async def scenario():
-        busy = await keep_busy(embedder, encoder)
-        lost = asyncio.create_task(embedder.embed(["shared", "only mine"]))
-        kept = asyncio.create_task(embedder.embed(["shared"]))
-        await asyncio.sleep(0.01)
-        lost.cancel()
-        await asyncio.sleep(0.01)
-        encoder.gate.set()
-        await busy
-        found = await asyncio.wait_for(kept, 10)
-        with pytest.raises(asyncio.CancelledError):
-            await lost
-        again = await embedder.embed(["only mine"])
-        return found, again
-
-    found, again = asyncio.run(scenario())
+    busy = await keep_busy(embedder, encoder)
+    lost = asyncio.create_task(embedder.embed(["shared", "only mine"]))
+    kept = asyncio.create_task(embedder.embed(["shared"]))
+    await asyncio.sleep(0.01)
+    lost.cancel()
+    await asyncio.sleep(0.01)
+    encoder.gate.set()
+    await busy
+    found = await asyncio.wait_for(kept, 10)
+    with pytest.raises(asyncio.CancelledError):
+        await lost
+    again = await embedder.embed(["only mine"])
     np.testing.assert_array_equal(found.vectors[0], vector_of("shared"))
     np.testing.assert_array_equal(again.vectors[0], vector_of("only mine"))
     assert encoder.batches == [["first"], ["shared"], ["only mine"]]
 
 
-def test_cancelling_a_load_leaves_the_encoder_to_others(encoder):
+async def test_cancelling_a_load_leaves_the_encoder_to_others(encoder):
     opening = threading.Event()
 
     def open_slowly():
@@ -190,17 +173,13 @@ def test_cancelling_a_load_leaves_the_encoder_to_others(encoder):
         return encoder
 
     embedder = BatchingEmbedder(open_slowly, "counting@1")
-
-    async def scenario():
-        lost, kept = asyncio.create_task(embedder.load()), asyncio.create_task(embedder.load())
-        await asyncio.sleep(0.01)
-        lost.cancel()
-        await asyncio.sleep(0.01)
-        opening.set()
-        await asyncio.wait_for(kept, 10)
-        return lost.cancelled()
-
-    assert asyncio.run(scenario())
+    lost, kept = asyncio.create_task(embedder.load()), asyncio.create_task(embedder.load())
+    await asyncio.sleep(0.01)
+    lost.cancel()
+    await asyncio.sleep(0.01)
+    opening.set()
+    await asyncio.wait_for(kept, 10)
+    assert lost.cancelled()
 
 
 def test_event_loops_may_follow_each_other_and_end_early(encoder):
@@ -240,23 +219,19 @@ def test_two_loops_at_once(encoder):
     assert len(encoder.texts) == len(set(encoder.texts)) == 150
 
 
-def test_closing_fails_those_who_wait_and_all_later_calls(encoder):
+async def test_closing_fails_those_who_wait_and_all_later_calls(encoder):
     embedder = embedder_of(encoder)
-
-    async def scenario():
-        busy = await keep_busy(embedder, encoder)
-        waiting = asyncio.create_task(embedder.embed(["never"]))
-        await asyncio.sleep(0.01)
-        closed = await closing(embedder.close, lambda: embedder.embed(["too late"]))
-        encoder.gate.set()
-        await closed
-        assert len((await busy).vectors) == 1
-        with pytest.raises(RuntimeError, match="closed"):
-            await waiting
-        with pytest.raises(RuntimeError, match="closed"):
-            await embedder.embed(["late"])
-
-    asyncio.run(scenario())
+    busy = await keep_busy(embedder, encoder)
+    waiting = asyncio.create_task(embedder.embed(["never"]))
+    await asyncio.sleep(0.01)
+    closed = await closing(embedder.close, lambda: embedder.embed(["too late"]))
+    encoder.gate.set()
+    await closed
+    assert len((await busy).vectors) == 1
+    with pytest.raises(RuntimeError, match="closed"):
+        await waiting
+    with pytest.raises(RuntimeError, match="closed"):
+        await embedder.embed(["late"])
     embedder.close()
 
 
@@ -272,7 +247,7 @@ def test_the_thread_ends_when_nobody_holds_the_embedder(encoder):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere priorities belong to whole programs")
-def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_are_timed():
+async def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_are_timed():
     class Watched(CountingEncoder):
         def encode(self, texts):
             here = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
@@ -281,15 +256,11 @@ def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those_that_
 
     priorities = {}
     embedder = embedder_of(Watched())
-
-    async def scenario():
-        await embedder.embed(["before"])
-        embedder.lower_priority()
-        found = await asyncio.gather(*(embedder.embed([f"after {number}"]) for number in range(5)))
-        np.testing.assert_array_equal(found[3].vectors, [vector_of("after 3")])
-        await embedder.embed_fresh(["timed"])
-
-    asyncio.run(scenario())
+    await embedder.embed(["before"])
+    embedder.lower_priority()
+    found = await asyncio.gather(*(embedder.embed([f"after {number}"]) for number in range(5)))
+    np.testing.assert_array_equal(found[3].vectors, [vector_of("after 3")])
+    await embedder.embed_fresh(["timed"])
     usual = priorities["before"]
     assert priorities["timed"] == usual
     assert priorities["after 0"] > usual

@@ -38,17 +38,13 @@ def encoder():
     return CountingEncoder()
 
 
-def test_memory_is_bounded_and_drops_what_was_used_longest_ago(encoder):
+async def test_memory_is_bounded_and_drops_what_was_used_longest_ago(encoder):
     embedder = embedder_of(encoder, memory_mb=1)  # about 3,700 vectors of 8 dimensions
-
-    async def scenario():
-        await embedder.embed([f"old {i}" for i in range(3000)])
-        await embedder.embed(["old 0"])
-        await embedder.embed([f"new {i}" for i in range(3000)])
-        encoder.batches.clear()
-        await embedder.embed(["old 0", "old 1", "new 2999"])
-
-    asyncio.run(scenario())
+    await embedder.embed([f"old {i}" for i in range(3000)])
+    await embedder.embed(["old 0"])
+    await embedder.embed([f"new {i}" for i in range(3000)])
+    encoder.batches.clear()
+    await embedder.embed(["old 0", "old 1", "new 2999"])
     assert encoder.texts == ["old 1"]
 
 
@@ -78,16 +74,12 @@ def test_a_keeper_gives_back_what_an_earlier_embedder_gave_it():
     assert threading.current_thread() not in keeper.threads
 
 
-def test_the_keeper_is_called_in_few_batches(encoder):
+async def test_the_keeper_is_called_in_few_batches(encoder):
     keeper = Keeper()
     embedder = embedder_of(encoder, keeper=keeper, max_batch=8)
-
-    async def scenario():
-        busy = await keep_busy(embedder, encoder)
-        tasks = await in_queue(encoder, *(embedder.embed([f"row {i}"]) for i in range(30)))
-        await asyncio.gather(busy, *tasks)
-
-    asyncio.run(scenario())
+    busy = await keep_busy(embedder, encoder)
+    tasks = await in_queue(encoder, *(embedder.embed([f"row {i}"]) for i in range(30)))
+    await asyncio.gather(busy, *tasks)
     embedder.close()
     assert [len(keys) for keys in keeper.loads] == [1, 30]
     assert keeper.saves == [31]

@@ -80,7 +80,7 @@ def test_two_pools_and_two_event_loops_do_not_disturb_each_other(folder):
 
 
 @pytest.mark.parametrize("loads_first", [True, False])
-def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
+async def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
     begun, go_on = threading.Event(), threading.Event()
 
     class Loaded:
@@ -93,18 +93,14 @@ def test_closing_while_the_model_loads_fails_those_who_wait(loads_first):
         return Loaded()
 
     model = LocalModel(open_model, "slow@1")
-
-    async def scenario():
-        first = asyncio.create_task(model.load() if loads_first else model.ask([("a",)]))
-        await asyncio.to_thread(begun.wait, 10)
-        second = asyncio.create_task(model.ask([("b",)]))
-        await asyncio.sleep(0.01)
-        closed = await closing(model.close, lambda: model.ask([("too late",)]))
-        go_on.set()
-        await closed
-        return await asyncio.gather(first, second, return_exceptions=True)
-
-    first, second = asyncio.run(scenario())
+    first = asyncio.create_task(model.load() if loads_first else model.ask([("a",)]))
+    await asyncio.to_thread(begun.wait, 10)
+    second = asyncio.create_task(model.ask([("b",)]))
+    await asyncio.sleep(0.01)
+    closed = await closing(model.close, lambda: model.ask([("too late",)]))
+    go_on.set()
+    await closed
+    first, second = await asyncio.gather(first, second, return_exceptions=True)
     # What was loaded is handed to who waited for just that; it was ready before the thread saw that it was to end.
     assert isinstance(first, Loaded if loads_first else RuntimeError)
     assert isinstance(second, RuntimeError)
@@ -138,18 +134,14 @@ def test_a_model_that_waits_for_another_is_not_loaded_any_more_when_the_pool_is_
     assert len(messages) == 1
 
 
-def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
+async def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
     class Broken:
         def run(self, items):
             return [ModelOutput(np.array([np.nan if text == "bad" else len(text)], np.float32)) for (text,) in items]
 
     model = LocalModel(Broken, "broken@1")
-
-    async def scenario():
-        calls = (model.ask([(text,)]) for text in ("good", "bad", "bad", "better"))
-        return await asyncio.gather(*calls, return_exceptions=True)
-
-    good, bad, again, better = asyncio.run(scenario())
+    calls = (model.ask([(text,)]) for text in ("good", "bad", "bad", "better"))
+    good, bad, again, better = await asyncio.gather(*calls, return_exceptions=True)
     assert good[0].values.tolist() == [4] and better[0].values.tolist() == [6]
     assert [str(error) for error in (bad, again)] == [
         "The model broken@1 returned what is no number (NaN or infinity)."
@@ -169,18 +161,14 @@ def test_infinity_is_no_probability(folder):
     model.close()
 
 
-def test_a_cancelled_caller_leaves_the_batch_to_others(folder):
+async def test_a_cancelled_caller_leaves_the_batch_to_others(folder):
     models = LocalModels({"toxicity": ModelChoice(str(folder), device="cpu")}, StockedHub())
     tool = models.tool("toxicity")
-
-    async def scenario():
-        calls = [asyncio.create_task(tool.classify([f"cats {number % 3}"])) for number in range(30)]
-        await asyncio.sleep(0)
-        for call in calls[::2]:
-            call.cancel()
-        return await asyncio.gather(*calls, return_exceptions=True)
-
-    found = asyncio.run(scenario())
+    calls = [asyncio.create_task(tool.classify([f"cats {number % 3}"])) for number in range(30)]
+    await asyncio.sleep(0)
+    for call in calls[::2]:
+        call.cancel()
+    found = await asyncio.gather(*calls, return_exceptions=True)
     models.close()
     assert all(isinstance(one, asyncio.CancelledError) for one in found[::2])
     assert all(one.logits.shape == (1, 6) for one in found[1::2])

@@ -125,18 +125,11 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("role", "other", "wanted"), WRONG)
-def test_a_model_for_something_else_is_refused(built, capfd, role, other, wanted):
+async def test_a_model_for_something_else_is_refused(built, capfd, role, other, wanted):
     models = LocalModels({role: ModelChoice(str(built[other]), device="cpu")}, StockedHub())
-
-    async def run():
-        model = models.tool(role)
-        if role == "perplexity":
-            await model.likelihoods([Continuation("two cats")])
-        else:
-            await ask(models, role)
-
+    asked = models.tool(role).likelihoods([Continuation("two cats")]) if role == "perplexity" else ask(models, role)
     with pytest.raises(InputError, match=wanted) as raised:
-        asyncio.run(run())
+        await asked
     models.close()
     assert len(str(raised.value)) < 500
     assert capfd.readouterr().err == ""  # the library's own report says it again, in forty lines

@@ -120,19 +120,14 @@ def test_no_passages_cost_nothing(folder):
     assert scores(reranker, passages=()).shape == (0,)
 
 
-def test_nothing_is_remembered_so_that_time_is_told_as_it_is(folder):
+async def test_nothing_is_remembered_so_that_time_is_told_as_it_is(folder):
     reranker = opened(ModelChoice(str(folder), device="cpu"))
-
-    async def twice():
-        loaded = await reranker.load()
-        batches = []
-        ran = loaded.run
-        loaded.run = lambda items: batches.append(list(items)) or ran(items)
-        for _ in range(2):
-            await reranker.scores(QUESTION, PASSAGES[:2])
-        return batches
-
-    batches = asyncio.run(twice())
+    loaded = await reranker.load()
+    batches = []
+    ran = loaded.run
+    loaded.run = lambda items: batches.append(list(items)) or ran(items)
+    for _ in range(2):
+        await reranker.scores(QUESTION, PASSAGES[:2])
     reranker.close()
     assert batches == [[(QUESTION, PASSAGES[0]), (QUESTION, PASSAGES[1])]] * 2
 

@@ -88,17 +88,13 @@ def test_nothing_is_opened_before_it_is_asked_and_then_once():
     model.close()
 
 
-def test_an_item_is_asked_once_whoever_asks():
+async def test_an_item_is_asked_once_whoever_asks():
     loaded = CountingModel()
     model = model_of(loaded)
-
-    async def scenario():
-        busy = await keep_busy(model, loaded)
-        tasks = await in_queue(loaded, *(model.ask([("same", "pair"), ("same", "pair"), (f"own {i}",)]) for i in "123"))
-        await asyncio.gather(busy, *tasks)
-        return await model.ask([("same", "pair"), ("pair", "same")])
-
-    found = asyncio.run(scenario())
+    busy = await keep_busy(model, loaded)
+    tasks = await in_queue(loaded, *(model.ask([("same", "pair"), ("same", "pair"), (f"own {i}",)]) for i in "123"))
+    await asyncio.gather(busy, *tasks)
+    found = await model.ask([("same", "pair"), ("pair", "same")])
     asked = [("first",), ("own 1",), ("own 2",), ("own 3",), ("pair", "same"), ("same", "pair")]
     assert sorted(loaded.items) == asked
     assert [one.values.tolist() for one in found] == [[4, 4], [4, 4]]
@@ -115,16 +111,12 @@ def test_texts_of_an_item_are_never_run_together():
     model.close()
 
 
-def test_calls_in_flight_are_gathered_into_batches_by_length():
+async def test_calls_in_flight_are_gathered_into_batches_by_length():
     loaded = CountingModel()
     model = model_of(loaded, max_items=4)
     texts = ["wide " * n for n in (9, 1, 5, 3, 7, 2)]
-
-    async def scenario():
-        busy = await keep_busy(model, loaded)
-        await asyncio.gather(busy, *await in_queue(loaded, *(model.ask([(text,)]) for text in texts)))
-
-    asyncio.run(scenario())
+    busy = await keep_busy(model, loaded)
+    await asyncio.gather(busy, *await in_queue(loaded, *(model.ask([(text,)]) for text in texts)))
     ordered = [(text,) for text in sorted(texts, key=len)]
     assert loaded.batches == [[("first",)], ordered[:4], ordered[4:]]
     model.close()
@@ -200,56 +192,44 @@ def test_several_event_loops_ask_at_once():
     model.close()
 
 
-def test_closing_fails_those_who_wait_and_those_who_come_later():
+async def test_closing_fails_those_who_wait_and_those_who_come_later():
     loaded = CountingModel()
     model = model_of(loaded)
-
-    async def scenario():
-        busy = await keep_busy(model, loaded)
-        waiting = asyncio.create_task(model.ask([("never asked",)]))
-        await asyncio.sleep(0.01)
-        closed = await closing(model.close, lambda: model.ask([("too late",)]))
-        loaded.gate.set()
-        await closed
-        return await asyncio.gather(busy, waiting, model.ask([("later",)]), return_exceptions=True)
-
-    first, waiting, later = asyncio.run(scenario())
+    busy = await keep_busy(model, loaded)
+    waiting = asyncio.create_task(model.ask([("never asked",)]))
+    await asyncio.sleep(0.01)
+    closed = await closing(model.close, lambda: model.ask([("too late",)]))
+    loaded.gate.set()
+    await closed
+    first, waiting, later = await asyncio.gather(busy, waiting, model.ask([("later",)]), return_exceptions=True)
     assert first[0].values.tolist() == [5]  # the batch in progress is finished
     assert [type(error) for error in (waiting, later)] == [RuntimeError, RuntimeError]
     assert loaded.items == [("first",)]
 
 
-def test_a_cancelled_caller_does_not_harm_the_others():
+async def test_a_cancelled_caller_does_not_harm_the_others():
     loaded = CountingModel()
     model = model_of(loaded)
-
-    async def scenario():
-        busy = await keep_busy(model, loaded)
-        cancelled = asyncio.create_task(model.ask([("shared",)]))
-        kept = asyncio.create_task(model.ask([("shared",)]))
-        unwanted = asyncio.create_task(model.ask([("nobody wants it",)]))
-        await asyncio.sleep(0.01)
-        cancelled.cancel()
-        unwanted.cancel()
-        await asyncio.sleep(0.01)
-        loaded.gate.set()
-        await busy
-        return await kept
-
-    assert asyncio.run(scenario())[0].values.tolist() == [6]
+    busy = await keep_busy(model, loaded)
+    cancelled = asyncio.create_task(model.ask([("shared",)]))
+    kept = asyncio.create_task(model.ask([("shared",)]))
+    unwanted = asyncio.create_task(model.ask([("nobody wants it",)]))
+    await asyncio.sleep(0.01)
+    cancelled.cancel()
+    unwanted.cancel()
+    await asyncio.sleep(0.01)
+    loaded.gate.set()
+    await busy
+    assert (await kept)[0].values.tolist() == [6]
     assert loaded.items == [("first",), ("shared",)]
     model.close()
 
 
-def test_models_that_share_a_turn_never_run_at_once():
+async def test_models_that_share_a_turn_never_run_at_once():
     turn, log = threading.Lock(), []
     loaded = [CountingModel(log=log) for _ in range(3)]
     models = [model_of(one, turn=turn, max_items=2) for one in loaded]
-
-    async def scenario():
-        await asyncio.gather(*(model.ask([(f"text {i}",)]) for i in range(12) for model in models))
-
-    asyncio.run(scenario())
+    await asyncio.gather(*(model.ask([(f"text {i}",)]) for i in range(12) for model in models))
     assert len({who for who, _ in log}) == 3 and len(log) >= 36
     for (who_in, went_in), (who_out, went_out) in zip(log[::2], log[1::2], strict=True):
         assert (went_in, went_out) == ("in", "out") and who_in == who_out
