@@ -12,21 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import orjson
 
-from ... import InputError
-from ...reports import (
-    WIDTH,
-    Block,
-    Column,
-    Sentence,
-    Span,
-    Table,
-    check_file,
-    html,
-    markdown,
-    one_line,
-    plain,
-    whole_file,
-)
+from ... import InputError, reports
 from ...reports.store import Store
 from ..suite import nearest
 
@@ -45,22 +31,22 @@ class Shown:
     """What is shown as text in a terminal, as HTML in a notebook, and as Markdown on a page, from the same blocks."""
 
     __slots__ = ()
-    _WIDTH = WIDTH
+    _WIDTH = 0  # columns; 0 for as many as tables have elsewhere
 
-    def _blocks(self) -> Iterable[Block]:
+    def _blocks(self) -> Iterable[reports.Block]:
         raise NotImplementedError
 
     def __repr__(self) -> str:
         """As text."""
-        return plain(self._blocks(), self._WIDTH)
+        return reports.plain(self._blocks(), self._WIDTH or reports.WIDTH)
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        return html(self._blocks())
+        return reports.html(self._blocks())
 
     def markdown(self) -> str:
         """For a pull request."""
-        return markdown(self._blocks())
+        return reports.markdown(self._blocks())
 
 
 class Records(Shown, Sequence[Mapping[str, Any]]):
@@ -108,23 +94,23 @@ class Records(Shown, Sequence[Mapping[str, Any]]):
 
     _WIDTH = 160
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[reports.Block]:
         """The first of them as a table."""
         if not self._records:
-            yield Sentence("(none)")
+            yield reports.Sentence("(none)")
             return
         shown = self._records[:MOST_SHOWN]
         keys = list(dict.fromkeys(key for record in shown for key in record))
-        columns = [Column(Span(key, "bold"), "figures") for key in keys]
-        yield Table(columns, [[_cell(record.get(key)) for key in keys] for record in shown])
+        columns = [reports.Column(reports.Span(key, "bold"), "figures") for key in keys]
+        yield reports.Table(columns, [[_cell(record.get(key)) for key in keys] for record in shown])
         if (left := len(self._records) - MOST_SHOWN) > 0:
-            yield Sentence(f"and {left:,} more")
+            yield reports.Sentence(f"and {left:,} more")
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return one_line(f"{value:.4g}" if isinstance(value, float) else str(value), MOST_TEXT)
+    return reports.one_line(f"{value:.4g}" if isinstance(value, float) else str(value), MOST_TEXT)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -168,7 +154,7 @@ class Comparison(Shown):
         """``records`` as a DataFrame."""
         return self.records().to_pandas()
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[reports.Block]:
         from ...reports.export import compared_blocks
 
         return compared_blocks(self.compared)
@@ -218,7 +204,7 @@ class Gate(Shown):
         """Whether no bot is worse, and that is certain."""
         return self.exit_code == 0
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[reports.Block]:
         from ..gate import result_blocks
 
         return result_blocks(self.result)
@@ -333,7 +319,7 @@ class RankReport(Shown):
             ]
         )  # fmt: skip
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[reports.Block]:
         from ...reports.export import rank_blocks
 
         return rank_blocks(self.ranked)
@@ -367,7 +353,7 @@ class AbstentionReport(Shown):
             ]
         )  # fmt: skip
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[reports.Block]:
         from ...reports.export import abstention_blocks
 
         return abstention_blocks(self.abstained)
@@ -474,16 +460,16 @@ class KnowledgeReport(Shown):
         from ...reports.pages import analysis_file, run_file
 
         place = Path(path)
-        check_file(place, "report", {self.db.resolve(): "the database"})
-        with contextlib.closing(Store.open(self.db, create=False)) as store, whole_file(place) as file:
+        reports.check_file(place, "report", {self.db.resolve(): "the database"})
+        with contextlib.closing(Store.open(self.db, create=False)) as store, reports.whole_file(place) as file:
             if self.analysis.run:
                 file.writelines(run_file(make_report(store, find_run(store, self.analysis.run)[0])))
             else:
                 file.writelines(analysis_file(self.analysis))
         return place
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[reports.Block]:
         from ...reports.export import knowledge_blocks
 
         yield from knowledge_blocks(self.analysis)
-        yield from (Sentence(warning, "warning") for warning in self.analysis.warnings)
+        yield from (reports.Sentence(warning, "warning") for warning in self.analysis.warnings)

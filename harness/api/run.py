@@ -12,31 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import orjson
 
-from ... import InputError
-from ...reports import (
-    ReportedRun,
-    Sentence,
-    Summary,
-    check_file,
-    check_folder,
-    counted,
-    find_run,
-    findings_of,
-    html,
-    make_report,
-    open_reported,
-    plain,
-    printable,
-    printable_lines,
-    problem_object,
-    talks,
-    whole_file,
-    whole_folder,
-)
-from ...reports.export import RowScore, as_object, frame_rows
-from ...reports.leaderboard import leaderboard
+from ... import InputError, reports
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
-from ...reports.summary import ASKED, ASKED_IN_RUN
 from ..suite import nearest
 from .results import (
     AbstainOptions,
@@ -57,6 +34,7 @@ if TYPE_CHECKING:
     from ...bots import ToolCall
     from ...reports import Report
     from ...reports.compare import RunTables
+    from ...reports.export import RowScore
     from ..run import Outcome
 
 Anywhere = str | os.PathLike[str]
@@ -145,7 +123,7 @@ class Run:
         self.perturbed = perturbed
 
     @cached_property
-    def summary(self) -> Summary:
+    def summary(self) -> reports.Summary:
         """Means, intervals and counts of every bot and metric, and latency, failures and cost."""
         with self._opened() as run:
             return run.summary
@@ -192,7 +170,7 @@ class Run:
             return Records([])
         with self._opened() as run:
             names = {number: name for name, number in run.bot_ids.items()}
-            had = list(talks(run.store, run.id, run.columns[found.metric], run.metric_ids[found.metric], names))
+            had = list(reports.talks(run.store, run.id, run.columns[found.metric], run.metric_ids[found.metric], names))
         return Records(
             [
                 {
@@ -299,7 +277,7 @@ class Run:
             InputError: the run has no answer, no such bot or no such metric, or it can't be written.
         """
         place = Path(path)
-        check_file(place, "baseline", {self.db.resolve(): "the database"})
+        reports.check_file(place, "baseline", {self.db.resolve(): "the database"})
         self.write_baseline(place, bots, metrics, answers)
         return place
 
@@ -308,7 +286,7 @@ class Run:
         from ...reports.compare import BaselineChoice, run_tables, write_baseline
 
         with contextlib.closing(Store.open(self.db, create=False)) as store:
-            run_id, _ = find_run(store, self.name)
+            run_id, _ = reports.find_run(store, self.name)
             _check_baseline(run_tables(store, run_id), bots, metrics)
             return write_baseline(store, run_id, path, BaselineChoice(bots or None, metrics or None, answers))
 
@@ -329,38 +307,44 @@ class Run:
             hint = nearest(kind, WRITTEN, "there are")
             raise InputError(f"{place}: there is no report of this ending{hint}; without one it is a folder of tables.")
         if kind in ("", ".csv"):
-            check_folder(place, "report")
+            reports.check_folder(place, "report")
         else:
-            check_file(place, "report", {self.db.resolve(): "the database"})
+            reports.check_file(place, "report", {self.db.resolve(): "the database"})
         with self._opened() as run:
             run.store.query("BEGIN")  # one moment for all of it, even while a run goes on
-            write_report(make_report(run.store, run.id), place, kind, whole)
+            write_report(reports.make_report(run.store, run.id), place, kind, whole)
         return place
 
     def problems(self) -> Records:
         """What is wrong in the run, worst first: severity, what, what to do, and the rows behind it."""
         with self._opened() as run:
-            found = findings_of(run).problems
-        return Records([{**problem_object(problem)} for problem in found])
+            found = reports.findings_of(run).problems
+        return Records([{**reports.problem_object(problem)} for problem in found])
 
     def to_dict(self) -> dict[str, object]:
         """The leaderboard as ``proctor run --json`` prints it."""
+        from ...reports.export import as_object
+
         return {**as_object(self.summary)}
 
     def __repr__(self) -> str:
         """The leaderboard as text, with what is wrong below."""
-        return "\n".join([plain(leaderboard(self.summary)), *self._below()])
+        from ...reports.leaderboard import leaderboard
+
+        return "\n".join([reports.plain(leaderboard(self.summary)), *self._below()])
 
     def _repr_html_(self) -> str:
         """The leaderboard for notebooks."""
-        return html([*leaderboard(self.summary), *map(Sentence, self._below())])
+        from ...reports.leaderboard import leaderboard
+
+        return reports.html([*leaderboard(self.summary), *map(reports.Sentence, self._below())])
 
     def _below(self) -> list[str]:
         problems = self.problems()
         with self._opened() as run:
-            notes = [counted(findings_of(run).problems)] if problems else []
-        first = f"; the first: {printable(str(problems[0]['what']))}" if problems else ""
-        return [*(f"{each}{first}" for each in notes), *(printable_lines(each) for each in self.warnings)]
+            notes = [reports.counted(reports.findings_of(run).problems)] if problems else []
+        first = f"; the first: {reports.printable(str(problems[0]['what']))}" if problems else ""
+        return [*(f"{each}{first}" for each in notes), *(reports.printable_lines(each) for each in self.warnings)]
 
     def _side(self, operand: str | Run) -> str:
         if isinstance(operand, Run):
@@ -388,11 +372,11 @@ class Run:
         )  # fmt: skip
 
     @contextlib.contextmanager
-    def _opened(self) -> Iterator[ReportedRun]:
+    def _opened(self) -> Iterator[reports.ReportedRun]:
         """The run, open for as long as the block lasts, in whatever thread this is."""
         with contextlib.closing(Store.open(self.db, create=False)) as store:
-            run_id, _ = find_run(store, self.name)
-            yield open_reported(store, run_id, self.__dict__.get("summary"))
+            run_id, _ = reports.find_run(store, self.name)
+            yield reports.open_reported(store, run_id, self.__dict__.get("summary"))
 
 
 def _check_baseline(run: RunTables, bots: Collection[str], metrics: Collection[str]) -> None:
@@ -448,7 +432,7 @@ class Database:
     def run(self, name: str) -> Run:
         """A run by its name or the beginning of it. Raises StoreError with the nearest name."""
         with contextlib.closing(Store.open(self.path, create=False)) as store:
-            return Run(self.path, find_run(store, name)[1])
+            return Run(self.path, reports.find_run(store, name)[1])
 
     def latest(self) -> Run:
         """The latest run. Raises StoreError where there is none."""
@@ -471,6 +455,8 @@ class Database:
         return f"{self.path}\n{self._listed()!r}"
 
     def _listed(self) -> Records:
+        from ...reports.summary import ASKED, ASKED_IN_RUN
+
         return self.query(
             "SELECT name AS run, suite, status, REPLACE(SUBSTR(started_at, 1, 16), 'T', ' ') AS started_at,"
             " (SELECT COUNT(*) FROM run_bots WHERE run_id = runs.id) AS bots,"
@@ -490,7 +476,9 @@ _CONTEXTS: Final = (
 )
 
 
-def _rows(run: ReportedRun) -> Iterator[Row]:
+def _rows(run: reports.ReportedRun) -> Iterator[Row]:
+    from ...reports.export import frame_rows
+
     about = {tuple(line[:3]): line[3:] for line in run.store.query(_ABOUT, [run.summary.run])}
     contexts: dict[int, list[str]] = {}
     for reply_id, _, text in run.store.query(_CONTEXTS, [run.id]):
@@ -515,10 +503,10 @@ def write_report(report: Report, place: Path, kind: str, whole: bool = False) ->
     if kind in ("", ".csv"):
         from ...reports.export import fill_csv_folder
 
-        with whole_folder(place) as folder:
+        with reports.whole_folder(place) as folder:
             fill_csv_folder(report, folder)
         return
-    with whole_file(place) as file:
+    with reports.whole_file(place) as file:
         if kind == ".zip":
             from ...reports.export import write_archive
 

@@ -14,15 +14,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final, TextIO
 
 import orjson
 import typer
-from rich.console import Console
 
-from ... import InputError
-from ...reports import WIDTH, Block, check_file, check_folder, csv, file_names, printable, styled, whole_file
+from ... import InputError, reports
 from ..run import RunConfig
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @contextlib.contextmanager
@@ -82,20 +83,22 @@ def forgive() -> None:
 NARROWEST: Final = 40
 
 
-class TableConsole(Console):
+def table_console(stdout: TextIO) -> Console:
     """A console as wide as the terminal, from 40 columns on; of 80 where it is no terminal.
 
     A narrower terminal breaks the lines itself: a label and one column of figures take that much.
     Names of others are printed as they are: nothing in them is markup or stands for a picture.
     """
+    from rich.console import Console
 
-    def __init__(self, stdout: TextIO) -> None:
-        super().__init__(file=stdout, highlight=False, markup=False, emoji=False)
-        self.width = max(self.width, NARROWEST) if self.is_terminal else WIDTH
+    class TableConsole(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""
+            raise  # it is being handled where this is called
 
-    def on_broken_pipe(self) -> None:
-        """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""
-        raise  # it is being handled where this is called
+    console = TableConsole(file=stdout, highlight=False, markup=False, emoji=False)
+    console.width = max(console.width, NARROWEST) if console.is_terminal else reports.WIDTH
+    return console
 
 
 class Form(StrEnum):
@@ -107,7 +110,10 @@ class Form(StrEnum):
 
 
 def show_as(
-    form: Form, record: Callable[[], object], blocks: Callable[[], Iterable[Block]], stdout: TextIO | None = None
+    form: Form,
+    record: Callable[[], object],
+    blocks: Callable[[], Iterable[reports.Block]],
+    stdout: TextIO | None = None,
 ) -> None:
     """Print a result: its record as JSON, or its tables as CSV, or all of it for a reader."""
     stdout = stdout or sys.stdout
@@ -115,15 +121,15 @@ def show_as(
         case Form.JSON:
             write_json(record(), stdout)
         case Form.CSV:
-            write_bytes(csv(blocks()), stdout)
+            write_bytes(reports.csv(blocks()), stdout)
         case Form.TEXT:
             show(blocks(), stdout)
 
 
-def show(blocks: Iterable[Block], stdout: TextIO) -> None:
+def show(blocks: Iterable[reports.Block], stdout: TextIO) -> None:
     """Print the tables and sentences of a result as wide as the terminal is."""
-    console = TableConsole(stdout)
-    console.print(styled(blocks, console.width), soft_wrap=True)
+    console = table_console(stdout)
+    console.print(reports.styled(blocks, console.width), soft_wrap=True)
 
 
 Browse = Callable[[str], bool]
@@ -439,16 +445,12 @@ def judge_fit() -> Iterator[None]:
 
 def complain(sentence: str) -> None:
     """Print an error or warning to stderr."""
-    from ...reports import printable_lines
-
-    typer.echo(f"proctor: {printable_lines(_without_secrets(sentence))}", err=True)
+    typer.echo(f"proctor: {reports.printable_lines(_without_secrets(sentence))}", err=True)
 
 
 def say(sentence: str) -> None:
     """Print progress of long work, such as downloads, to stderr, also in a pipe."""
-    from ...reports import printable
-
-    typer.echo(printable(_without_secrets(sentence)), err=True)
+    typer.echo(reports.printable(_without_secrets(sentence)), err=True)
 
 
 def say_which_suite(suite: Path | None) -> None:
@@ -522,7 +524,7 @@ class Wanted:
         """
         if not self.is_page_unnamed:
             return self
-        (name,) = file_names(["-".join(names)]).values()
+        (name,) = reports.file_names(["-".join(names)]).values()
         made = replace(self, html=Path(f"{name}.html"))
         made.check({database.resolve(): "--db"})
         return made
@@ -547,11 +549,11 @@ class Wanted:
         taken = dict(in_use)
         for option, path in self.files.items():
             if path != STDOUT:
-                check_file(path, option, taken)
+                reports.check_file(path, option, taken)
                 if path.is_file() or not path.exists():
                     taken[path.resolve()] = option
         if self.csv:
-            check_folder(self.csv, "--csv")
+            reports.check_folder(self.csv, "--csv")
 
 
 def _both(options: Collection[str]) -> str:
@@ -562,7 +564,7 @@ def _both(options: Collection[str]) -> str:
 def opened(path: Path, stdout: TextIO) -> Iterator[BinaryIO]:
     """A file that appears complete when the block ends, or stdout for ``-``."""
     if path != STDOUT:
-        with whole_file(path) as file:
+        with reports.whole_file(path) as file:
             yield file
         return
     stdout.flush()
@@ -577,7 +579,7 @@ def write_text(path: Path | None, text: Iterable[bytes], what: str, stdout: Text
     with opened(path, stdout) as file:
         file.writelines(text)
     if path != STDOUT:
-        yield f"Wrote {printable(str(path))}: {what}."
+        yield f"Wrote {reports.printable(str(path))}: {what}."
 
 
 def write_page(wanted: Wanted, page: Iterable[bytes], stdout: TextIO, browse: Browse | None = None) -> Iterator[str]:
@@ -589,7 +591,7 @@ def write_page(wanted: Wanted, page: Iterable[bytes], stdout: TextIO, browse: Br
         file.writelines(page)
     if path == STDOUT:
         return
-    wrote = f"Wrote {printable(str(path))} ({_size(path)})"
+    wrote = f"Wrote {reports.printable(str(path))} ({_size(path)})"
     if not wanted.open:
         yield f"{wrote}: open it in any browser; --open opens it for you."
     elif shown_in_browser(path.resolve().as_uri(), browse):

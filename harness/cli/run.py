@@ -14,22 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
 
-from ... import InputError
-from ...reports import (
-    BLANK,
-    ERROR_RATE,
-    Block,
-    Item,
-    Sentence,
-    count,
-    counted,
-    find_run,
-    insight_object,
-    named,
-    printable,
-    problem_object,
-)
-from ...reports.leaderboard import leaderboard
+from ... import InputError, reports
 from ..run import Outcome, RunConfig, watching
 from .conventions import (
     DONE,
@@ -136,13 +121,13 @@ def _database(outcome: Outcome) -> str:
 
 
 def _quoted(text: object) -> str:
-    return shlex.quote(printable(str(text)))
+    return shlex.quote(reports.printable(str(text)))
 
 
 def show_warnings(outcome: Outcome) -> None:
     """Print each warning once, to stderr."""
     for warning in dict.fromkeys(outcome.warnings):
-        sys.stderr.write(f"proctor: {printable(warning)}\n")
+        sys.stderr.write(f"proctor: {reports.printable(warning)}\n")
 
 
 def show_json(outcome: Outcome, stdout: TextIO, more: Mapping[str, object] | None = None) -> None:
@@ -165,8 +150,8 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
         if outcome.users.model is None
         else {"name": outcome.users.model.name, **_calls_object(outcome.users.cache)},
         "warnings": list(dict.fromkeys(outcome.warnings)),
-        "problems": [problem_object(problem) for problem in outcome.findings.problems],
-        "insights": [insight_object(insight) for insight in outcome.findings.insights],
+        "problems": [reports.problem_object(problem) for problem in outcome.findings.problems],
+        "insights": [reports.insight_object(insight) for insight in outcome.findings.insights],
     }
 
 
@@ -184,40 +169,43 @@ def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout
     stdout.write("\n".join(lines) + "\n")
 
 
-def _outcome_blocks(outcome: Outcome) -> Iterator[Block]:
+def _outcome_blocks(outcome: Outcome) -> Iterator[reports.Block]:
     """The leaderboard; then rows without an answer grouped by cause, with an example and what to do."""
+    from ...reports.leaderboard import leaderboard
+
     yield from leaderboard(outcome.summary)
-    yield BLANK
-    failures = [problem for problem in outcome.findings.problems if problem.metric == ERROR_RATE]
+    yield reports.BLANK
+    failures = [problem for problem in outcome.findings.problems if problem.metric == reports.ERROR_RATE]
     if failures:
-        yield Sentence("Why rows failed:", "warning")
+        yield reports.Sentence("Why rows failed:", "warning")
     for problem in failures:
-        yield Item(problem.what)
-        yield Item(problem.action, "dim", level=2)
+        yield reports.Item(problem.what)
+        yield reports.Item(problem.action, "dim", level=2)
     if failures:
-        yield BLANK
+        yield reports.BLANK
 
 
 def _what_is_wrong(outcome: Outcome) -> Iterator[str]:
     problems = outcome.findings.problems
-    others = [problem for problem in problems if problem.metric != ERROR_RATE]  # shown above
+    others = [problem for problem in problems if problem.metric != reports.ERROR_RATE]  # shown above
     if not others:
         return
     which = "the first: " if len(problems) == len(others) else "the first of the others: "
-    yield f"{counted(problems)}; {which if len(problems) > 1 else ''}{printable(others[0].what)}"
+    yield f"{reports.counted(problems)}; {which if len(problems) > 1 else ''}{reports.printable(others[0].what)}"
 
 
 def _what_happened(outcome: Outcome) -> Iterator[str]:
     database = outcome.database
     if outcome.complete:
-        yield f"Everything was cached: {count(outcome.cached, 'answer')} in {database}. Nothing was asked."
+        yield f"Everything was cached: {reports.count(outcome.cached, 'answer')} in {database}. Nothing was asked."
         return
     if outcome.scored and not outcome.asked:
-        scored = count(outcome.scored, "answer")
+        scored = reports.count(outcome.scored, "answer")
         yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Results are in {database}."
         return
     cached = f", {outcome.cached:,} cached" if outcome.cached else ""
-    yield f"Asked {count(outcome.asked, 'question')}{cached}, in {outcome.seconds:.1f} s. Results are in {database}."
+    asked = reports.count(outcome.asked, "question")
+    yield f"Asked {asked}{cached}, in {outcome.seconds:.1f} s. Results are in {database}."
 
 
 def _what_models_were_asked(outcome: Outcome) -> Iterator[str]:
@@ -231,7 +219,7 @@ def _what_models_were_asked(outcome: Outcome) -> Iterator[str]:
         cached = f", {calls.cached:,} cached or shared" if calls.cached else ""
         cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
         failed = f", {calls.failed:,} of them failed" if calls.failed else ""
-        yield f"The {printable(who)} got {count(calls.paid, 'request')}{failed}{cached}{cost}."
+        yield f"The {reports.printable(who)} got {reports.count(calls.paid, 'request')}{failed}{cached}{cost}."
 
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
@@ -259,7 +247,7 @@ def compare_robustness(first: Outcome, second: Outcome, store: Store) -> Robustn
     from ...reports.compare import run_tables
     from ...reports.robustness.robustness import robustness
 
-    runs = [find_run(store, outcome.summary.run)[0] for outcome in (first, second)]
+    runs = [reports.find_run(store, outcome.summary.run)[0] for outcome in (first, second)]
     return robustness(*(run_tables(store, run) for run in runs))
 
 
@@ -272,8 +260,9 @@ def show_again(first: Outcome, second: Outcome, store: Store, stdout: TextIO, fo
         show_robustness(compare_robustness(first, second, store), form, stdout)
         return
     cached = f", {second.cached:,} cached" if second.cached else ""
-    asked = f"asked {count(second.asked, 'question')}{cached}, in {second.seconds:.1f} s"
-    stdout.write(f"\n{printable(second.summary.suite)}, run {printable(second.summary.run)}: {asked}.\n\n")
+    asked = f"asked {reports.count(second.asked, 'question')}{cached}, in {second.seconds:.1f} s"
+    suite, run = map(reports.printable, (second.summary.suite, second.summary.run))
+    stdout.write(f"\n{suite}, run {run}: {asked}.\n\n")
     show_robustness(compare_robustness(first, second, store), form, stdout)
 
 
@@ -335,19 +324,19 @@ def score(
 
 def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | None) -> None:
     """Run and print the result, then the same for the perturbed questions."""
-    from ...reports import check_file
-    from ...reports.export import write_row_lines
     from ...reports.store import Store
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")
     if rows:
-        check_file(rows, "--rows", {made.db.resolve(): "--db"})
+        reports.check_file(rows, "--rows", {made.db.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
             _, outcome = made.first(watcher, watcher.message if watcher.shows_messages else say)
         store = opened.enter_context(contextlib.closing(Store.open(made.db)))
         if rows:
+            from ...reports.export import write_row_lines
+
             write_row_lines(store, outcome.summary.run, rows)
         show_warnings(outcome)
         complain_of(outcome)
@@ -373,7 +362,7 @@ def complain_of(outcome: Outcome) -> None:
     if problem := outcome.judge_problem or outcome.lost_scores:
         complain(problem)
     if outcome.unmeasured:
-        complain(f"No answer has a value for {named(outcome.unmeasured)}; the problems of the run say why.")
+        complain(f"No answer has a value for {reports.named(outcome.unmeasured)}; the problems of the run say why.")
 
 
 def _show_dry_run(made: Prepared, form: Form) -> None:
@@ -386,7 +375,7 @@ def _show_dry_run(made: Prepared, form: Form) -> None:
             more = {} if second is None else {"perturbed": estimate_object(second) | {"questions_to_write": to_write}}
             write_json({**estimate_object(first), **more}, stdout)
             return
-        blocks = [*estimate_blocks(first), *(() if second is None else (BLANK, *estimate_blocks(second)))]
+        blocks = [*estimate_blocks(first), *(() if second is None else (reports.BLANK, *estimate_blocks(second)))]
         show_as(form, dict, lambda: blocks, stdout)
         if to_write and form is Form.TEXT:
-            stdout.write(f"{count(to_write, 'request')} to the judge to write questions, unless cached.\n")
+            stdout.write(f"{reports.count(to_write, 'request')} to the judge to write questions, unless cached.\n")

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from rich.console import Console
-
 from ... import InputError
 from ...reports import duration, printable
 from ...reports.store import Row
@@ -22,12 +20,14 @@ from .engine import Watcher
 from .queues import BotQueue
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import TaskID
 
 EVERY = 0.1  # seconds between two looks at the screen
 LINE_EVERY = 10.0  # seconds between two lines in a pipe
 LINE_EVERY_VARIABLE = "PROCTOR_PROGRESS_SECONDS"  # sets another number of seconds
 MOST_NAMED = 4  # bots on such a line
+_TAKEN_FOR_ONE = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # rich heeds them
 
 
 @dataclass(slots=True)
@@ -238,10 +238,19 @@ def watching() -> Iterator[Watcher]:
     Raises:
         InputError: that variable is no number above 0.
     """
-    console = Console(emoji=False, stderr=True)
-    if not console.is_terminal:
-        with ProgressLines(sys.stderr, _line_every()) as lines:
-            yield lines
+    if console := _terminal():
+        with ProgressBars(console) as bars:
+            yield bars
         return
-    with ProgressBars(console) as bars:
-        yield bars
+    with ProgressLines(sys.stderr, _line_every()) as lines:
+        yield lines
+
+
+def _terminal() -> Console | None:
+    """The terminal on stderr, if it is one or is to be taken for one."""
+    if not (sys.stderr.isatty() or _TAKEN_FOR_ONE & os.environ.keys()):
+        return None  # without rich, which takes .02 s to import
+    from rich.console import Console
+
+    console = Console(emoji=False, stderr=True)
+    return console if console.is_terminal else None

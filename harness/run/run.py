@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 import orjson
 
 from ...metrics import RATES, Reason
-from ...reports import Findings, Summary, families, keep_report
 from ...reports.store import (
     EARLY_STOP,
     Leases,
@@ -36,7 +35,7 @@ from .simulated_users import SimulatedUsers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...reports import MetricSummary
+    from ...reports import Findings, MetricSummary, Summary
     from .conversation_scoring import ConversationScorer
     from .judge_check import SelfTestResult
     from .pair_scoring import PairScorer
@@ -66,6 +65,8 @@ def silent_metrics(summary: Summary) -> Iterator[str]:
         parts = [f"{', '.join(names)} ({reason})" for reason, names in silent.items()]
         yield f"Without a value on any row: {'; '.join(parts)}."
     if ungraded:
+        from ...reports import families
+
         who = "embedded judge" if summary.judge is None or summary.judge.embedded else "judge"
         hint = "take a language model for them: --judge openai:NAME" if who == "embedded judge" else "take another one"
         yield f"The {who} can't grade {', '.join(families(ungraded))}; {hint}."
@@ -91,9 +92,9 @@ class Outcome:
     scored: int
     seconds: float
     problems: Mapping[str, str]
+    findings: Findings
     warnings: tuple[str, ...] = ()
     complete: bool = field(default=False)
-    findings: Findings = field(default_factory=Findings)
     judge: Judging = field(default_factory=Judging)
     users: SimulatedUsers = field(default_factory=SimulatedUsers)
 
@@ -162,6 +163,8 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         finally:
             current.end()
     run, bot_queues, problems = current.run, current.bot_queues, current.problems
+    from ...reports import keep_report  # the first question does not wait for all that is told of a run
+
     summary, findings = keep_report(store, run.id)
     warned = tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
     warned += tuple(sentence for bot_queue in bot_queues for sentence in without_history(bot_queue))

@@ -16,7 +16,7 @@ import typer
 from gated_runs import store_run
 from proctor import InputError
 from proctor.harness.cli.ask import start_suite
-from proctor.harness.cli.conventions import TableConsole
+from proctor.harness.cli.conventions import table_console
 from proctor.harness.cli.main import COMMANDS, JOBS, app
 from proctor.harness.suite.suite_file import load_suite, sample_suite
 from suites import NOTING, PROGRAM, lines, write_suite
@@ -429,7 +429,7 @@ class Terminal(io.StringIO):
 def test_a_console_is_as_wide_as_the_terminal_and_never_too_narrow_for_figures(monkeypatch, columns, width):
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setenv("TERM", "xterm")
-    console = TableConsole(Terminal())
+    console = table_console(Terminal())
     assert console.width == width
     console.print("7" * 35, style="bold")
     assert "7" * 35 in console.file.getvalue()
@@ -438,7 +438,7 @@ def test_a_console_is_as_wide_as_the_terminal_and_never_too_narrow_for_figures(m
 def test_a_file_has_80_columns_and_names_stay_as_they_are(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     file = io.StringIO()
-    TableConsole(file).print("a:b: [red]c[/red] " + "x " * 40)
+    table_console(file).print("a:b: [red]c[/red] " + "x " * 40)
     lines = file.getvalue().splitlines()
     assert lines[0].startswith("a:b: [red]c[/red] x")
     assert max(map(len, lines)) <= 80
