@@ -18,7 +18,6 @@ from weakref import WeakSet
 from .. import InputError
 from ..knowledge import Document, Message, existing, unreadable
 from .bot import Checkable, Context, Identity, KnowledgeDigests, Reply, Usage
-from .chat.extractive import EMPTY_WORDS
 from .chat.limits import SingleFlight
 from .chat.model import ChatModel, ChatRequest, Completion
 from .settings import HistorySettings
@@ -36,7 +35,7 @@ _GOING_BACK: Final = re.compile(r"\b(?:also|again|else|neither|too(?=\s*(?:[?.!,
 _BEING: Final = re.compile(r"\b(?:is|are|was|were)\s+there\b|\bthere\s+(?:is|are|was|were)\b", re.I)
 _GOING_ON: Final = re.compile(r"(and|but|or|so|then|what about|how about|what if|why|why not|since when)\b", re.I)
 _FEW: Final = 2  # content words; a question with fewer says too little by itself
-_SAYS_LITTLE: Final = EMPTY_WORDS | {"am", "may", "must", "no", "not", "ok", "okay", "please", "thanks", "yes"}
+_SAYS_LITTLE: Final = frozenset({"am", "may", "must", "no", "not", "ok", "okay", "please", "thanks", "yes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,10 @@ def leans_on_earlier(text: str) -> bool:
     text = _BEING.sub(" ", text.strip())
     if POINTING.search(text) or _GOING_BACK.search(text) or _GOING_ON.match(text):
         return True
-    return sum(word.casefold() not in _SAYS_LITTLE for word in _WORD.findall(text)) < _FEW
+    from .chat.extractive import EMPTY_WORDS  # with all that picks sentences, which few runs with a history need
+
+    words = map(str.casefold, _WORD.findall(text))
+    return sum(word not in EMPTY_WORDS and word not in _SAYS_LITTLE for word in words) < _FEW
 
 
 def transcript(history: Sequence[Message]) -> str:

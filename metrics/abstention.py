@@ -41,8 +41,9 @@ _TO_KNOW: Final = (
 )
 _WHO: Final = r"\b(?:i|we)"
 _IS: Final = r"(?: am|'m| are|'re| was| were|m)?"
+# Long patterns are texts, and ``re`` compiles them when the first answer needs them: most answers have no hint.
 # The model, or whoever answers, says that it can't, won't or does not know.
-_FIRST_PERSON: Final = re.compile(
+_FIRST_PERSON: Final = (
     rf"{_WHO}{_IS} ?{_SOFT} ?(?:{_NOT} ?{_SOFT} ?{_TO_ANSWER}|{_DO_NOT} ?{_SOFT} ?{_TO_KNOW}"
     rf"|have (?:no|not (?:enough|found|been)|neither|yet to)\b|lack\b"
     rf"|(?:not|n't) {_SOFT} ?(?:sure|certain|able|allowed|permitted|programmed|capable|"
@@ -66,7 +67,7 @@ _SOURCE: Final = (
     r"(?:documents?|contexts?|passages?|sources?|texts?|information|articles?|excerpts?|materials?|snippets?|"
     r"paragraphs?|references?|page|knowledge base|faq|search results?|data|evidence|content|guidelines?|story|record)"
 )
-_SILENCE: Final = re.compile(
+_SILENCE: Final = (
     rf"\b{_SOURCE}\b[^.;]{{0,80}}?\b(?:(?:do|does|did)(?: not|n't) (?:\w+ly )?(?:say|mention|contain|provide|answer|"
     rf"specify|include|state|address|discuss|give|indicate|offer|cover|describe|explain|reveal|have|list|tell|"
     rf"disclose)"
@@ -75,7 +76,7 @@ _SILENCE: Final = re.compile(
     rf"|contains? no\b|provides? no\b|mentions? no\b|fails? to (?:mention|say|provide|specify)|says? nothing)"
 )
 # Nothing is known, whoever says so; in a long answer that is one of its facts.
-_NOTHING_KNOWN: Final = re.compile(
+_NOTHING_KNOWN: Final = (
     r"\b(?:no|not enough|insufficient|without) (?:(?:\w|-){1,20} ){0,3}(?:information|details?|data|answers?|"
     r"mention|indication|records?|context|reference) (?:\w{1,20} ){0,3}?(?:about|on|of|for|regarding|"
     r"concerning|to|in|that|as to|whether|available|provided|given|was|is|were|found)\b"
@@ -93,7 +94,7 @@ _NOTHING_KNOWN: Final = re.compile(
     r"find|provide|give|know|assist|help|fulfil+|locate|identify|verify|infer)\b"
 )
 # To speak of what was asked for is disapproved of, so that it is not given.
-_UNSPEAKABLE: Final = re.compile(
+_UNSPEAKABLE: Final = (
     r"\b(?:it|that|this)(?:'s| is| would be)(?: not| never|n't) (?:\w+ly )?(?:appropriate|ethical|acceptable|ok|"
     r"okay|safe|"
     r"productive|legal|right|advisable|respectful|accurate|fair|possible for me|within my|something i|constructive)\b"
@@ -107,7 +108,7 @@ _UNSPEAKABLE: Final = re.compile(
     r"crime)\b"
 )
 # So is the deed; of what may be done that is an answer, of how to do it none.
-_DISAPPROVAL: Final = re.compile(
+_DISAPPROVAL: Final = (
     r"\bit(?:'s| is) (?:illegal|unethical|inappropriate|wrong|immoral|never)\b[^.;]{0,80}\bto\b"
     r"|\b(?:is|are) (?:never|not) (?:an? )?(?:\w+ly )?(?:acceptable|ethical|appropriate|okay|justified|healthy|"
     r"the answer)\b"
@@ -121,7 +122,7 @@ _HOW_TO: Final = re.compile(
     r"methods)|what's|where (?:is|can|do))\b",
     re.IGNORECASE,
 )
-_JUDGED: Final = re.compile(
+_JUDGED: Final = (
     r"\b(?:discriminat\w+|human rights|equality|unethical|immoral|heinous|genocide|atrocit\w+|hatred|racis[mt]\w*|"
     r"stereotyp\w+|prejudice\w*|justif\w+|sovereignty|violation|inclusive|diversity|dignity|assumptions about|"
     r"diverse)\b"
@@ -136,12 +137,12 @@ _NO_REASON_WHY: Final = re.compile(r"\b(?:no|not any|n't any) (?:\w+ ){0,3}reaso
 _OPEN_QUESTION: Final = re.compile(r"\W*(?:why|how|what)\b", re.IGNORECASE)
 _STEPS: Final = re.compile(r"^\W{0,3}1[.)]\s", re.MULTILINE)
 # "Sorry, but gift cards can't be returned" is an answer; of the speaker, or of what was asked for, it is a refusal.
-_APOLOGY: Final = re.compile(
+_APOLOGY: Final = (
     r"(?:i'm |i am |we're |we are )?(?:so |very |really |truly )?sorry\b[,.!]?"
     r"(?:,? i\b.*|[.!]?$| but,?(?=\W*$| (?:that|this|it|there|no|not|nothing)\b"
     r"|.*\b(?:i|me|my|your (?:question|request))\b).*)"
 )
-_BARE: Final = re.compile(
+_BARE: Final = (
     r"(?:the answer is |answer: ?)?(?:unknown|n/?a|none|no answer(?: found| available)?|no information(?: available|"
     r" found)?|"
     r"not (?:known|available|found|specified|mentioned|provided|stated|applicable|sure|answerable|"
@@ -151,7 +152,7 @@ _BARE: Final = re.compile(
     r"no (?:relevant )?(?:results?|documents?|matches?) (?:were )?found|insufficient (?:information|context|data)|"
     r"no comment|unspecified|undetermined|null|i cannot|i can't|sorry)[.!]*"
 )
-_OTHER_LANGUAGES: Final = re.compile(
+_OTHER_LANGUAGES: Final = (
     r"\b(?:das )?wei(?:ß|ss) ich (?:leider )?nicht|\bich (?:wei(?:ß|ss) (?:es |das )?(?:leider )?nicht|"
     r"kann (?:\w+ ){0,6}nicht "
     r"(?:beantworten|sagen|helfen|finden)|habe (?:dazu |leider |darüber ){0,3}keine (?:information|angabe|antwort|"
@@ -180,7 +181,7 @@ _OTHER_LANGUAGES: Final = re.compile(
     r"|لا أعرف|لا أستطيع|عذرا|मुझे नहीं पता|मुझे जानकारी नहीं|माफ़ कीजिए"
 )  # fmt: skip
 # After an abstention, what turns to an answer all the same.
-_TURN: Final = re.compile(
+_TURN: Final = (
     r"(?:however|nevertheless|nonetheless|that said|but|still)\b,? "
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
@@ -216,10 +217,10 @@ _HINTS_BEYOND_ASCII: Final = (
 
 def _refuses(sentence: str) -> bool:
     return bool(
-        _FIRST_PERSON.search(sentence)
-        or _APOLOGY.match(sentence)
-        or _BARE.fullmatch(sentence)
-        or (_is_hinted_elsewhere(sentence) and _OTHER_LANGUAGES.search(sentence))
+        re.search(_FIRST_PERSON, sentence)
+        or re.match(_APOLOGY, sentence)
+        or re.fullmatch(_BARE, sentence)
+        or (_is_hinted_elsewhere(sentence) and re.search(_OTHER_LANGUAGES, sentence))
     )
 
 
@@ -257,23 +258,23 @@ def _abstains(text: str, question: str) -> bool:
     early = spoken[:_EARLY]
     is_short = len(text.split()) <= _SHORT
     for place, sentence in enumerate(early):
-        silent = place == 0 and (_SILENCE.search(sentence) or (is_short and _NOTHING_KNOWN.search(sentence)))
+        silent = place == 0 and (re.search(_SILENCE, sentence) or (is_short and re.search(_NOTHING_KNOWN, sentence)))
         if (silent and not _CONCEDES.match(sentence)) or _refuses(sentence):
-            return not any(_TURN.match(after) for after in spoken[place : place + _TURNS])
-    if early and _UNSPEAKABLE.search(early[0]):
+            return not any(re.match(_TURN, after) for after in spoken[place : place + _TURNS])
+    if early and re.search(_UNSPEAKABLE, early[0]):
         return True
     if _NO_REASON.match(question) and early and _NO_REASON_WHY.search(early[0]):
         return True
     if _STEPS.search(text[:_READ]) and not _WHY.match(question):
         return False
     disapproval = (_UNSPEAKABLE, _DISAPPROVAL) if _HOW_TO.match(question) else (_UNSPEAKABLE,)
-    if any(pattern.search(sentence) for pattern in disapproval for sentence in early):
+    if any(re.search(pattern, sentence) for pattern in disapproval for sentence in early):
         return True
     return bool(
         _OPEN_QUESTION.match(question)
         and early
         and _DENIED.search(early[0])
-        and _JUDGED.search(" ".join(spoken[:_EARLY]))
+        and re.search(_JUDGED, " ".join(spoken[:_EARLY]))
     )
 
 

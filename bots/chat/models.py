@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from ... import InputError
 from ..http_replies import MOST_MB
-from .extractive import ExtractiveChat
 from .langchain import LangChainChat
 from .limits import PATIENCE, Backoff, Turnstile
 from .model import ChatModel, FreshEmbedder
@@ -164,6 +163,8 @@ def open_chat_model(
                 turnstile=turnstile,
             )
         case _:
+            from .extractive import ExtractiveChat
+
             return ExtractiveChat(embedder)
 
 
