@@ -214,18 +214,22 @@ def asked_in_words(questions: int, simulated: int) -> str:
     return _in_words(questions, simulated, "conversation")
 
 
-def paired_in_words(all_paired: int, simulated: int) -> str:
+def paired_in_words(all_paired: int, simulated: int, level: Level = "row") -> str:
     """How many questions, and how many turns of simulated users, where each turn is paired as a question is.
 
-    >>> paired_in_words(135, 3)
-    '132 questions and 3 simulated turns'
+    A metric of the level ``conversation`` has one value for all turns.
+
+    >>> paired_in_words(135, 3), paired_in_words(6, 6, "conversation")
+    ('132 questions and 3 simulated turns', '6 simulated conversations')
     """
+    if level == "conversation":
+        return _in_words(all_paired - simulated, simulated, "conversation", "conversation")
     return _in_words(all_paired - simulated, simulated, "turn")
 
 
-def _in_words(questions: int, simulated: int, of: str) -> str:
-    nouns = ((questions, "question"), (simulated, f"simulated {of}"))
-    return " and ".join(count(*each) for each in nouns if each[0]) or count(0, "question")
+def _in_words(questions: int, simulated: int, of: str, noun: str = "question") -> str:
+    nouns = ((questions, noun), (simulated, f"simulated {of}"))
+    return " and ".join(count(*each) for each in nouns if each[0]) or count(0, noun)
 
 
 def find_run(store: Store, name: str | None = None) -> tuple[int, str]:

@@ -204,8 +204,8 @@ def _what_happened(outcome: Outcome) -> Iterator[str]:
         yield f"Scored {scored} in {outcome.seconds:.1f} s; nothing was asked. Results are in {database}."
         return
     cached = f", {outcome.cached:,} cached" if outcome.cached else ""
-    asked = reports.count(outcome.asked, "question")
-    yield f"Asked {asked}{cached}, in {outcome.seconds:.1f} s. Results are in {database}."
+    asked = reports.count(outcome.asked, "answer")
+    yield f"Asked for {asked}{cached}, in {outcome.seconds:.1f} s. Results are in {database}."
 
 
 def _what_models_were_asked(outcome: Outcome) -> Iterator[str]:

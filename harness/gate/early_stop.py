@@ -104,7 +104,7 @@ class EarlyResult:
     def sentence(self) -> str:
         """What happened, for people."""
         if not self.stopped:
-            reason = f"all {self.of:,} questions have their answers"
+            reason = "all questions have their answers"
             if self.rows_left:
                 reason = "1 answer is missing" if self.rows_left == 1 else f"{self.rows_left:,} answers are missing"
             return " ".join([f"No verdict was certain early: {reason}, and the ordinary rule holds.", *self.reasons])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import InputError
-from ...reports import BLANK, Block, Heading, Primary, Sentence, Span, count, mapping_in, self_test_missed
+from ...reports import BLANK, Block, Heading, Primary, Sentence, Span, count, listed, mapping_in, self_test_missed
 from ...reports.compare import (
     MOST_NAMED,
     WORDS,
@@ -348,10 +348,10 @@ def saved_lines(saved: Savings | None) -> Iterator[str]:
     """What was asked, what was cached, and what that saved; nothing where no run was made."""
     if saved is None:
         return
-    asked = ", ".join(f"{bot} {count(number, 'question')}" for bot, number in saved.asked.items())
+    asked = ", ".join(f"{bot} for {count(number, 'answer')}" for bot, number in saved.asked.items())
     yield f"Asked {asked}." if asked else "Nothing was asked."
     if saved.cached:
-        answers = f"{count(sum(saved.cached.values()), 'answer')} of {' and '.join(saved.cached)}"
+        answers = f"{count(sum(saved.cached.values()), 'answer')} of {listed(list(saved.cached), len(saved.cached))}"
         yield f"Saved: {answers} cached, {words.saved_by_cache(saved.seconds, saved.cost)}."
     if saved.judge_calls or saved.judge_calls_cached:
         yield f"The judge got {count(saved.judge_calls, 'request')}; {saved.judge_calls_cached:,} cached or shared."

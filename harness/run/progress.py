@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from ... import InputError
-from ...reports import duration, printable
+from ...reports import count, duration, printable
 from ...reports.store import Row
 from .engine import Watcher
 from .queues import BotQueue
@@ -42,7 +42,7 @@ class _Far:
     last: tuple[float, int] | None = None  # when a message was made last, and how many were fresh then
 
     def message(self, moment: float) -> str:
-        notes = [f"{self.bot_queue.name} {self.done:,} of {self.bot_queue.total:,}"]
+        notes = [f"{self.bot_queue.name} {self.done:,} of {count(self.bot_queue.total, 'answer')}"]
         seconds, left = moment - self.began, self.bot_queue.total - self.done
         if self.fresh and left > 0 and seconds > 0:
             rate = self.fresh / seconds
@@ -129,7 +129,7 @@ class ProgressLines(Watcher):
         parts = [each.message(moment) for each in going[:MOST_NAMED]]
         parts = parts or [*([each.message(moment) for each in far[-1:]] or ["no answer yet"]), self._doing]
         if more := len(going) - MOST_NAMED:
-            parts += [f"and {more} more bots"] if more > 0 else []
+            parts += [f"and {count(more, 'more bot')}"] if more > 0 else []
         if self._judge is not None:
             calls, cost = self._judge
             parts.append(f"judge {calls:,} calls" + ("" if cost is None else f", cost {cost:.4f}"))
@@ -179,7 +179,8 @@ class ProgressBars(Watcher):
         if done < bot_queue.total and moment - self._shown.get(bot_queue.name, 0.0) < EVERY:
             return
         self._shown[bot_queue.name] = moment
-        self._progress.update(self._task(bot_queue), completed=done, note=self._note(bot_queue, moment))
+        task, note = self._task(bot_queue), self._note(bot_queue, moment)
+        self._progress.update(task, completed=done, total=bot_queue.total, note=note)  # simulated users add turns
 
     def judged(self, calls: int, cost: float | None) -> None:
         """A line for the judge below those of the bots, as often as they move."""

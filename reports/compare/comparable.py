@@ -99,12 +99,14 @@ class Dropped:
         candidate_only: asked on the candidate's side alone.
         perturbed: another text under the same key.
         remarked: the same text, but marked by another yardstick (accepted answers, constraints or evidence).
+        simulated: those of them that are turns of simulated users.
     """
 
     baseline_only: tuple[str, ...] = ()
     candidate_only: tuple[str, ...] = ()
     perturbed: tuple[str, ...] = ()
     remarked: tuple[str, ...] = ()
+    simulated: frozenset[str] = frozenset()
 
     @property
     def count(self) -> int:
@@ -267,13 +269,17 @@ def _partners(baseline: ScoreTable, candidate: ScoreTable) -> tuple[Places, Plac
     same_text[there], same[there] = before.at(at[there]).alike(after.at(np.flatnonzero(there)))
     same &= same_text
 
-    def keys(cases: Cases, which: NDArray[np.bool_]) -> tuple[str, ...]:
-        return tuple(case.key for case in cases.at(np.flatnonzero(which)))
-
-    dropped = Dropped(
-        keys(before, after.places.of_numbers(before.keys) < 0), keys(after, ~there),
-        keys(after, there & ~same_text), keys(after, same_text & ~same),
+    left = (
+        before.at(np.flatnonzero(after.places.of_numbers(before.keys) < 0)), after.at(np.flatnonzero(~there)),
+        after.at(np.flatnonzero(there & ~same_text)), after.at(np.flatnonzero(same_text & ~same)),
     )  # fmt: skip
+    keys = [tuple(case.key for case in cases) for cases in left]
+    simulated = frozenset[str]()
+    if any(keys) and (baseline.simulated or candidate.simulated):
+        tables = [(table.cases, np.array(sorted(table.simulated), np.intp)) for table in (baseline, candidate)]
+        talks = {case.conversation for cases, places in tables for case in cases.at(places)}
+        simulated = frozenset(case.key for cases in left for case in cases if case.conversation in talks)
+    dropped = Dropped(*keys, simulated=simulated)
     return old[at[same]], new[same], dropped
 
 

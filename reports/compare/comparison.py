@@ -189,7 +189,7 @@ class MetricComparison:
         """
         found = self.difference
         if self.verdict == "the same":
-            asked = paired_in_words(found.questions, self.simulated)
+            asked = paired_in_words(found.questions, self.simulated, self.column.level)
             return f"the same on all {asked}" + self._range(", so the true one lies")
         if found.low is None or found.high is None:
             return f"not estimable: {found.no_interval}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -383,7 +383,7 @@ def sentence_of(
 def these_sentence(found: OnThese, margin: float, column: MetricColumn) -> str:
     """The verdict on these very questions, and why."""
     if not found.worse + found.better:
-        return f"no value changed on these {paired_in_words(found.questions, found.simulated)}"
+        return f"no value changed on these {paired_in_words(found.questions, found.simulated, column.level)}"
     moved = f"{found.worse:,} of {found.questions:,} worse, {found.better:,} better"
     asked = f"{count(found.asked_again, 'answer')} asked again" if found.asked_again else "nothing asked again"
     noise = f"noise ±{shown(1.96 * found.noise, column)}, {asked}"
@@ -1191,15 +1191,15 @@ def _by_weight(metrics: Sequence[MetricVerdict], pairing: Pairing) -> list[str]:
 def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str]) -> Iterator[str]:
     dropped = pairing.dropped
     if unasked:
-        yield f"{_questions(unasked, ' of the baseline')} not asked, because the run did not finish: missing"
+        yield f"{_asked(unasked, dropped.simulated, ' of the baseline')} not asked, because the run did not finish: missing"
     elif dropped.baseline_only:
-        yield f"{_questions(dropped.baseline_only, ' of the baseline')} not asked now"
+        yield f"{_asked(dropped.baseline_only, dropped.simulated, ' of the baseline')} not asked now"
     if dropped.candidate_only:
-        yield f"{_questions(dropped.candidate_only)} not in the baseline"
+        yield f"{_asked(dropped.candidate_only, dropped.simulated)} not in the baseline"
     if dropped.perturbed:
-        yield f"{_questions(dropped.perturbed)} left out, because the text changed"
+        yield f"{_asked(dropped.perturbed, dropped.simulated)} left out, because the text changed"
     if dropped.remarked:
-        yield f"{_questions(dropped.remarked)} left out, because what answers are marked by changed"
+        yield f"{_asked(dropped.remarked, dropped.simulated)} left out, because what answers are marked by changed"
     if not pairing.same_answers and not rule.wanted:
         yield from _not_gated(pairing, gated)
 
@@ -1225,8 +1225,8 @@ def _is_bounded(column: MetricColumn) -> bool:
     return column.better != "neither" and column.low is not None and column.high is not None
 
 
-def _questions(keys: Sequence[str], where: str = "") -> str:
-    """``3 questions (a, b, c) were``, with the first keys."""
+def _asked(keys: Sequence[str], simulated: Collection[str], where: str = "") -> str:
+    """``2 questions and 1 simulated turn (a, b, c) were``, with the first keys."""
     more = ", ..." if len(keys) > MOST_NAMED else ""
-    named = f"{count(len(keys), 'question')}{where} ({', '.join(keys[:MOST_NAMED])}{more})"
-    return f"{named} {'was' if len(keys) == 1 else 'were'}"
+    counted = paired_in_words(len(keys), len({*keys}.intersection(simulated)))
+    return f"{counted}{where} ({', '.join(keys[:MOST_NAMED])}{more}) {'was' if len(keys) == 1 else 'were'}"

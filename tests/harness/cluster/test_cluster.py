@@ -150,7 +150,7 @@ def test_a_cluster_gives_the_results_of_one_program_and_asks_nothing_twice(tmp_p
         again = proctor("run", "suite.yaml", "--on", "ray", folder=tmp_path / "cluster")
     assert asked(notes) == ["This fails"] * 2  # as in any run, what failed is asked again
     assert not server.calls
-    assert "Asked 4 questions, 30 cached" in again.stdout
+    assert "Asked for 4 answers, 30 cached" in again.stdout
 
 
 def test_a_worker_that_ends_loses_nothing(tmp_path, notes):

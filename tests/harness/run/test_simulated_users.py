@@ -275,7 +275,10 @@ def test_two_bots_are_compared_by_conversation_though_no_turn_but_the_first_is_t
     for counted in (later, later["these"]):
         assert (counted["questions"], counted["simulated_turns"]) == (0, 6)
     gated = proctor("gate", "--bot", "slow", "--baseline", "quick", "-m", "simulated_user_in_role", folder=tmp_path)
-    assert "no value changed on these 6 simulated turns" in " ".join(gated.stdout.split()), gated.stdout
+    assert "no value changed on these 6 simulated conversations" in " ".join(gated.stdout.split()), gated.stdout
+    gated = proctor("gate", "--bot", "quick", "--baseline", "slow", "-m", "turns_to_goal", folder=tmp_path)
+    said = " ".join(gated.stdout.split())
+    assert "6 simulated turns of the baseline (refund/3, more0/3, more1/3, ...) were not asked now" in said
 
 
 def test_a_dry_run_says_at_most_how_many_turns_will_be_asked(tmp_path):
