@@ -8,6 +8,8 @@ from pathlib import Path
 
 from .. import InputError
 
+_MOST_LISTED = 12  # names of what there is instead
+
 
 def cache_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
     """The folder for caches; it may not exist yet, and can be deleted at any time.
@@ -53,8 +55,18 @@ def _nearest(path: Path) -> str:
         names = sorted(entry.name for entry in folder.iterdir())
     except OSError:
         return ""
-    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean {folder / close[0]}?"
-    shown = ", ".join(name for name in names if not name.startswith("."))
-    return f"In {folder} there is: {shown[:200]}." if shown else f"{folder} is empty."
+    close = difflib.get_close_matches(path.name, names, n=5, cutoff=0.6)
+    near = [name for name in close if _alike(Path(name).stem, path.stem)]  # not by the ending alone
+    if near:
+        return f"Did you mean {folder / near[0]}?"
+    there = [name for name in names if not name.startswith(".")]
+    is_here = folder == Path()
+    if not there:
+        return "This folder is empty." if is_here else f"{folder} is empty."
+    more = [f"{len(there) - _MOST_LISTED:,} more"] if len(there) > _MOST_LISTED else []
+    place = "this folder" if is_here else str(folder)
+    return f"In {place} there is: {', '.join([*there[:_MOST_LISTED], *more])}."
+
+
+def _alike(one: str, other: str) -> bool:
+    return difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio() >= 0.5

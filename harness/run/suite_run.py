@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ... import InputError
 from ...bots import Checkable, Endpoints, RagSettings, redacted
 from ...knowledge import ROLE, Message, Question, Questions, cache_folder, open_questions, simulation_of
-from ...metrics import builtin_catalog, with_installed
+from ...metrics import Catalog, builtin_catalog, with_installed
 from ...reports.store import (
     OpenRun,
     RunHeader,
@@ -237,7 +237,12 @@ def _scored(
     notify: Callable[[str], None] | None,
 ) -> _Scored:
     suite, base = loaded.suite, loaded.base
-    questions = open_questions(base / suite.questions, options.limit) if asked is None else asked
+    try:
+        questions = open_questions(base / suite.questions, options.limit) if asked is None else asked
+    except InputError as error:
+        if unknown := [*unknown_names(suite.metrics, _catalog(loaded, options.functions))]:
+            raise InputError(f"{error}\n{loaded.mistaken(*((each.path, str(each)) for each in unknown))}") from error
+        raise
     vector_cache, endpoints = VectorCache(), Endpoints()
     embedder, doubts = open_embedder(loaded, vector_cache)
     settings = overridden(suite.local_models, options.local_models)
@@ -259,12 +264,7 @@ def choose_for_suite(
     functions: Sequence[Function] = (),
 ) -> MetricChoice:  # fmt: skip
     """What a suite is scored by; ``models`` are ids by tool. Raises InputError where it can't be."""
-    suite = loaded.suite
-    catalog = builtin_catalog()
-    for file in suite.metric_files:
-        catalog = catalog.with_file(loaded.base / file)
-    catalog = with_own_prompts(catalog.with_functions(functions) if functions else catalog, loaded)
-    catalog = with_installed(catalog, names_of(suite.metrics))
+    suite, catalog = loaded.suite, _catalog(loaded, functions)
     provides = {
         **questions.has,
         "text": questions.count,
@@ -287,6 +287,15 @@ def choose_for_suite(
     except EntryError as error:
         found = ((each.path, str(each)) for each in (error, *unknown_names(suite.metrics, catalog)))
         raise loaded.mistaken(*dict.fromkeys(found)) from error
+
+
+def _catalog(loaded: LoadedSuite, functions: Sequence[Function]) -> Catalog:
+    """The metrics that a suite can name: ours, its own, and installed ones."""
+    catalog = builtin_catalog()
+    for file in loaded.suite.metric_files:
+        catalog = catalog.with_file(loaded.base / file)
+    catalog = with_own_prompts(catalog.with_functions(functions) if functions else catalog, loaded)
+    return with_installed(catalog, names_of(loaded.suite.metrics))
 
 
 def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:

@@ -877,7 +877,8 @@ class RowReader:
             advice = " Rename the one that has the questions."
         kind = "column" if self._tabular else "key"
         there = ", ".join(row) or "none"
-        return InputError(f"{self._path}:{line}: there is no {kind} `question` (there: {there}).{advice}")
+        place = 1 if self._tabular else line  # the header names the columns
+        return InputError(f"{self._path}:{place}: there is no {kind} `question` (there: {there}).{advice}")
 
 
 def _plain(key: str) -> str:

@@ -234,6 +234,10 @@ def test_all_unknown_metrics_are_named_at_once(tmp_path):
     assert [line.rpartition("; ")[2] for line in done.stderr.splitlines()] == [
         "did you mean 'exact_match'?", "did you mean 'bleu'?",
     ]  # fmt: skip
+    for file in tmp_path.glob("questions.*"):  # nor do they wait until the questions can be read
+        file.write_text(file.read_text().replace("question", "qestion"))
+    said = proctor("run", "suite.yaml", folder=tmp_path).stderr
+    assert "Rename `qestion`" in said and "'exact_match'?" in said and "'bleu'?" in said
 
 
 def test_ask_shows_one_answer_and_stores_nothing(tmp_path):

@@ -328,7 +328,7 @@ REFUSALS = {
     "misspelt question": (
         "q.csv",
         "id,Qestion\n1,a\n",
-        "q.csv:2: there is no column `question` (there: id, Qestion). Rename `Qestion` to `question`, if that is it.",
+        "q.csv:1: there is no column `question` (there: id, Qestion). Rename `Qestion` to `question`, if that is it.",
     ),
     "another word": (
         "q.jsonl",
@@ -338,7 +338,7 @@ REFUSALS = {
     "no question at all": (
         "q.csv",
         "a,b\n1,2\n",
-        "q.csv:2: there is no column `question` (there: a, b). Rename the one that has the questions.",
+        "q.csv:1: there is no column `question` (there: a, b). Rename the one that has the questions.",
     ),
     "same id": (
         "q.jsonl",
@@ -601,6 +601,7 @@ def test_a_missing_file_is_refused_with_the_nearest_name(tmp_path: Path) -> None
     assert refusal(tmp_path / "zzz.csv") == (
         f"There is no zzz.csv; a file of questions was wanted. In {tmp_path} there is: questions.csv."
     )
+    assert "Did you mean" not in refusal(tmp_path / "z.csv")  # the ending alone makes no name alike
     nearest = refusal(tmp_path / "missing" / "q.csv")
     assert nearest.startswith(f"There is no q.csv; a file of questions was wanted. In {tmp_path} there is")
 
