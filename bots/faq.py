@@ -433,7 +433,7 @@ def _repaired(reading: Reading, path: Path) -> tuple[str, ...]:
         return ()
     return (
         f"{path}:{reading.first_repaired}: characters that can't be stored were replaced "
-        f"(in {reading.repaired} entries).",
+        f"(in {'1 entry' if reading.repaired == 1 else f'{reading.repaired:,} entries'}).",
     )
 
 

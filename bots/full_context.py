@@ -107,18 +107,21 @@ class FullContextBot(PromptedBot):
         return configured if isinstance(configured, int) else _ANSWER_TOKENS
 
     def _too_long(self, needed: int, room: int) -> str:
+        whole = "the document makes" if len(self.documents) == 1 else f"the {len(self.documents):,} documents make"
         return (
-            f"Bot {self.name}: the {len(self.documents)} documents make a prompt of about {needed:,} tokens; "
+            f"Bot {self.name}: {whole} a prompt of about {needed:,} tokens; "
             f"{self._model.name} takes {self._model.context_tokens:,}, of which {max(room, 0):,} are left for the "
             "prompt. Use a bot of type rag, a model with a longer context, less knowledge, or overflow: truncate."
         )
 
     def _warn(self, needed: int, room: int, left_out: int, cut: str | None) -> None:
         cut_short = f", and {cut} is cut short" if cut else ""
+        one = left_out == 1
+        ending = "1 document at the end is left out" if one else f"{left_out:,} documents at the end are left out"
         self.warnings = (
             *self._template.warnings,
             f"Bot {self.name}: the prompt of about {needed:,} tokens was cut to the {room:,} that "
-            f"{self._model.name} has room for: {left_out} documents at the end are left out{cut_short}.",
+            f"{self._model.name} has room for: {ending}{cut_short}.",
         )
 
 

@@ -59,7 +59,8 @@ def _step(value: object, part: str, above: str) -> object:
         try:
             return value[int(part)]
         except IndexError:
-            raise LookupError(f"no number {part} {under}; the list there has {len(value)} items") from None
+            items = "1 item" if len(value) == 1 else f"{len(value):,} items"
+            raise LookupError(f"no number {part} {under}; the list there has {items}") from None
     kind = {list: "a list", str: "a text", type(None): "null"}.get(type(value), f"a {type(value).__name__}")
     raise LookupError(f"no {part!r} {under}; there is {kind}")
 

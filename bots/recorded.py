@@ -52,10 +52,10 @@ class RecordedBot:
             passed_over += stored is not reply
         self._replies = replies
         if passed_over:
-            self.warnings = (
-                *self._recorded.warnings,
-                f"{self._recorded.path}: {passed_over} further answers to a question that has one are not used.",
-            )
+            is_one = passed_over == 1
+            further = "1 further answer" if is_one else f"{passed_over:,} further answers"
+            why = f"{self._recorded.path}: {further} to a question that has one {'is' if is_one else 'are'} not used."
+            self.warnings = (*self._recorded.warnings, why)
 
     async def reply(self, question: str, history: Sequence[Message] = ()) -> Reply:  # noqa: ARG002 - of every bot
         """The answer on record. Raises LookupError when there is none."""

@@ -20,7 +20,7 @@ from ..bots import redactor
 from ..knowledge import Question, Recorded, RecordedSet, Row, RowSource, question_row, questions_in, recorded_in
 from ..knowledge.formats import Format, Notes
 from ..knowledge.formats.finding import Detected, ForeignRows, format_of, opened
-from ..reports import check_file, file_names, find_run, open_reported, whole_file, whole_folder
+from ..reports import check_file, count, file_names, find_run, open_reported, whole_file, whole_folder
 from ..reports.export import recorded_rows, score_name
 from ..reports.store import Store
 from .run import AnswerFile, ScoreMetadata, given_metrics, import_run, metric_name
@@ -144,14 +144,14 @@ def _imported(
     )
     if database is not None and not answers and into is None:
         raise InputError(
-            f"{path} has {recorded.count:,} questions and no answers, so there is nothing for a database. "
+            f"{path} has {count(recorded.count, 'question')} and no answers, so there is nothing for a database. "
             f"--into FOLDER makes a suite of it: proctor import {shlex.quote(str(path))} --into my-suite"
         )
     written: list[str] = []
     steps: list[str] = []
-    count = None
+    number = None
     if into is not None:
-        count, written = _write_suite(into, source, recorded if answers else None, found.format, options.force)
+        number, written = _write_suite(into, source, recorded if answers else None, found.format, options.force)
         steps.append(f"proctor run {shlex.quote(str(into))}")
     run = ""
     if database is not None and read is not None and answers:
@@ -160,7 +160,7 @@ def _imported(
         run = summary.run
         where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
         steps += [f"proctor report {run}{where} --open", f"proctor score {shlex.quote(str(path))}{where}"]
-    return _with(made, questions=count, written=tuple(written), run=run, next_steps=tuple(steps))
+    return _with(made, questions=number, written=tuple(written), run=run, next_steps=tuple(steps))
 
 
 def import_received(

@@ -14,7 +14,7 @@ from ..metrics import Block, Reading
 from ..metrics.judge.call import TEXT, YES_OR_NO, ObjectCall, record, several
 from ..metrics.judge.embedded.judge import claims_of
 from ..metrics.judge.replies import Malformed, read_boolean, read_list
-from ..reports import check_file
+from ..reports import check_file, count
 from ..reports.store import Store
 from .drafting import PASSAGE, Drafted, DraftOptions, judging_of, own_file, tokens_sent, write_drafts
 from .run import prompt_text, replies_of
@@ -118,12 +118,13 @@ def draft_nuggets(
         if options.only_planned:
             asyncio.run(judging.close())
             return made
-        notify(f"{made.by} is asked for the nuggets of {len(calls):,} questions; cached answers are not asked again.")
+        number = count(len(calls), "question")
+        notify(f"{made.by} is asked for the nuggets of {number}; cached answers are not asked again.")
         with contextlib.closing(Store.open(options.database)) as store:
             replies = replies_of(judging, calls, store, fresh=options.fresh)
         unread = sum(isinstance(each, str) for each in replies)
         why = f": {judging.problem}" if judging.problem else ""
-        warnings = (f"No nuggets could be read for {unread:,} of {len(asked):,} questions{why}.",) if unread else ()
+        warnings = (f"No nuggets could be read for {unread:,} of {number}{why}.",) if unread else ()
         made = replace(made, warnings=warnings)
         found = {each.id: () if isinstance(reply, str) else reply for each, reply in zip(asked, replies, strict=True)}
     drafts = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .primary import CORRECT
-from .text import printable
+from .text import count, printable
 
 if TYPE_CHECKING:
     from ..metrics.outcomes import Outcome
@@ -158,7 +158,7 @@ def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_ful
     judged, known = (sum(getattr(bot.outcomes, name) for bot in bots if bot.outcomes) for name in ("judged", "known"))
     if not judged or judge is None:
         return
-    of = f"{judged:,} of {known:,} answers are right or wrong by the judge's word"
+    of = f"{judged:,} of {count(known, 'answer')} {'is' if judged == 1 else 'are'} right or wrong by the judge's word"
     if not judge.embedded:
         yield f"{of}; 'proctor judge-check' tests it, and 'proctor calibrate' compares it with your labels"
         return

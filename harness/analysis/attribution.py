@@ -736,9 +736,10 @@ def _warnings(
         yield f"{count(no_interval, 'answer')} can't be told to be right or wrong by {answers.metric.name}."
     if len(chosen) < len(looks):
         wrong = sum(look.wrong for look in looks) - sum(look.wrong for look in chosen)
+        left = len(looks) - len(chosen)
         yield (
-            f"{count(len(looks) - len(chosen), 'answer')} ({wrong:,} wrong) were not looked at, because at most "
-            f"{most_calls:,} answers may be asked for. Those that were are a sample."
+            f"{count(left, 'answer')} ({wrong:,} wrong) {'was' if left == 1 else 'were'} not looked at, because at "
+            f"most {count(most_calls, 'answer')} may be asked for. Those that were are a sample."
         )
 
 
@@ -932,8 +933,10 @@ def _not_filled(plan: AblationPlan, found: Mapping[Ablation, Answer]) -> Iterato
             for one in look.documents if (after := found.get(look.without([one]))) is not None
         ]  # fmt: skip
         if short := sum(len(after.contexts or ()) < len(before.contexts or ()) for before, after in pairs):
+            rest = "rests" if short == 1 else "rest"
             yield (
-                f"{short:,} of {len(pairs):,} answers of {bot} without a document rest on fewer passages than before, "
+                f"{short:,} of {count(len(pairs), 'answer')} of {bot} without a document {rest} on fewer passages than "
+                "before, "
                 f"because {settings.retriever} gave none to move up. Where such an answer is wrong, it may be for that."
             )
 

@@ -323,11 +323,12 @@ def faq_leaks(
         better = ""
         if on_them is not None and elsewhere is not None:
             better = f" It is right on {on_them:.0%} of these, and on {elsewhere:.0%} of the others."
+        stand = "stands" if len(leaked) == 1 else "stand"
         yield Finding(
             kind="leaked_answer",
             severity="medium",
             what=(
-                f"{len(leaked):,} of {number:,} questions ({share:.0%}) stand word for word among the entries "
+                f"{len(leaked):,} of {number:,} questions ({share:.0%}) {stand} word for word among the entries "
                 f"of {bot}, which then only looks them up.{better}"
             ),
             action=f"Ask them in other words to see how {bot} does with questions that were not foreseen.",
@@ -427,7 +428,7 @@ def choose_subset(scores: Scores, keys: Sequence[str], reach: float, seed: int =
     """
     count, bots = scores.goodness.shape
     if bots < 2 or count < 2 * _LEAST:
-        why = "fewer than two bots have values" if bots < 2 else f"only {count} questions have a value for every bot"
+        why = "fewer than two bots have values" if bots < 2 else f"so few have a value for every bot ({count})"
         return Chosen(None, (f"No smaller set of questions was looked for: {why}.",))
     firm = firm_pairs(scores)
     order = herd(_features(scores, np.arange(bots)), min(count, _MOST))
@@ -673,8 +674,8 @@ def _missing_values(marks: Marks) -> list[str]:
     if not missing or len(marks.bots) < 2:
         return []
     return [
-        f"{missing:,} of {len(marks.keys):,} questions have no value of {marks.column.name} for some bot, so a smaller "
-        "set is chosen from the others, and keeps the ranking on these."
+        f"{missing:,} of {len(marks.keys):,} questions {'has' if missing == 1 else 'have'} no value of "
+        f"{marks.column.name} for some bot, so a smaller set is chosen from the others, and keeps the ranking on these."
     ]
 
 

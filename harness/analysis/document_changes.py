@@ -246,7 +246,7 @@ class AgainstPlan:
         differ = f"Since {self.folder}: {worded(self.changes)}."
         if not self.bots:
             return f"{differ} No bot of the suite takes documents, so nothing can be asked."
-        asked = f"{self.questions(store):,} answers are asked for over the old documents"
+        asked = f"{asked_for(self.questions(store))} over the old documents"
         further = self.most_to_explain
         return f"{differ} {asked}{f', and at most {further:,} to find out which edit did what' if further else ''}."
 
@@ -258,8 +258,9 @@ class AgainstPlan:
             yield f"{listed(self.left_out)} {verb} no documents from a folder, so nothing of them can be compared."
         added = sum(change.change == "added" for change in self.changes)
         if 2 * added >= len(self.corpus.documents):
-            whole = f"{added:,} of the {len(self.corpus.documents):,} documents of the suite"
-            yield f"{whole} are not in {self.folder}. If it holds only some of the old ones, the others count as added."
+            whole = f"{added:,} of the {count(len(self.corpus.documents), 'document')} of the suite"
+            advice = "If it holds only some of the old ones, the others count as added."
+            yield f"{whole} {'is' if added == 1 else 'are'} not in {self.folder}. {advice}"
         yield from self._gold_warnings()
 
     def _gold_warnings(self) -> Iterator[str]:
@@ -313,6 +314,11 @@ def plan_document_changes(
     )
 
 
+def asked_for(answers: int) -> str:
+    """How many answers are asked for, as the beginning of a sentence."""
+    return f"{count(answers, 'answer')} {'is' if answers == 1 else 'are'} asked for"
+
+
 def worded(changes: Sequence[DocumentChange]) -> str:
     """How many documents were changed, by kind: ``2 edited, 1 added``."""
     counts = Counter(change.change for change in changes)
@@ -363,7 +369,7 @@ def ask_ablated(
     if not chosen:
         return AblatedEdits(left_out=left_out)
     if calls:
-        notify(f"{calls:,} answers are asked for to find out which edit did what")
+        notify(f"{asked_for(calls)} to find out which edit did what")
     answers: dict[tuple[str, str, str], Answer] = {}
     asked, by_spans, problems = 0, False, list[str]()
     for part in _parts(plan, chosen):
@@ -558,8 +564,7 @@ def doubts(turned: Sequence[Turned], taken: AblatedEdits, most_calls: int) -> It
     if left_out := [one for one in open_ones if one.place in taken.left_out]:
         yield (
             f"{count(len(left_out), 'answer')} that turned could not be asked again with every edit taken back, "
-            f"because at most "
-            f"{most_calls:,} answers may be asked for (--most-calls): {_questions(left_out)}."
+            f"because at most {count(most_calls, 'answer')} may be asked for (--most-calls): {_questions(left_out)}."
         )
     if unmarked := [one for one in open_ones if is_unmarked(one, taken)]:
         yield (

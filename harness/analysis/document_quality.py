@@ -339,8 +339,8 @@ def overlap_what(pairs: Sequence[tuple[str, str]]) -> str:
     """That many documents are windows of longer texts."""
     documents = len({name for pair in pairs for name in pair})
     return (
-        f"{documents:,} documents overlap at their ends, as windows of longer texts do, in {len(pairs):,} places: "
-        f"{pairs[0][1]} begins with what {pairs[0][0]} ends with."
+        f"{documents:,} documents overlap at their ends, as windows of longer texts do, in "
+        f"{count(len(pairs), 'place')}: {pairs[0][1]} begins with what {pairs[0][0]} ends with."
     )
 
 

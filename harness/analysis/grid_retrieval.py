@@ -28,6 +28,7 @@ from ...knowledge import (
 )
 from ...knowledge.retrieval.search import FEWEST_CANDIDATES, candidates
 from ...metrics.declaration import exception_line
+from ...reports import count
 from ...reports.analysis import Configuration
 from ...reports.store import VectorCache
 from ..run import open_embedder
@@ -145,11 +146,11 @@ def _uncut(corpus: CorpusIndex, grid: GridSettings) -> frozenset[str]:
 
 def _check_size(grid: GridSettings) -> None:
     lists = grid.model_dump()
-    count = math.prod(max(1, len(values)) for values in lists.values())
-    if count > MOST_CONFIGURATIONS:
+    number = math.prod(max(1, len(values)) for values in lists.values())
+    if number > MOST_CONFIGURATIONS:
         sizes = " x ".join(f"{len(values)} {key}" for key, values in lists.items() if len(values) > 1)
         raise InputError(
-            f"The grid has {count:,} configurations ({sizes}); {MOST_CONFIGURATIONS:,} at most can be compared. "
+            f"The grid has {number:,} configurations ({sizes}); {MOST_CONFIGURATIONS:,} at most can be compared. "
             "Take values out of analysis: grid, or name fewer with --grid KEY=VALUE,VALUE."
         )
 
@@ -284,7 +285,7 @@ class Retrieving:
         if search.embedder:
             await self._embedders[search.embedder].all(asked, self._notify)
         if search.reranker:
-            self._notify(f"Re-ranking for {len(asked):,} questions: {search.name}")
+            self._notify(f"Re-ranking for {count(len(asked), 'question')}: {search.name}")
         found, took = [], []
         for number, question in enumerate(asked):
             if not number:
@@ -470,7 +471,7 @@ class QuestionVectors:
         new = [question for question in dict.fromkeys(questions) if question not in self._known]
         if not new:
             return
-        notify(f"Embedding {len(new):,} questions")
+        notify(f"Embedding {count(len(new), 'question')}")
         await self._embedder.embed_fresh(new[:1])  # loads the model
         for question in new:
             began = time.perf_counter()

@@ -303,6 +303,6 @@ def why_dropped(
         if against is not None and against.high is not None and against.high < 0:
             dropped[place] = (
                 f"{against.mean:+.2f} ({against.low:+.2f}, {against.high:+.2f}) from {names[best]} on "
-                f"{len(part.questions)} questions and {part.share:.0%} of the documents"
+                f"{count(len(part.questions), 'question')} and {part.share:.0%} of the documents"
             )
     return dropped

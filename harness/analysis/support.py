@@ -17,6 +17,7 @@ from ...knowledge import Evidence, Question, sentence_spans
 from ...metrics.judge.embedded.correctness import refuses
 from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.wording import Word, Wording, wording
+from ...reports import count
 from .corpus import CorpusIndex, LanguagesApart, QuestionGold, SentenceBook, Stretch, languages_apart
 
 if TYPE_CHECKING:
@@ -351,7 +352,7 @@ def with_supports(corpus: CorpusIndex, notify: Callable[[str], None] | None = No
     if not asked:
         return corpus
     if notify is not None:
-        notify(f"Looking for the expected answers of {len(asked)} questions without evidence")
+        notify(f"Looking for the expected answers of {count(len(asked), 'question')} without evidence")
     finder = SupportFinder(SentenceBook(corpus.documents), corpus.embedder)
     found = finder.find(asked)
     gold = {key: gold_by_support(one, finder.book) for key, one in found.items()}
@@ -564,7 +565,7 @@ class _Likeness:
         return similarity, first, last
 
 
-def _windows(gains: NDArray[np.float64], length: int, count: int) -> Iterable[tuple[int, int]]:
+def _windows(gains: NDArray[np.float64], length: int, number: int) -> Iterable[tuple[int, int]]:
     """Stretches of words about where most of the wanted ones stand together."""
     left = gains.copy()
     for _ in range(_STARTS):
@@ -574,8 +575,8 @@ def _windows(gains: NDArray[np.float64], length: int, count: int) -> Iterable[tu
         left[max(0, at - length // 2) : at + length // 2 + 1] = -1
         for step in _STEPS:
             for share in _LENGTHS:
-                first = min(max(0, at + round(step * length)), count - 1)
-                yield first, min(count, first + max(1, round(share * length)))
+                first = min(max(0, at + round(step * length)), number - 1)
+                yield first, min(number, first + max(1, round(share * length)))
 
 
 def _whole_sentences(one: _Read, start: int, end: int) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
+from ...reports import count
 from ..run import STOP, RunConfig, Stop, Watcher, watching
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class _Notes(Watcher):
     def judged(self, calls: int, cost: float | None) -> None:
         """Count the judge's calls."""
         spent = "" if cost is None else f", cost {cost:.4f}"
-        self._judge = f"judge {calls} calls{spent}"
+        self._judge = f"judge {count(calls, 'call')}{spent}"
 
     def message(self, sentence: str) -> None:
         """Keep the latest sentence."""

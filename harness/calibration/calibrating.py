@@ -47,7 +47,7 @@ from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.agreement import FEWEST
 from ...reports.store.database import Store, transaction
 from ...reports.summary import Summary, find_run
-from ...reports.text import listed
+from ...reports.text import count, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _summary(
     values = "the judge's values are in the column judge" if draw.show else "the judge's values are left out"
     ((summary,),) = run.store.query("SELECT summary FROM metrics WHERE id = ?", [run.metric_ids[metric]])
     lines = [
-        f"Wrote {draw.out}: {number:,} of {total:,} rows with a value of {metric}, drawn at random "
+        f"Wrote {draw.out}: {number:,} of {count(total, 'row')} with a value of {metric}, drawn at random "
         f"(seed {draw.seed}): {parts}; {values}.",
         *([f"{metric}: {summary}"] if summary else []),
         f"Write {scale.write} into the column verdict. Then:",
@@ -274,7 +274,7 @@ def _calibrate(
     stored = [label for label in stored_labels(run, metric, rows) if (label.row, label.rater) not in of_file]
     everybody = [*given, *stored]
     if not (given if written else everybody):
-        blank = [f"{sheet} has {len(written):,} lines without a verdict."] if written and not filled else []
+        blank = [f"{sheet} has {count(len(written), 'line')} without a verdict."] if written and not filled else []
         raise InputError(" ".join([f"No label of {metric} is on a row of run {run.summary.run}.", *blank, *warnings]))
     labels = agreed_labels(everybody)
     if not labels:

@@ -137,7 +137,7 @@ def save_votes(database: Path, path: Path) -> str:
         if not found:
             raise InputError(f"{path} has no vote: write {WRITE} into the column vote.")
         save_verdicts(store, found)
-    left = f"; {blank:,} lines are blank" if blank else ""
+    left = f"; {count(blank, 'line')} {'is' if blank == 1 else 'are'} blank" if blank else ""
     return f"{count(len(found), 'vote')} stored{left}. 'proctor compare A B' shows them beside the judge's verdicts."
 
 

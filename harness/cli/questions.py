@@ -71,7 +71,7 @@ def _planned(made: Drafted) -> Iterator[str]:
     if made.by == "offline":
         yield "No call is made: without a language model as judge, rules draft the questions."
         return
-    calls = "1 call" if made.calls == 1 else f"{made.calls:,} calls"
+    calls = count(made.calls, "call")
     estimated = f"{made.by}: {calls} at most, about {made.tokens[0]:,} tokens in and {made.tokens[1]:,} out."
     yield from _filled(f"{estimated} Cached calls are not made again. Nothing was asked.")
 
@@ -84,7 +84,7 @@ def _drafted_lines(made: Drafted) -> Iterator[str]:
         for why, times in made.written.dropped.most_common():
             yield from _filled(f"Dropped {times:,} because {why}.")
         if made.written.unread:
-            yield from _filled(f"No questions could be read for {made.written.unread:,} passages.")
+            yield from _filled(f"No questions could be read for {count(made.written.unread, 'passage')}.")
     if not number:
         yield from _filled(
             "No new draft could be made: rules read plain English sentences, tables and lists, and what is asked "
@@ -94,8 +94,8 @@ def _drafted_lines(made: Drafted) -> Iterator[str]:
         )
         return
     documents = len({each.source_document for each in made.questions})
-    drafts = "1 draft" if number == 1 else f"{number:,} drafts"
-    yield from _filled(f"{drafts} of {documents:,} of {made.documents:,} documents in {made.out}, such as:")
+    drawn = f"{count(number, 'draft')} of {documents:,} of {count(made.documents, 'document')}"
+    yield from _filled(f"{drawn} in {made.out}, such as:")
     for each in made.questions[:: max(1, number // _EXAMPLES)][:_EXAMPLES]:
         yield from _filled(f"- {each.text}  [{each.expected[0]}]", "  ")
     yield "Only drafts that you accept are asked:"
@@ -107,7 +107,7 @@ def show_nuggets(made: Drafted, stdout: TextIO) -> None:
     """Print how many nuggets were drafted, and some of them."""
     number, facts = len(made.questions), sum(len(each.nuggets) for each in made.questions)
     lines = _filled("No question with evidence is without nuggets, or a draft of them." if not number else (
-        f"{facts:,} nuggets of {number:,} questions in {made.out}, drafted by {made.by}, such as:"
+        f"{count(facts, 'nugget')} of {count(number, 'question')} in {made.out}, drafted by {made.by}, such as:"
     ))  # fmt: skip
     for each in made.questions[:: max(1, number // _EXAMPLES)][:_EXAMPLES]:
         lines += _filled(f"- {each.text}  [{each.nuggets[0].text}]", "  ")

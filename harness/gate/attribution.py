@@ -17,7 +17,7 @@ import orjson
 from ... import InputError
 from ...bots import HIDDEN, BotSettings, ChatModelSettings, FaqSettings, Identity, PromptedSettings, RagSettings
 from ...knowledge import existing, open_questions
-from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, find_run, quoted
+from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, count, find_run, quoted
 from ...reports.compare import Effect, MetricEffects, ScoreTable, effects, mean_of_repeats, pair, run_tables, subsets
 from ...reports.gate import BotVerdict, GateReport
 from ...reports.statistics import Difference
@@ -155,7 +155,8 @@ class Explained:
         """What caused what, and for which bots it is unknown."""
         lines = [f"{each.bot}: {line}." for each in self.attributions for line in each.lines]
         asked = sum(each.asked for each in self.attributions)
-        return [*lines, *([f"To find that out {asked:,} questions were asked."] if asked else []), *self.notes]
+        took = f"To find that out {count(asked, 'question')} {'was' if asked == 1 else 'were'} asked."
+        return [*lines, *([took] if asked else []), *self.notes]
 
     def blocks(self) -> Iterator[Block]:
         """Bot by bot: the table, then a sentence per metric."""

@@ -14,6 +14,7 @@ from ...bots import hears_history, keeps_memory, new_session
 from ...knowledge import Message
 from ...knowledge.questions.conversations import Simulation
 from ...metrics.declaration import exception_line
+from ...reports import count
 from ...reports.store import Leases, Row, RowWriter
 from ...reports.store.judge_cache import CallNotes
 from .asking import ask, give, not_asked
@@ -97,9 +98,10 @@ class Engine:
             raise first_of(errors) from None
         for bot_queue in bot_queues:
             if (lost := bot_queue.begun - bot_queue.scored) and not bot_queue.problem:
+                have, them = ("has", "it") if lost == 1 else ("have", "them")
                 bot_queue.problem = (
-                    f"{lost:,} of {bot_queue.begun:,} questions have no row: something in this program cancelled"
-                    " the work on them. Run the same command again to go on."
+                    f"{lost:,} of {count(bot_queue.begun, 'question')} {have} no row: something in this program "
+                    f"cancelled the work on {them}. Run the same command again to go on."
                 )
 
     @property
@@ -149,7 +151,7 @@ class Engine:
         async with asyncio.TaskGroup() as group:
 
             async def worker() -> None:
-                for count, item in enumerate(left):
+                for number, item in enumerate(left):
                     if bot_queue.stopped or self._enough:
                         return
                     if isinstance(item, Waiting):
@@ -164,7 +166,7 @@ class Engine:
                             await self.scorer.ready_for_a_row()
                             group.create_task(self._score_beside(bot_queue, each, places))
                         await self._room()
-                    if count % BREATH == 0:
+                    if number % BREATH == 0:
                         await asyncio.sleep(0)
 
             for _ in range(bot_queue.concurrency):

@@ -596,7 +596,7 @@ def _judging(made: CostEstimate) -> str:
     per_row, per_question = made.planned
     plan = f"{count(per_row, 'request')} a row and {per_question:,} a question"
     plan += f" and {made.per_conversation:,} a conversation" if made.per_conversation else ""
-    return f"Judge {made.judge}: {plan}; {made.to_score:,} answers to judge"
+    return f"Judge {made.judge}: {plan}; {count(made.to_score, 'answer')} to judge"
 
 
 def _model(model: ListedModel) -> str:

@@ -132,7 +132,7 @@ class ProgressLines(Watcher):
             parts += [f"and {count(more, 'more bot')}"] if more > 0 else []
         if self._judge is not None:
             calls, cost = self._judge
-            parts.append(f"judge {calls:,} calls" + ("" if cost is None else f", cost {cost:.4f}"))
+            parts.append(f"judge {count(calls, 'call')}" + ("" if cost is None else f", cost {cost:.4f}"))
         return f"{duration(moment - self._began)}: {'; '.join(filter(None, parts))}"
 
 

@@ -292,8 +292,9 @@ def _sampling(rows: Sequence[ScoredRow], labels: Sequence[Label]) -> tuple[bool,
         last = max(first.values())
         holes = sum(row not in with_label for row in order[:last])
         if holes > MOST_HOLES * last:
+            have = "has" if holes == 1 else "have"
             return False, [
-                f"{holes} of the first {last} rows of the draw (seed {seed}) have no label, because they were left"
+                f"{holes} of the first {last} rows of the draw (seed {seed}) {have} no label, because they were left"
                 " blank or answered anew: if the hard ones are missing, the corrected figures are off."
             ]
     return True, []
@@ -313,8 +314,9 @@ def _differing(verdicts: Sequence[float], others: Sequence[float]) -> list[str]:
     ]
 
 
-def _indicative(count: int) -> list[str]:
-    return [f"{count} labels are fewer than {FEWEST}: the figures are indicative only."] if count < FEWEST else []
+def _indicative(number: int) -> list[str]:
+    what = "1 label is" if number == 1 else f"{number} labels are"
+    return [f"{what} fewer than {FEWEST}: the figures are indicative only."] if number < FEWEST else []
 
 
 def _clustered(labels: Sequence[Label], people: Sequence[float], verdicts: Sequence[float], weight: float) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from ..summary import MetricColumn
-from ..text import mapping_in
+from ..text import count, mapping_in
 from .cases import OWN, Case, Cases, Places
 from .scores import Figures, ScoreTable
 
@@ -227,7 +227,8 @@ def nothing_comparable(pairing: Pairing, refused: Mapping[str, str]) -> NothingC
     for name, why in refused.items():
         together.setdefault(why, []).append(name)
     reasons = " ".join(f"{', '.join(names)}: {why}" for why, names in together.items())
-    questions = f"{len(pairing.cases):,} questions are the same on both sides"
+    alike = len(pairing.cases)
+    questions = f"{count(alike, 'question')} {'is' if alike == 1 else 'are'} the same on both sides"
     return NothingComparable(f"Nothing can be compared between {who}, though {questions}. {reasons}".strip())
 
 
@@ -274,12 +275,13 @@ def _partners(baseline: ScoreTable, candidate: ScoreTable) -> tuple[Places, Plac
         after.at(np.flatnonzero(there & ~same_text)), after.at(np.flatnonzero(same_text & ~same)),
     )  # fmt: skip
     keys = [tuple(case.key for case in cases) for cases in left]
+    baseline_only, candidate_only, perturbed, remarked = keys
     simulated = frozenset[str]()
     if any(keys) and (baseline.simulated or candidate.simulated):
         tables = [(table.cases, np.array(sorted(table.simulated), np.intp)) for table in (baseline, candidate)]
         talks = {case.conversation for cases, places in tables for case in cases.at(places)}
         simulated = frozenset(case.key for cases in left for case in cases if case.conversation in talks)
-    dropped = Dropped(*keys, simulated=simulated)
+    dropped = Dropped(baseline_only, candidate_only, perturbed, remarked, simulated)
     return old[at[same]], new[same], dropped
 
 

@@ -418,7 +418,7 @@ def _untagged(pairing: Pairing) -> Iterator[str]:
     if alone:
         prefix = pairing.cluster.partition(":")[2]
         which = f"no tag that begins with {prefix}" if prefix else "no tag"
-        whole = f"{alone:,} of {len(pairing.cases):,} questions have"
+        whole = f"{alone:,} of {count(len(pairing.cases), 'question')} {'has' if alone == 1 else 'have'}"
         yield f"{whole} {which}: each of them is taken as its own, as with --cluster none."
 
 

@@ -221,7 +221,7 @@ def latency_note(comparison: Comparison) -> str:
     )
     notes = [f"Answers of {name}: {without_answer(operand)}." for name, operand in operands if without_answer(operand)]
     if found and found.questions < comparison.questions:
-        notes.append(f"Times are of {found.questions:,} of {comparison.questions:,} questions.")
+        notes.append(f"Times are of {found.questions:,} of {count(comparison.questions, 'question')}.")
     notes += [f"No interval of the ratio of {name}: {why}." for name, why in ratios_without_interval(found)]
     return " ".join(notes)
 
@@ -253,7 +253,7 @@ def missing_notes(comparison: Comparison) -> list[str]:
         elif missing.neither:
             alike.setdefault(missing.both, []).append(each.column.name)
     whole = comparison.questions
-    notes += [f"{', '.join(names)}: {both:,} of {whole:,} questions, the same ones on both sides."
+    notes += [f"{', '.join(names)}: {both:,} of {count(whole, 'question')}, the same ones on both sides."
               for both, names in alike.items()]  # fmt: skip
     return notes
 
@@ -262,8 +262,8 @@ def _missing_note(found: MetricComparison, comparison: Comparison) -> str:
     missing, baseline, candidate = found.missing, comparison.baseline.name, comparison.candidate.name
     without = ((baseline, missing.baseline_reasons), (candidate, missing.candidate_reasons))
     why = "; ".join(f"{name} {_reasons(reasons)}" for name, reasons in without if reasons)
-    whole = f"{missing.both:,} of {comparison.questions:,}"
-    return f"{found.column.name}: {whole} questions on both sides ({why}).{_bounds(found)}"
+    whole = f"{missing.both:,} of {count(comparison.questions, 'question')}"
+    return f"{found.column.name}: {whole} on both sides ({why}).{_bounds(found)}"
 
 
 def _bounds(found: MetricComparison) -> str:

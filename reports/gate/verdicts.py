@@ -1191,7 +1191,8 @@ def _by_weight(metrics: Sequence[MetricVerdict], pairing: Pairing) -> list[str]:
 def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str]) -> Iterator[str]:
     dropped = pairing.dropped
     if unasked:
-        yield f"{_asked(unasked, dropped.simulated, ' of the baseline')} not asked, because the run did not finish: missing"
+        missing = _asked(unasked, dropped.simulated, " of the baseline")
+        yield f"{missing} not asked, because the run did not finish: missing"
     elif dropped.baseline_only:
         yield f"{_asked(dropped.baseline_only, dropped.simulated, ' of the baseline')} not asked now"
     if dropped.candidate_only:

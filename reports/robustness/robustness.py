@@ -18,6 +18,7 @@ from ..compare.scores import Estimate, Figures, Flags, RunTables, estimate
 from ..statistics.intervals import resamples
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
+from ..text import count
 from .flips import (
     FlippedPair,
     KindFlips,
@@ -544,15 +545,15 @@ def _run_warnings(base: RunTables, after: RunTables, names: Sequence[str]) -> It
 
 def _pair_warnings(pairs: PerturbedPairs) -> Iterator[str]:
     if pairs.without_source:
-        count, first = len(pairs.without_source), pairs.without_source[0]
+        number, first = len(pairs.without_source), pairs.without_source[0]
         yield (
-            f"{count:,} perturbation{'s' * (count > 1)} left out, since run {pairs.base.run} does not hold the question"
-            f" that {'they name' if count > 1 else 'it names'}; the first: {first}."
+            f"{count(number, 'perturbation')} left out, since run {pairs.base.run} does not hold the question"
+            f" that {'they name' if number > 1 else 'it names'}; the first: {first}."
         )
     for key, why in list(pairs.unreadable.items())[:1]:
         yield (
-            f"{len(pairs.unreadable):,} questions say under 'perturbs' what can't be read, such as {key}: {why}. They"
-            " are left out."
+            f"Of {count(len(pairs.unreadable), 'question')} what stands under 'perturbs' can't be read, such as {key}: "
+            f"{why}. {'It is' if len(pairs.unreadable) == 1 else 'They are'} left out."
         )
 
 

@@ -59,10 +59,12 @@ def test_one_of_several_bots_is_chosen(tmp_path: Path):
 
 
 def test_of_several_repeats_the_first_counts_and_the_others_are_told(tmp_path: Path):
-    rows = [{"id": "1", "question": "When?", "answer": f"try {n}", "repeat": n} for n in range(3)]
-    bot = RecordedBot("old", open_recorded(record(tmp_path, *rows)))
-    assert ask(bot, "When?")[0].answer == "try 0"
-    assert bot.warnings[-1].endswith("2 further answers to a question that has one are not used.")
+    for tries, said in (3, "2 further answers"), (2, "1 further answer"):
+        rows = [{"id": "1", "question": "When?", "answer": f"try {n}", "repeat": n} for n in range(tries)]
+        bot = RecordedBot("old", open_recorded(record(tmp_path, *rows)))
+        assert ask(bot, "When?")[0].answer == "try 0"
+        are = "is" if tries == 2 else "are"
+        assert bot.warnings[-1].endswith(f" {said} to a question that has one {are} not used.")
 
 
 def test_the_identity_follows_the_file(tmp_path: Path):

@@ -346,7 +346,7 @@ def test_people_vote_blind_and_the_judge_is_compared_with_them_and_corrected(fol
         writer.writerows(rows)
     kept = typed("calibrate", "--labels", "votes.csv", folder=folder)
     assert kept.returncode == 0, kept.stderr
-    assert "15 votes stored; 1 lines are blank" in " ".join(kept.stdout.split())
+    assert "15 votes stored; 1 line is blank" in " ".join(kept.stdout.split())
     with pair_server() as server:
         found = json.loads(side(folder, "--json", url=server.url).stdout)["comparisons"][0]["side_by_side"]
     assert (found["agreement_with_people"]["value"], found["agreement_with_people"]["count"]) == (1.0, 15)

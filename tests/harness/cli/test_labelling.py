@@ -191,7 +191,7 @@ def test_a_table_made_by_hand_will_do_and_is_known_for_it(done, tmp_path):
         ("question_id,bot,metric,verdict\nx,mine,exact_match,yes\n", "question x, mine"),
         ("question_id,metric,verdict\n1-1,exact_match,yes\n", "which bot? There is no column `bot`"),
         ("question_id,bot,metric\n1-1,mine,exact_match\n", "there is no column `verdict`"),
-        ("question_id,bot,metric,verdict\n1-1,mine,exact_match,\n", "1 lines without a verdict"),
+        ("question_id,bot,metric,verdict\n1-1,mine,exact_match,\n", "1 line without a verdict"),
         ("question_id,bot,repeat,metric,verdict\n1-1,mine,x,exact_match,yes\n", "l.csv:2: repeat 'x'"),
         (
             "question_id,bot,metric,verdict\n1-1,mine,exact_match,yes\n1-1,mine,exact_match,no\n",

@@ -456,7 +456,7 @@ def test_nuggets_are_drafted_by_rule_and_join_their_question_once_accepted(tmp_p
     with_suite(tmp_path)
     (tmp_path / "questions.yaml").write_text(NUGGETS)
     done = run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "nuggets.jsonl")
-    assert "2 nuggets of 1 questions in nuggets.jsonl, drafted by offline" in " ".join(done.output.split())
+    assert "2 nuggets of 1 question in nuggets.jsonl, drafted by offline" in " ".join(done.output.split())
     drafted = [("A capacity test takes 3 hours.", True), ("A basic service costs 69 euros.", False)]
     assert nuggets_of(tmp_path / "nuggets.jsonl") == [("fee", drafted)]
     again = run(tmp_path, "draft", "suite.yaml", "--nuggets", "--out", "nuggets.jsonl")
