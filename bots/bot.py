@@ -17,6 +17,8 @@ from ..metrics import ToolCall as ToolCall
 
 HISTORY = "history"  # the parameter for what was said before the question
 SESSION = "session"  # the parameter for the id of the conversation, of a bot that remembers what was said in it
+# In names of parameters that are handed it as well; ``context`` and the like mean something else to most.
+_OF_HISTORY = ("histor", "message", "conversation", "dialog", "chat", "turns", "previous", "earlier", "past", "before")
 _PLACED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 MOST_USED = 10**12  # tokens of an answer, or its cost: larger figures are a fault of the backend
 
@@ -185,12 +187,19 @@ def takes_session(function: object) -> bool:
 
 
 def takes_history(function: object) -> bool:
-    """Whether a function takes, after the question, what was said before it: a second parameter or ``history``."""
+    """Whether a function takes, after the question, what was said before it.
+
+    That is a parameter ``history``, or a second one that needs a value and whose name says so, such as ``messages``.
+    """
     parameters = [each for each in _parameters(function) if each.name != SESSION]
     if any(each.name == HISTORY for each in parameters):
         return True
     needed = [each for each in parameters if each.default is each.empty and each.kind in _PLACED]
-    return len(needed) > 1
+    return len(needed) > 1 and _is_of_history(needed[1].name.lower())
+
+
+def _is_of_history(name: str) -> bool:
+    return name.startswith("_") or name == HISTORY[0] or any(word in name for word in _OF_HISTORY)
 
 
 def takes_history_by_name(function: object) -> bool:

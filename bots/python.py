@@ -345,8 +345,9 @@ class PythonBot:
         except TypeError as wrong:
             called = getattr(self._call, "__qualname__", "it")
             raise InputError(
-                f"{called} can't be called with a question ({wrong}): its parameters are {signature}; wanted are the "
-                f"question and, where it wants them, {HISTORY} and {SESSION}."
+                f"{called} can't be called with a question ({wrong}): its parameters are {signature}. It is handed the "
+                f"question and, where it has these parameters, {HISTORY} (the messages before it) and {SESSION}; give "
+                "any other one a default, or a value under options."
             ) from None
 
     async def prepare(self) -> None:

@@ -59,8 +59,8 @@ def as_bot(
 
     Args:
         given: a function of the question, plain (run in threads), asynchronous, or a generator whose pieces make the
-            answer, with a second parameter for the messages before it (dicts with ``role`` and ``content``) if it wants
-            them, and a parameter ``session`` if it has a memory of its own; an object with ``reply``;
+            answer, with a parameter ``history`` for the messages before it (dicts with ``role`` and ``content``) if it
+            wants them, and a parameter ``session`` if it has a memory of its own; an object with ``reply``;
             a class of either, which is made first; a LangChain Runnable; or a bot, which is left as it is.
         name: how it is called in reports; left out, its own name.
         options: keyword arguments: of a class when it is made, of a function at every call.

@@ -428,7 +428,8 @@ def choose_subset(scores: Scores, keys: Sequence[str], reach: float, seed: int =
     """
     count, bots = scores.goodness.shape
     if bots < 2 or count < 2 * _LEAST:
-        why = "fewer than two bots have values" if bots < 2 else f"so few have a value for every bot ({count})"
+        have = "question has" if count == 1 else "questions have"
+        why = "fewer than two bots have values" if bots < 2 else f"only {count} {have} a value for every bot"
         return Chosen(None, (f"No smaller set of questions was looked for: {why}.",))
     firm = firm_pairs(scores)
     order = herd(_features(scores, np.arange(bots)), min(count, _MOST))

@@ -34,7 +34,7 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         expected = said_in(given.get("reference") if is_experiment else given.get("outputs"))
         row |= {"expected_answers": expected} if isinstance(expected, list) else {"expected_answer": expected}
         if is_experiment:
-            row |= _answered(given)
+            row |= _answered(given, line, notes)
         if key := given.get("example_id") or given.get("id"):
             row["id"] = str(key)
         metadata: Any = given.get("metadata")
@@ -46,12 +46,16 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         yield line, {key: value for key, value in row.items() if key == "question" or value is not None}
 
 
-def _answered(given: dict[str, Any]) -> Row:
+def _answered(given: dict[str, Any], line: int, notes: Notes) -> Row:
     row: Row = {"answer": said_in(given.get("outputs")), "contexts": contexts_in(given.get("outputs"))}
     seconds = given.get("execution_time")
     if seconds not in (None, ""):
         row["latency_ms"] = float(str(seconds)) * 1000
-    scores = {name: _score(value) for name, value in (given.get("feedback") or {}).items()}
+    scores: dict[str, float | None] = {}
+    for name, value in (given.get("feedback") or {}).items():
+        scores[name] = _score(value)
+        if scores[name] is None and value not in (None, ""):
+            notes.lose(f"the score {name} is", "its value is no number", line)
     return row | ({"scores": scores} if scores else {})
 
 
@@ -72,7 +76,7 @@ def _note_losses(given: dict[str, Any], line: int, notes: Notes) -> None:
         if given.get(name) and name not in ("execution_time", "example_id"):
             notes.lose(f"`{name}` is", "it is LangSmith's own", line)
     if given.get("error"):
-        notes.lose("an `error` is", "the answer is missing then", line)
+        notes.lose("an `error` is", "its row has no answer", line)
 
 
 def _nested(flat: Row) -> dict[str, Any]:

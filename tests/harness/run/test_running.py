@@ -153,11 +153,13 @@ UNFIT = {  # what a bot's settings say, and what is answered before a run begins
     "bot.py:anwser": "there is no anwser in it; did you mean answer?",
     "odd.py:LIMIT": "a bot must be a function, .*; this is a int",
     "odd.py:nothing": r"nothing can't be called with a question .*: its parameters are \(\)",
+    "odd.py:needy": "needy can't be called with a question .*'context'.*: its parameters are .* history .* a default",
     "odd.py:Picky": "missing 1 required positional argument: 'key'",
     "ood.py:nothing": r"There is no .*ood\.py",
 }
 ODD = """LIMIT = 3
 def nothing(): return "x"
+def needy(question, context): return "x"
 class Picky:
     def __init__(self, key): pass
     def reply(self, question): return "x"
@@ -306,7 +308,7 @@ def test_in_a_pipe_a_line_now_and_then_says_how_far_it_is(tmp_path):
     progress = [line for line in done.stderr.splitlines() if " of 45" in line]
     assert 1 <= len(progress) < 45, done.stderr  # none for each answer
     going = r"(, (\d+/s|\d+/min), (about \d+|\d+( s| min)? to \d+) (s|min) left)?"
-    form = rf"proctor: \d+ s: mine \d+ of 45{going}(, \d+ failed)?, cost \d+\.\d{{4}}"
+    form = rf"proctor: \d+ s: mine \d+ of 45 answers{going}(, \d+ failed)?, cost \d+\.\d{{4}}"
     assert all(re.fullmatch(form, line) for line in progress), progress
     assert any(" left, " in line and " failed, " in line for line in progress), progress
     json.loads(done.stdout)

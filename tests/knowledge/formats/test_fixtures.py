@@ -219,11 +219,12 @@ ODD = {
     "langsmith": (
         {
             "inputs": {"whatever": "q"}, "outputs": None, "reference": {"answer": "x"}, "example_id": "e1",
-            "feedback": {"correctness": True}, "dataset_id": "d", "execution_time": 1.5, "error": "no",
+            "feedback": {"correctness": True, "tone": "kind"}, "dataset_id": "d", "execution_time": 1.5, "error": "no",
         },
-        ["`dataset_id` is not carried over: it is LangSmith's own.",
-         "an `error` is not carried over: the answer is missing then."],
-        {"id": "e1", "answer": None, "latency_ms": 1500, "scores": {"correctness": 1.0}},
+        ["the score tone is not carried over: its value is no number.",
+         "`dataset_id` is not carried over: it is LangSmith's own.",
+         "an `error` is not carried over: its row has no answer."],
+        {"id": "e1", "answer": None, "latency_ms": 1500, "scores": {"correctness": 1.0, "tone": None}},
     ),
     "langfuse": (
         {
