@@ -320,7 +320,7 @@ def test_in_a_pipe_it_is_said_that_nothing_came_yet(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0.6) + slow, 1, bots=bots)
     done = proctor("run", "suite.yaml", folder=tmp_path, env=lines_every("0.2"))
     assert "s: no answer yet" in done.stderr
-    assert "s: answer 1 of 1; slow: getting ready" in done.stderr
+    assert "s: answer 1 of 1 answer; slow: getting ready" in done.stderr
 
 
 @pytest.mark.parametrize("seconds", ["often", "0", "nan"])
