@@ -274,7 +274,7 @@ class ItemCall(ObjectCall[Answer]):
     def reminder(self) -> str:
         """What is asked about, by the ids."""
         asked = "; ".join(f'"{items.part}": {span(items.ids)}' for items in self._asked())
-        return f"Reply with the JSON object only, with exactly one entry for each id ({asked})."
+        return f"Reply with the JSON object only, one entry for each id ({asked})."
 
     def schema(self) -> Schema:
         """An object with a list of verdicts for each list of items."""

@@ -31,7 +31,7 @@ def judge(call):
     instructions, prompt = call.body["messages"][0]["content"], call.prompt
     listed = re.findall(r"^\[([nc]\d+)\] (.+)$", prompt, re.MULTILINE)
     answer = re.search(r"=== \w+ answer\n(.*?)\n===", prompt, re.DOTALL)
-    if instructions.startswith("Take the answer apart"):
+    if instructions.startswith("List the claims"):
         return {"claims": [answer[1]]}
     if instructions.startswith("Check which of some facts"):
         found = {key: text.split()[-1].strip(".") in answer[1] for key, text in listed}

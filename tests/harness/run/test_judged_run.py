@@ -254,9 +254,9 @@ def test_a_reply_that_can_not_be_read_is_asked_for_once_more_and_then_has_its_st
 
     def stubborn(call):
         claims = {"claims": ["a claim of mine"]}
-        if "shop 2" in str(call.body["messages"]) and "claims that it makes" in str(call.body["messages"][0]):
+        if "shop 2" in str(call.body["messages"]) and "claims that the answer makes" in str(call.body["messages"][0]):
             return Answer("I would rather not say.")
-        return claims if "claims that it makes" in str(call.body["messages"][0]) else judged(call)
+        return claims if "claims that the answer makes" in str(call.body["messages"][0]) else judged(call)
 
     with JudgeServer(stubborn, structured="ignore") as server:
         made = metrics_of(score(tmp_path, server, ["faithfulness", "context_recall"]))
