@@ -140,7 +140,7 @@ def _imported(
         answers=answers,
         scores=tuple(sorted(given.names)),
         lost=source.warnings,
-        warnings=tuple(each for each in recorded.warnings if each not in source.warnings),
+        warnings=(*(each for each in recorded.warnings if each not in source.warnings), *given.warnings),
     )
     if database is not None and not answers and into is None:
         raise InputError(

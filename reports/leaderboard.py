@@ -128,7 +128,8 @@ def _first_wrong(found: BotConversations) -> Cell:
 
 
 def _bot_heading(bot: BotSummary) -> Words:
-    return quoted(bot.name, 60, "bold"), Span(f" ({_nature(bot)})", "dim")
+    nature = _nature(bot)
+    return quoted(bot.name, 60, "bold"), Span("" if nature == bot.name else f" ({nature})", "dim")
 
 
 def _metric_rows(summary: Summary, timed: bool) -> Iterator[Row]:
@@ -284,7 +285,7 @@ def milliseconds(value: float) -> str:
 
 
 def _operations(bots: Sequence[BotSummary], timed: bool) -> Iterator[Row]:
-    if timed:
+    if timed and any(bot.latency for bot in bots):
         yield ["latency p50", *(milliseconds(bot.latency.p50) if bot.latency else "-" for bot in bots)]
         yield ["latency p95", *(milliseconds(bot.latency.p95) if bot.latency else "-" for bot in bots)]
     if any(bot.abstained for bot in bots):

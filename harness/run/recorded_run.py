@@ -26,6 +26,7 @@ from ...knowledge import (
 from ...knowledge.formats import Metric
 from ...knowledge.formats.finding import OWN, ForeignRows, format_names, format_of
 from ...metrics import Better, Catalog, builtin_catalog, with_installed
+from ...reports import count, listed
 from ...reports.store import GivenRow, OpenRun, RunEvaluator, RunHeader, RunMetric, VectorCache, to_json
 from ..suite import (
     JudgeSettings,
@@ -104,6 +105,8 @@ def recorded_evaluation(
         *alone,
         *models.warnings(choice.plan),
         *recorded.warnings,
+        *_unanswered(recorded),
+        *given.warnings,
         *choice.warnings,
         *judging.warnings(choice.plan),
     )
@@ -142,6 +145,15 @@ def recorded_evaluation(
         header, choice.plan, bot_queues, embedder, vector_cache, warnings, redact, places, judging, models,
         against=against, given=given.names, given_rows=lambda: given.rows(recorded),
     )  # fmt: skip
+
+
+def _unanswered(recorded: RecordedSet) -> Iterator[str]:
+    """That some rows have no answer, which nobody takes for a wrong one."""
+    answered = recorded.has.get("answer", 0)
+    if missing := recorded.count - answered if answered else 0:
+        have, they = ("has", "it counts") if missing == 1 else ("have", "they count")
+        rows = count(recorded.count, "row")
+        yield f"{recorded.path}: {missing:,} of {rows} {have} no answer: {they} neither as right nor as wrong."
 
 
 def _catalog(options: RunConfig) -> Catalog:
@@ -193,9 +205,10 @@ _NO_NAME: Final = re.compile(r"[^\w.]+")
 
 @dataclass(frozen=True, slots=True)
 class GivenMetrics:
-    """The scores of a file as metrics of a run: by the name in the file."""
+    """The scores of a file as metrics of a run: by the name in the file; and what is to be said of them."""
 
     metrics: Mapping[str, RunMetric]
+    warnings: tuple[str, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -218,10 +231,10 @@ class GivenMetrics:
 
 
 def given_metrics(recorded: RecordedSet, metadata: ScoreMetadata) -> GivenMetrics:
-    """The scores of a file as metrics of a run.
+    """The scores of a file as metrics of a run; one of which nobody says what is better has no direction.
 
     Raises:
-        InputError: nobody says whether a higher value of one is better.
+        InputError: what is said of them does not fit them.
     """
     source = recorded.source
     prefix, title, known, version = "recorded", "the file", {}, metadata.version
@@ -235,18 +248,17 @@ def given_metrics(recorded: RecordedSet, metadata: ScoreMetadata) -> GivenMetric
         full = metric_name(prefix, name)
         metric = _known(known, name) or _known_elsewhere(full)
         better = metadata.better.get(full) or metadata.better.get(name) or metric.better
-        if better is None:
-            unknown.append(full)
-            continue
-        made[name] = _metric(full, f"{title} {version}".strip(), metric, better, seen, metadata.ranges.get(full))
-    if unknown:
-        options = " ".join(f"--better {name}=higher" for name in unknown)
-        raise InputError(
-            f"{recorded.path}: nothing says whether a higher {' or '.join(unknown)} is better. Say so: {options} "
-            "(or lower, or neither)."
-        )
+        unknown += [] if better else [full]
+        side = better or "neither"
+        made[name] = _metric(full, f"{title} {version}".strip(), metric, side, seen, metadata.ranges.get(full))
     _check_metadata(recorded, metadata, made)
-    return GivenMetrics(made)
+    warnings = (
+        f"{recorded.path}: nothing says whether a higher {listed(unknown, last='or')} is better, so no side wins by "
+        f"{'it' if len(unknown) == 1 else 'them'}. 'proctor import' and 'proctor score' take --better "
+        f"{unknown[0]}=higher (or lower, or neither)."
+        if unknown else "",
+    )  # fmt: skip
+    return GivenMetrics(made, (*filter(None, warnings),))
 
 
 def _known_elsewhere(name: str) -> Metric:

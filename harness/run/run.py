@@ -68,8 +68,9 @@ def silent_metrics(summary: Summary) -> Iterator[str]:
         from ...reports import families
 
         who = "embedded judge" if summary.judge is None or summary.judge.embedded else "judge"
-        hint = "take a language model for them: --judge openai:NAME" if who == "embedded judge" else "take another one"
-        yield f"The {who} can't grade {', '.join(families(ungraded))}; {hint}."
+        names = families(ungraded)
+        hint = f"take a language model for {'it' if len(names) == 1 else 'them'}: --judge openai:NAME"
+        yield f"The {who} can't grade {', '.join(names)}; {hint if who == 'embedded judge' else 'take another one'}."
 
 
 def _reasons(cell: MetricSummary) -> Counter[str]:

@@ -1,6 +1,7 @@
 """proctor import and export: suites, runs and files of other tools, through the command line."""
 
 import json
+import math
 import os
 import shutil
 import sqlite3
@@ -134,13 +135,23 @@ def test_theirs_and_ours_stand_side_by_side_in_one_run(tmp_path):
         assert db.execute("SELECT COUNT(*) FROM replies").fetchone() == (3,)
 
 
-def test_a_score_of_which_nobody_knows_what_is_better_is_asked_for(tmp_path):
+def test_a_score_of_which_nobody_knows_what_is_better_has_no_direction_until_it_is_said(tmp_path):
     rows = [{**each, "my_rubric": 3.0} for each in lines(RAGAS)]
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    assert refused("import", "r.jsonl", folder=tmp_path) == (
-        "r.jsonl: nothing says whether a higher ragas.my_rubric is better. Say so: --better ragas.my_rubric=higher "
-        "(or lower, or neither)."
+    said = (
+        "r.jsonl: nothing says whether a higher ragas.my_rubric is better, so no side wins by it. 'proctor import' and "
+        "'proctor score' take --better ragas.my_rubric=higher (or lower, or neither)."
     )
+    done = typed.proctor("import", "r.jsonl", "--db", "open.db", folder=tmp_path)
+    assert said in " ".join(f"{done.stdout} {done.stderr}".split())
+    with sqlite3.connect(tmp_path / "open.db") as db:
+        assert db.execute("SELECT better FROM metrics WHERE name = 'ragas.my_rubric'").fetchall() == [("neither",)]
+    run = proctor.evaluate(rows, metrics=["exact_match"], db=tmp_path / "open.db", progress=False)
+    assert "higher ragas.my_rubric is better" in " ".join(run.warnings)
+    rows[0] |= {"response": math.nan}  # as in a DataFrame
+    rows[1] |= {"response": ""}
+    run = proctor.evaluate(rows, metrics=["exact_match"], db=tmp_path / "open.db", progress=False)
+    assert "answers: 2 of 3 rows have no answer: they count neither as right nor as wrong." in run.warnings
     options = ("--better", "ragas.my_rubric=lower", "--range", "ragas.my_rubric=1:5")
     assert "my_rubric" in ok("import", "r.jsonl", *options, folder=tmp_path)
     with sqlite3.connect(tmp_path / "proctor.db") as db:
