@@ -245,6 +245,7 @@ def _first(run: ReportedRun, leading: str, shown: Sequence[str]) -> list[str]:
 
 def _heading(bot: BotSummary, number: int) -> Heading:
     model = bot.kind if bot.embedded else bot.model or bot.kind
+    model = "" if model == bot.name else model
     return Heading(bot.name, bot.embedded, model, bot.problem or "", number)
 
 

@@ -24,6 +24,8 @@ VIEWS = {
 ALL = [(kind, view) for kind, views in VIEWS.items() for view in views]
 BUSY = "return document.querySelector('.detail .evidence') && !document.querySelector('[aria-busy]')"
 WIDTHS = (1400, 390)
+BAR_BESIDE_TABS = """const tabs = document.querySelector('.views');
+return tabs && tabs.scrollHeight > tabs.clientHeight && getComputedStyle(tabs).overflowY !== 'hidden'"""
 SIDEWAYS = "return document.documentElement.scrollWidth - innerWidth"
 
 
@@ -87,6 +89,7 @@ def test_nothing_keeps_a_reader_out(shown: Shown, files: dict[str, str], server:
             shown.media(**{"prefers-color-scheme": colours})
             assert faint_texts(shown) == [], f"{width} px, {colours}"
     assert small_targets(shown) == []
+    assert not shown.run(BAR_BESIDE_TABS)
     for width in (700, 320):  # 200 % and 400 % of a window 1400 and 1280 wide
         shown.emulate(mobile=True, width=width, height=800)
         assert shown.run(SIDEWAYS) <= 0, f"{width} px"
