@@ -69,15 +69,6 @@ def test_the_claim_survives_a_source_that_is_too_long(folder):
     assert abs(first.values[0] - second.values[0]) > 1e-4
 
 
-def test_a_pair_gets_the_same_in_any_company(folder):
-    items = [*PAIRS, *TOO_LONG]
-    together = said(folder, items)
-    model = open_alignscore(Place("tiny", folder, "alignscore model", "cpu"))
-    alone = [model.run([item])[0] for item in items]
-    for one, other in zip(together, alone, strict=True):
-        np.testing.assert_allclose(one.values, other.values, atol=1e-5)
-
-
 def test_it_is_asked_as_a_checker(folder):
     models = LocalModels({"alignscore": ModelChoice(str(folder), device="cpu")})
     try:

@@ -18,7 +18,6 @@ from proctor.metrics.tools import Checker as CheckerProtocol
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "checkers.json").read_text("utf-8"))
 CASES = {case["name"]: case for case in GOLDEN["cases"]}
-BERT = "BertForSequenceClassification"
 Pair = tuple[str, str]
 PAIRS: list[Pair] = [
     ("the refund period is two days", "two cats sleep"),
@@ -126,13 +125,6 @@ def test_a_batch_equals_upstream_one_by_one(folders: dict[str, Path], family: st
     assert probabilities == pytest.approx(one_by_one, abs=1e-5)
     assert max(probabilities) - min(probabilities) > 0.05
     assert any(truncated) is family.startswith("cross_encoder")
-
-
-def test_what_else_is_in_the_batch_does_not_matter(folders: dict[str, Path], family: str) -> None:
-    model = open_checker(place_of(folders[family]))
-    alone = [model.run([pair])[0].values[0] for pair in PAIRS]
-    together = [one.values[0] for one in model.run(PAIRS)]
-    assert together == pytest.approx(alone, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,9 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.knowledge.models.classifier import Classifier, LoadedClassifier
 from proctor.knowledge.models.finding import ModelChoice
-from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import window_of
 from proctor.metrics.tools import Classifier as AskedByMetrics
@@ -95,25 +93,6 @@ def test_logits_are_those_of_transformers(folders, answers, architecture, name):
 def test_the_texts_differ_so_that_the_comparison_means_something(answers, architecture):
     logits = answers[architecture]["padded batch"].logits
     assert np.abs(logits[0] - logits[1]).max() > 0.05
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_values_do_not_depend_on_the_size_of_the_batch(folders, architecture):
-    words = ["the", "refund", "period", "is", "two", "days", "and", "cats", "sleep", "for", "a", "while"]
-    items = [(" ".join(words[start:end]),) for start in range(12) for end in range(start + 1, 13)]
-    values = []
-    for most in (1, 7, 64):
-        model = Classifier(
-            lambda: LoadedClassifier(Place("m@1", folders[architecture], "toxicity model", "cpu")),
-            "m@1",
-            max_items=most,
-        )
-        try:
-            values.append(asyncio.run(model.classify([text for (text,) in items])).logits)
-        finally:
-            model.close()
-    for other in values[1:]:
-        np.testing.assert_allclose(other, values[0], atol=1e-5)
 
 
 def test_no_texts_give_an_empty_table(folders):

@@ -123,16 +123,6 @@ def test_an_older_note_of_the_window_is_heeded(architectures, tmp_path):
     assert said.truncated.all()
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
-def test_a_pair_gets_the_same_in_any_company(architectures, name):
-    (alone,) = asked(architectures[name], PAIRS, max_items=1)
-    (together,) = asked(architectures[name], PAIRS * 3)
-    *apart, _ = asked(architectures[name], *([pair] for pair in reversed(PAIRS)), [])
-    np.testing.assert_allclose(together.probabilities, np.tile(alone.probabilities, (3, 1)), atol=1e-5)
-    np.testing.assert_allclose([one.probabilities[0] for one in reversed(apart)], alone.probabilities, atol=1e-5)
-    np.testing.assert_allclose(alone.probabilities.sum(axis=1), 1, atol=1e-5)
-
-
 @pytest.mark.parametrize(("name", "order"), [("straight", [0, 1, 2]), ("turned", [1, 2, 0])])
 def test_outputs_are_read_by_their_names(folders, name, order):
     (said,) = asked(folders[name], PAIRS)

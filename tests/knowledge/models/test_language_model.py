@@ -126,21 +126,6 @@ def test_perplexities_of_encoder_and_decoder_are_those_of_lmppl(both: Path, case
     assert math.exp(one.mean_nll) == pytest.approx(case["perplexity"], rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["causal", "both"])
-def test_what_else_is_in_a_batch_changes_nothing(causal: Path, both: Path, kind: str) -> None:
-    texts = [*WITH_PREFIX, *([Continuation(text) for text in TEXTS] if kind == "causal" else [])]
-    texts += [Continuation("two days", "Say: ", LONG, "\nAgain:\n"), Continuation(LONG, "Say: ", "it", "\nAgain:\n")]
-    items = [Completion(one.completion, one.before, one.source, one.after) for one in texts]
-    model = opened(causal if kind == "causal" else both)
-    together = model.run(items)
-    alone = [model.run([item])[0] for item in items]
-    backwards = model.run(items[::-1])[::-1]
-    for one, other, third in zip(together, alone, backwards, strict=True):
-        np.testing.assert_allclose(one.values, other.values, rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(one.values, third.values, rtol=1e-5, atol=1e-5)
-        assert one.truncated == other.truncated == third.truncated
-
-
 def test_a_model_of_chosen_probabilities_gives_the_worked_example(tmp_path: Path) -> None:
     # Metric specification, section 8: token probabilities 0.2, 0.5 and 0.1.
     tiny.unigram_folder(tmp_path, {"the": 0.2, " refund": 0.5, " period": 0.1})

@@ -7,8 +7,6 @@ import weakref
 
 import numpy as np
 import pytest
-from closing import closing
-from proctor import InputError
 from proctor.knowledge.models.classifier import Classifier
 from proctor.knowledge.models.running import LocalModel, ModelOutput
 from tables import in_one_test
@@ -111,39 +109,11 @@ def test_texts_of_an_item_are_never_run_together():
     model.close()
 
 
-async def test_calls_in_flight_are_gathered_into_batches_by_length():
-    loaded = CountingModel()
-    model = model_of(loaded, max_items=4)
-    texts = ["wide " * n for n in (9, 1, 5, 3, 7, 2)]
-    busy = await keep_busy(model, loaded)
-    await asyncio.gather(busy, *await in_queue(loaded, *(model.ask([(text,)]) for text in texts)))
-    ordered = [(text,) for text in sorted(texts, key=len)]
-    assert loaded.batches == [[("first",)], ordered[:4], ordered[4:]]
-    model.close()
-
-
 def test_a_batch_is_bounded_in_characters():
     loaded = CountingModel()
     model = model_of(loaded, max_characters=1000)
     asyncio.run(model.ask([("x" * 700,), ("y" * 400,), ("z" * 3000,)]))
     assert [[len(item[0]) for item in batch] for batch in loaded.batches] == [[400], [700], [3000]]
-    model.close()
-
-
-def test_a_failing_batch_fails_those_who_wait_for_it_and_nobody_else():
-    loaded = CountingModel(poison="bad")
-    model = model_of(loaded, max_items=2)
-
-    async def scenario():
-        busy = await keep_busy(model, loaded)
-        calls = [model.ask([(text,)]) for text in ("bad", "bad", "odd", "a longer one")]
-        return await asyncio.gather(busy, *await in_queue(loaded, *calls), return_exceptions=True)
-
-    first, *failed, unharmed = asyncio.run(scenario())
-    assert [error is loaded.error for error in failed] == [True, True, True]
-    assert first[0].values.tolist() == [5] and unharmed[0].values.tolist() == [12]
-    loaded.poison = None
-    assert asyncio.run(model.ask([("bad",)]))[0].values.tolist() == [3]
     model.close()
 
 
@@ -155,73 +125,6 @@ def test_a_model_that_says_too_little_is_an_error():
     model = model_of(Short())
     with pytest.raises(ValueError, match=r"counting@1 gave 1 results for 2 texts"):
         asyncio.run(model.ask([("a",), ("b",)]))
-    model.close()
-
-
-def test_a_model_that_cannot_be_opened_fails_every_call_and_is_tried_once():
-    tried = []
-
-    def open_model():
-        tried.append(1)
-        raise InputError("no such model")
-
-    model = LocalModel(open_model, "missing@1")
-    for call in (lambda: model.ask([("a",)]), lambda: model.ask([("b",)]), model.load):
-        with pytest.raises(InputError, match="no such model"):
-            asyncio.run(call())
-    assert tried == [1]
-    model.close()
-
-
-def test_several_event_loops_ask_at_once():
-    loaded = CountingModel()
-    model = model_of(loaded)
-    found = {}
-
-    def ask(number):
-        items = [("word " * number,), ("shared",)]
-        found[number] = [one.values[0] for one in asyncio.run(model.ask(items))]
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert found == {number: [5 * number, 6] for number in range(1, 9)}
-    assert loaded.items.count(("shared",)) == 1
-    model.close()
-
-
-async def test_closing_fails_those_who_wait_and_those_who_come_later():
-    loaded = CountingModel()
-    model = model_of(loaded)
-    busy = await keep_busy(model, loaded)
-    waiting = asyncio.create_task(model.ask([("never asked",)]))
-    await asyncio.sleep(0.01)
-    closed = await closing(model.close, lambda: model.ask([("too late",)]))
-    loaded.gate.set()
-    await closed
-    first, waiting, later = await asyncio.gather(busy, waiting, model.ask([("later",)]), return_exceptions=True)
-    assert first[0].values.tolist() == [5]  # the batch in progress is finished
-    assert [type(error) for error in (waiting, later)] == [RuntimeError, RuntimeError]
-    assert loaded.items == [("first",)]
-
-
-async def test_a_cancelled_caller_does_not_harm_the_others():
-    loaded = CountingModel()
-    model = model_of(loaded)
-    busy = await keep_busy(model, loaded)
-    cancelled = asyncio.create_task(model.ask([("shared",)]))
-    kept = asyncio.create_task(model.ask([("shared",)]))
-    unwanted = asyncio.create_task(model.ask([("nobody wants it",)]))
-    await asyncio.sleep(0.01)
-    cancelled.cancel()
-    unwanted.cancel()
-    await asyncio.sleep(0.01)
-    loaded.gate.set()
-    await busy
-    assert (await kept)[0].values.tolist() == [6]
-    assert loaded.items == [("first",), ("shared",)]
     model.close()
 
 

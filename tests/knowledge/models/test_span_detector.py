@@ -113,14 +113,6 @@ def test_each_character_is_marked_by_its_own_tokens(tmp_path):
             assert spans_of(one) == wanted
 
 
-def test_a_pair_gets_the_same_in_any_company(folder):
-    together = opened(folder).run(ITEMS)
-    for item, one in zip(ITEMS, together, strict=True):
-        (alone,) = opened(folder).run([item])
-        assert one.truncated == alone.truncated
-        np.testing.assert_allclose(one.values, alone.values, atol=1e-5)
-
-
 def test_the_answer_survives_passages_that_are_too_long(folder):
     long = "the whole day " * 120
     (one,) = opened(folder).run([(long, ANSWERS[0])])
