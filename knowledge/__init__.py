@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from .documents.evidence import EvidenceFinder
     from .documents.reading import Knowledge, read_knowledge
     from .models.batching import BatchingEmbedder, SharedVectors
+    from .models.classifier import EntailmentModel, find_entailment
     from .models.embedding import EmbedderSettings, open_encoder
     from .models.encoder import Embedded
-    from .models.entailment import EntailmentModel, find_entailment
     from .models.finding import ROLES, Device, ModelChoice, Role
     from .models.pool import ListedModel, LocalModels
     from .models.reranker import ROLE, Reranker, Rerankers

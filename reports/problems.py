@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from ..metrics.evaluators import EVALUATORS, evaluator_of
-from .causes import same_words
+from .outcomes import same_words
 from .reported_run import (
     MOST,
     FoundRow,

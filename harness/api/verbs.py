@@ -702,7 +702,7 @@ def _spread(evaluation: Evaluation, config: RunConfig) -> Evaluation:
     """Over a cluster, where the options name one."""
     if not config.on:
         return evaluation
-    from ..cluster.target import clustered
+    from ..cluster.driver import clustered
 
     return clustered(evaluation, config)
 

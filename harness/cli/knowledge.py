@@ -1,4 +1,4 @@
-"""``knowledge``: which documents help or mislead, what is missing, and how to split and search them."""
+"""``knowledge``: which documents help or mislead, and what is missing; ``turns``: which turn lost a conversation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from ... import InputError
-from ...reports import BLANK, Sentence, csv
+from ...reports import BLANK, Sentence, count, csv
 from ...reports.analysis import KnowledgeAnalysis
 from ...reports.export import early_blocks, knowledge_blocks, late_blocks
 from ..run import RunConfig
@@ -28,6 +28,7 @@ from .conventions import (
     own_stdout,
     say,
     say_which_suite,
+    show_as,
     write_bytes,
     write_json,
 )
@@ -35,23 +36,6 @@ from .conventions import show as show_blocks
 
 if TYPE_CHECKING:
     from ..analysis import AnalysisOptions
-
-
-def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "", is_begun: bool = False) -> None:
-    """Print the tables.
-
-    Args:
-        analysis: what was found.
-        stdout: where to.
-        where: a last line that says where the results are stored.
-        is_begun: whether the parts that were known before the grid have been shown.
-    """
-    if is_begun:
-        stdout.write("\n")
-    show_blocks((late_blocks if is_begun else knowledge_blocks)(analysis), stdout)
-    if where:
-        show_blocks([BLANK, Sentence(where, "dim")], stdout)
-
 
 Only = Annotated[
     list[str] | None,
@@ -85,6 +69,23 @@ Show = Annotated[
     str | None,
     typer.Option("--show", metavar="ANALYSIS", help="Show a stored analysis, by name or 'latest'; nothing is run."),
 ]
+MOST_TURNS = 1000
+
+
+def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "", is_begun: bool = False) -> None:
+    """Print the tables.
+
+    Args:
+        analysis: what was found.
+        stdout: where to.
+        where: a last line that says where the results are stored.
+        is_begun: whether the parts that were known before the grid have been shown.
+    """
+    if is_begun:
+        stdout.write("\n")
+    show_blocks((late_blocks if is_begun else knowledge_blocks)(analysis), stdout)
+    if where:
+        show_blocks([BLANK, Sentence(where, "dim")], stdout)
 
 
 def knowledge(
@@ -214,3 +215,37 @@ def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, 
             show_blocks(estimate_blocks(made.run), stdout)
         for sentence in made.sentences:
             stdout.write(f"{sentence}\n")
+
+
+def turns(
+    suite: SuiteFile = None,
+    database: Database = Path("proctor.db"),
+    config: RunConfig = RunConfig(),  # noqa: B008 - frozen
+    most: Annotated[int, typer.Option(min=0, metavar="N", help="Turns to ask at most.")] = MOST_TURNS,
+    form: Form = Form.TEXT,
+) -> None:
+    """Find the turn that lost each conversation. Asks each turn on the bot's own history and on the expected one."""
+    from ...reports.export import turn_blocks
+    from ..analysis import lost_turns, plan_turns
+    from ..run import watching
+    from ..suite import load_named
+
+    with interruptible("Stopped. What was answered is stored; the same command goes on from there."):
+        loaded = load_named(suite)
+        with own_stdout() as stdout:
+            plan = plan_turns(loaded, config, os.environ, database, lambda _: None)
+            sentence = f"{count(plan.to_ask, 'turn')} to ask at most; the others are cached."
+            if config.only_planned:
+                if form is Form.JSON:
+                    write_json({"turns_to_ask": plan.to_ask, "left_out": plan.left_out}, stdout)
+                else:
+                    stdout.write(f"{sentence}\n")
+                return
+            if plan.to_ask > most:
+                raise InputError(
+                    f"{count(plan.to_ask, 'turn')} would be asked, and --most allows {most:,}. Give a higher --most, or"
+                    " fewer conversations: --limit N, --bots A."
+                )
+            say(sentence)
+            found = lost_turns(plan, database, watching, loaded.suite.seed)
+            show_as(form, lambda: found.as_object, lambda: turn_blocks(found), stdout)

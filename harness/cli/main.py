@@ -62,7 +62,7 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
         ),
         "rank": Listed("rank", "Rank the bots: which is best, and with what probability.", "proctor rank"),
         "plan": Listed(
-            "plan", "Plan how many questions are needed to show a difference.",
+            "compare", "Plan how many questions are needed to show a difference.",
             "proctor plan --metric correct --delta 0.05",
         ),
         "abstain": Listed("rank", "Weigh wrong answers against abstentions.", "proctor abstain --costs wrong=2"),
@@ -71,7 +71,7 @@ JOBS: Final[Mapping[str, Mapping[str, Listed]]] = {
         ),
     },
     "Conversations": {
-        "turns": Listed("turns", "Find the turn that lost each conversation.", "proctor turns my-suite/suite.yaml"),
+        "turns": Listed("knowledge", "Find the turn that lost each conversation.", "proctor turns my-suite/suite.yaml"),
     },
     "Documents and questions": {
         "knowledge": Listed(

@@ -16,12 +16,13 @@ from ... import InputError
 from .leased_limits import Leases, Report, Share
 from .messages import Batch, Block, Setup
 from .shared_models import CALLS_AT_ONCE, ModelsLost, NodeModels
-from .target import LOCAL
 from .worker import Worker
 
 if TYPE_CHECKING:
     from ...reports.store.judge_calls import CachedCall
 
+
+LOCAL: Final = "ray"
 OBJECT_STORE: Final = 100 << 20  # bytes; blocks and batches are small, and Ray would reserve a third of the memory
 AT_ONCE: Final = 4  # calls to one worker: `take` waits while a block is begun or judge calls are handed over
 GPU_PATIENCE: Final = 60.0  # seconds for which a GPU is waited for that others hold
@@ -152,11 +153,11 @@ class Cluster:
             return await reference
         except (errors.RayActorError, errors.ObjectLostError, errors.WorkerCrashedError, errors.NodeDiedError) as error:
             if missing := re.search(r"No module named '([\w.]+)'", str(error)):
-                raise InputError(_lacks(missing[1])) from error
+                raise InputError(_missing(missing[1])) from error
             raise WorkerLost(_first_line(error)) from error
         except errors.RaySystemError as error:
             if missing := re.search(r"No module named '([\w.]+)'", str(error)):
-                raise InputError(_lacks(missing[1])) from error
+                raise InputError(_missing(missing[1])) from error
             raise
 
     def close(self) -> None:
@@ -260,7 +261,7 @@ class _Models:
         return ray.get(self.shared.models.remote(node, is_taken=True))
 
 
-def _lacks(package: str) -> str:
+def _missing(package: str) -> str:
     return (
         f"A worker of the cluster has no package {package}: install it on every node, with the versions that are here,"
         f" or have Ray do so (runtime_env)."

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import difflib
+import importlib.util
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from ... import InputError, __version__
+from ...bots import literal_secrets
 from ...reports.store.encoding import question_columns
 from ...reports.store.judge_calls import USER_CALL, CachedCall, CallRecord
 from ...reports.store.parts import (
@@ -37,13 +41,14 @@ from ..run.queues import (
     lease_key,
     stored_rows,
 )
-from .cluster import Cluster, WorkerHandle, WorkerLost
+from .cluster import LOCAL, Cluster, WorkerHandle, WorkerLost
 from .messages import Batch, Block, Done, QuestionCounts, Setup
 
 if TYPE_CHECKING:
-    from ..run.evaluation import Evaluation
+    from ..run.evaluation import Asking, Evaluation
     from ..run.run_config import RunConfig
 
+ADDRESS: Final = re.compile(r"ray://([^\s/:]+|\[[^\s/]+\]):\d+")
 MOST: Final = 256  # questions in a block
 ROUNDS: Final = 16  # questions of a block for each that is in flight at its worker, so that few wait for the last
 SHARES: Final = 2  # a block is no more than this part of what is left for a worker, so that all end together
@@ -382,3 +387,46 @@ def _unit(work: Todo | Conversation) -> Unit:
 
 def _questions(unit: Unit) -> int:
     return len(unit.items) if isinstance(unit, Conversation) else 1
+
+
+def clustered(evaluation: Evaluation, options: RunConfig) -> Evaluation:
+    """The evaluation with its work spread over a cluster, where the options name one.
+
+    Raises:
+        InputError: there is no such cluster, or the run can't be spread.
+    """
+    check_target(options.on)
+    origin = evaluation.origin
+    assert origin is not None  # noqa: S101 - only suites are run on a cluster
+    written = origin.loaded.suite.model_dump(mode="json", include={"bots", "models", "local_models", "judge"})
+    if options.latency_run:
+        raise InputError(
+            "--latency-run asks one question at a time; it can't be spread over a cluster. Leave out --on."
+        )
+    if any(literal_secrets(written)):
+        raise InputError(
+            f"{origin.loaded.path}: a key stands in the suite itself, and would travel to every node. Name an"
+            " environment variable in its place (api_key_env, $NAME), and set it on the nodes."
+        )
+
+    def spread(engine: Engine) -> Asking:
+        return Driver(engine, evaluation, options)
+
+    return replace(evaluation, spread=spread)
+
+
+def check_target(on: str) -> None:
+    """See that a cluster can be used, before anything is asked.
+
+    Raises:
+        InputError: it is no name or address of one, or Ray is not installed.
+    """
+    if on != LOCAL and not ADDRESS.fullmatch(on):
+        near = difflib.get_close_matches(on, [LOCAL], n=1)
+        hint = f" Did you mean {LOCAL!r}?" if near else ""
+        if on.startswith("ray:"):
+            hint = " An address has a port, which is 10001 unless the cluster says otherwise."
+        raise InputError(f"--on: {on!r} is no cluster; wanted ray, or an address such as ray://head:10001.{hint}")
+    missing = [name for name in ("ray", *(["grpc"] if on != LOCAL else [])) if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(f"--on {on} needs Ray, which is not installed: pip install 'proctor[ray]'")

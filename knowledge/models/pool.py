@@ -21,7 +21,7 @@ from .running import LoadedModel, LocalModel
 _OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
     "classifier": (".classifier", "LoadedClassifier", "Classifier"),
     "checker": (".checkers", "open_checker", "Checker"),
-    "entailment": (".entailment", "LoadedEntailment", "EntailmentModel"),
+    "entailment": (".classifier", "LoadedEntailment", "EntailmentModel"),
     "language_model": (".language_models", "open_language_model", "LanguageModel"),
     "reranker": (".reranker", "LoadedReranker", "Reranker"),
     "similarity": (".checkers", "open_similarity", "Checker"),

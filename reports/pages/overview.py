@@ -9,10 +9,9 @@ from typing import Final
 from markupsafe import Markup
 
 from .. import BotSummary, MetricColumn, MetricSummary, Report
-from ..causes import counted_causes
 from ..insights import Insight
 from ..leaderboard import ARROWS, about_corrections, about_intervals, best_bots, corrected_figures, figure, milliseconds
-from ..outcomes import VERB, Outcomes, about_agreement, about_outcomes
+from ..outcomes import VERB, Outcomes, about_agreement, about_outcomes, counted_causes
 from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
 from ..ranking import InDetail, Offer

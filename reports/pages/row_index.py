@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import orjson
 
-from ..causes import row_causes
+from ..outcomes import row_causes
 from ..store.database import marks
 from ..summary import IS_SIMULATED, MetricColumn
 from .rows import (

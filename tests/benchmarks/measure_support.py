@@ -38,7 +38,7 @@ from floors import content_overlap
 from labelled_data import ABSENT, DATA, open_embedder, read, table
 from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
-from proctor.knowledge.models.entailment import find_entailment
+from proctor.knowledge.models.classifier import find_entailment
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 from proctor.metrics.judge.embedded.support import Support, supported, vectors_of

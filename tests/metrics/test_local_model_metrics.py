@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.knowledge.models.entailment import Entailed
+from proctor.knowledge.models.classifier import Entailed
 from proctor.knowledge.models.language_models import Likelihood
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS

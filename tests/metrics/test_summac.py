@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.models.entailment import Entailed, EntailmentModel
+from proctor.knowledge.models.classifier import Entailed, EntailmentModel
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import Item, ModelOutput

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlencode
 import pytest
 from analysis_records import full_analysis
 from page_runs import PageBook, page_book
+from proctor.harness.server.datasette import QUERIES, CannedQuery, datasette_metadata
 from proctor.reports.analysis.store import store_analysis
-from proctor.reports.store.datasette import QUERIES, CannedQuery, datasette_metadata
 from proctor.reports.store.schema import parsed_schema, schema_texts
 from served import Server, digest, served
 

@@ -13,8 +13,7 @@ import tiny_language_models
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proctor.knowledge.models.checkers import open_checker
-from proctor.knowledge.models.classifier import LoadedClassifier
-from proctor.knowledge.models.entailment import LoadedEntailment
+from proctor.knowledge.models.classifier import LoadedClassifier, LoadedEntailment
 from proctor.knowledge.models.language_models import open_language_model
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.span_detector import LoadedSpanDetector

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.models.entailment import EntailmentModel, LoadedEntailment, find_entailment
+from proctor.knowledge.models.classifier import EntailmentModel, LoadedEntailment, find_entailment
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.hub import HuggingFaceHub
 from proctor.knowledge.models.loading import Place
