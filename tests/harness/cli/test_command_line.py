@@ -47,7 +47,7 @@ def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words)
 
 def test_a_fault_of_ours_is_shown_in_full_and_never_reads_as_a_verdict():
     code = (
-        "import sys; from proctor.harness.cli import main as cli, plan; plan.plan = lambda: 1 / 0; "
+        "import sys; from proctor.harness.cli import compare, main as cli; compare.plan = lambda: 1 / 0; "
         "sys.argv = ['proctor', 'plan']; cli.main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
