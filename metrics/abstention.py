@@ -1,5 +1,7 @@
 """Abstention: whether an answer says that it does not answer."""
 
+# ruff: noqa: RUF001 - signs of other scripts look alike
+
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +16,7 @@ _TOGETHER: Final = 50  # answers of which all are looked at for a hint in one go
 _BETWEEN: Final = "\0"  # them: a character that texts do not hold
 _TURNS: Final = 3  # sentences, from the one that abstains, in which an answer may turn to what it does know
 
-_APOSTROPHES: Final = str.maketrans("’‘´`ʼ", "'''''")  # noqa: RUF001
+_APOSTROPHES: Final = str.maketrans("’‘´`ʼ", "'''''")
 _SOFT: Final = (
     r"(?:,? ?\b(?:just|also|really|currently|actually|simply|unfortunately|respectfully|politely|personally|truly|"
     r"still|"
@@ -52,7 +54,10 @@ _FIRST_PERSON: Final = (
     rf"qualified|equipped|willing|privy)|unable to {_TO_ANSWER}|incapable\b|unsure\b|uncertain\b|unaware (?:of the|"
     rf"what|who)|"
     rf"unfamiliar\b|must {_SOFT} ?(?:decline|refuse|refrain|abstain)|decline\b|refuse\b|apologi[sz]e,? but {_SOFT} ?"
-    rf"(?:i|there|the|it|this|that|my)|(?:cannot|can't|can not)[.!]?$|do(?:n't| not)[.!]?$)"
+    rf"(?:i|there|the|it|this|that|my)|(?:cannot|can't|can not)[.!]?$|do(?:n't| not)[.!]?$"
+    rf"|{_DO_NOT} {_SOFT} ?see anything (?:about|on|regarding)\b)"
+    r"|\b(?:not|isn't) something (?:i|we) (?:have|know|can (?:help|answer|find|tell))\b"
+    r"|\bmy (?:knowledge|training)(?: data)? (?:cutoff|cut-off|ends|only goes)\b"
     rf"|\b(?:an ai|a language model|(?:language )?model|"
     rf"assistant)\b[^.]{{0,40}}? {_SOFT} ?(?:{_DO_NOT} ?{_SOFT} ?{_TO_KNOW}|{_NOT} ?"
     rf"{_SOFT} ?{_TO_ANSWER}|programmed)"
@@ -61,31 +66,91 @@ _FIRST_PERSON: Final = (
     rf"ethical|scope|training|power)|\bmy (?:purpose|role|goal) is (?:not )?to|\bi(?:'m| am) (?:just|only|"
     rf"merely) an ai\b"
 )
-# The sources do not say it; but "while the documents don't say it, ..." goes on to an answer.
-_CONCEDES: Final = re.compile(r"\W*(?:while|although|though|even though|even if|despite)\b")
-_SOURCE: Final = (
-    r"(?:documents?|contexts?|passages?|sources?|texts?|information|articles?|excerpts?|materials?|snippets?|"
-    r"paragraphs?|references?|page|knowledge base|faq|search results?|data|evidence|content|guidelines?|story|record)"
+# "We don't have a store in Berlin" is an answer: a shop's goods are no knowledge.
+_HAS_NO_GOODS: Final = (
+    r"\bwe (?:\w+ly )?(?:do not|don't|did not|didn't) (?:\w+ly )?have (?:any|the|enough|an?|this|that|these|more)\b"
+    r"(?!(?: [\w-]+){0,3} (?:information|details?|data|answers?|access|knowledge|ideas?|records?|clues?|documentation|"
+    r"context|reference|entry|entries|mention|opinions?|ability|documents?)\b)"
 )
+# The sources do not say it; but "while the documents don't say it, ..." goes on to an answer.
+_CONCEDES: Final = re.compile(r"\W*(?:while|although|though|even though|even if|despite)\b[^,;:]{3,160}, ")
+# Nothing else that is spoken of says or contains; data and records may be what the question is about.
+_SOURCE: Final = (
+    r"(?:documents?|documentation|docs|contexts?|passages?|sources?|texts?|articles?|excerpts?|materials?|snippets?|"
+    r"paragraphs?|references?|knowledge base|faqs?|search results?|guidelines?|story|manual|handbook|guide|"
+    r"transcripts?|pdf|wiki)"
+    r"(?![\w-])(?! (?!(?:do|does|did|is|isn't|are|aren't|was|were|has|have|had|don't|doesn't|didn't|lacks?|makes?|"
+    r"contains?|provides?|includes?|mentions?|offers?|gives?|says?|fails?|only|also|just|you|i|we|that|above|itself|"
+    r"here|"
+    r"unfortunately|currently|simply|provided|given|available|retrieved|shared|focus|focuses|discuss|discusses|cover|"
+    r"covers|explain|explains|describe|describes|on|about|for|of|from|in|with|to|as|regarding|and|or|but|address|"
+    r"addresses|answer|answers|state|states|specify|specifies|indicate|indicates|suggest|suggests|mention|what|who|how|"
+    r"when|where|whether|why|cannot)\b)\w)"
+)
+_SOURCE_OR_DATA: Final = (
+    rf"(?:{_SOURCE}|(?:the|this|that|any|such|requested|relevant|specific|provided|given|available|necessary) "
+    rf"(?:\w+ )?(?:information|data|evidence|content|record|detail|answer)s?)"
+)
+_SAYS: Final = (
+    r"(?:say|mention|contain|provide|answer|specify|include|state|address|discuss|give|indicate|offer|cover|describe|"
+    r"explain|reveal|have|list|tell|disclose|clarify|define|elaborate|go into)"
+)
+_SO: Final = r"(?![^.]{0,80}, so (?!i\b|there|we))"  # "... mentions no penalty, so you can" is an answer
+_DOES_NOT_SAY: Final = (
+    rf"(?:(?:do|does|did)(?: not|n't) (?:\w+ly |actually |seem to |appear to )*{_SAYS}\b|say nothing){_SO}"
+)
+# Between a source and its silence: "the text says that it is 25, though it does not say how often" is an answer.
+_NO_WORD_YET: Final = (
+    r"(?:(?!\b(?:says?|states?|though|but|although|explains?|mentions|indicates|specifies|which|require[sd]?|"
+    r"that(?! (?:was|were|i|you|have|had)\b))\b)"
+    r"[^.;]){0,80}?"
+)
+_UNSTATED: Final = r"(?:available|provided|given|sufficient|enough|mentioned|specified|stated|included|covered|known)"
 _SILENCE: Final = (
-    rf"\b{_SOURCE}\b[^.;]{{0,80}}?\b(?:(?:do|does|did)(?: not|n't) (?:\w+ly )?(?:say|mention|contain|provide|answer|"
-    rf"specify|include|state|address|discuss|give|indicate|offer|cover|describe|explain|reveal|have|list|tell|"
-    rf"disclose)"
-    rf"|(?:is|are|was|were)(?: not|n't) (?:\w+ly )?(?:available|provided|given|sufficient|enough|mentioned|specified|"
-    rf"stated|included|known)|(?:is|are) (?:unavailable|insufficient|silent|missing|unknown)|lacks|makes? no mention"
-    rf"|contains? no\b|provides? no\b|mentions? no\b|fails? to (?:mention|say|provide|specify)|says? nothing)"
+    r"\b(?:polic(?:y|ies)|page|website|report|section|leaflet|agreement|contract|faq entry) (?:do|does|did)(?: not|"
+    r"n't) "
+    rf"(?:\w+ly )?(?:say|mention|specify|state|address|indicate|clarify|discuss|define)\b{_SO}"
+    rf"|\b{_SOURCE_OR_DATA}\b{_NO_WORD_YET}\b(?:{_DOES_NOT_SAY}|lacks?\b|makes? no mention|(?:contains?|provides?|"
+    rf"includes?|mentions?|offers?|gives?|has|have) no\b|fails? to (?:mention|say|provide|specify)|says? nothing|"
+    rf"(?:is|are) (?:silent|insufficient))"
+    rf"|\b(?:the|this|that|any|such|requested|relevant|specific|provided|given|available) (?:\w+ )?(?:information|"
+    rf"data|evidence|content|details?|answer)\b{_NO_WORD_YET}\b(?:(?:is|are|was|were)(?: not|n't) (?:\w+ly )?"
+    rf"{_UNSTATED}(?! (?:on|at|for|before|after|to (?!me\b)|in (?:the|your|our) (?!(?:\w+ ){{0,2}}{_SOURCE})))|(?:is|"
+    rf"are) (?:unavailable|missing|unknown))"
+    rf"|\b(?:answer|information|details?|data|it|this|that)(?: is| are|'s)(?: not|n't) (?:\w+ly )?(?:contained |"
+    rf"mentioned |covered |provided |given |stated |specified |included |described |discussed |addressed |available )?"
+    rf"(?:anywhere )?(?:in|by|from|within) (?:\w+ ){{0,3}}{_SOURCE}\b"
+    rf"|\b(?:none of|neither of|nothing in|neither|no)(?: (?:the|these|those|my|your|our))?(?: \w+)? {_SOURCE}\b"
+    rf"[^.;]{{0,40}}?\b(?:mentions?|contains?|address(?:es)?|answers?|says?|covers?|specif(?:y|ies)|provides?|"
+    rf"describes?|discuss(?:es)?|includes?|states?|explains?|gives?|indicates?|suggests?)\b"
+    rf"|\b{_SOURCE}\b[^.]{{0,120}}; (?:it|they) (?:{_DOES_NOT_SAY}|says? nothing|makes? no mention)"
+    rf"|(?:^|\bit(?:'s| is) )(?:not (?:specified|mentioned|stated|given|provided|covered|clear|known)|unclear|"
+    rf"unspecified) "
+    rf"(?:in|by|from|within) (?:\w+ ){{0,3}}{_SOURCE}"
+    rf"|\byour (?:question|request)(?: is|'s| goes| falls)? (?:beyond|outside|out of)\b"
+    rf"|\b(?:there (?:is|are|was)(?: no|n't any| not any)|i (?:see|find|found) no|no) (?:(?:\w|-){{1,20}} ){{0,2}}?"
+    rf"(?:information|mention|details?|indication|reference|data)\b[^.;]{{0,80}}?\b(?:in|from|within) (?:the|these|"
+    rf"this|my|your|our|any of the)(?: [\w-]+){{0,2}} {_SOURCE}\b"
+)
+# The main clause after "while the documents discuss shipping, ": whoever is meant says nothing.
+_SILENT_TOO: Final = (
+    rf"\W*(?:(?:it|they|these|this|none of (?:them|these)|neither(?: of them)?) (?:\w+ly )?(?:{_DOES_NOT_SAY}|"
+    rf"mentions? nothing|says? nothing|makes? no mention)|there (?:is|are) no (?:\w+ )?(?:information|mention|"
+    rf"details?))"
 )
 # Nothing is known, whoever says so; in a long answer that is one of its facts.
 _NOTHING_KNOWN: Final = (
     r"\b(?:no|not enough|insufficient|without) (?:(?:\w|-){1,20} ){0,3}(?:information|details?|data|answers?|"
-    r"mention|indication|records?|context|reference) (?:\w{1,20} ){0,3}?(?:about|on|of|for|regarding|"
-    r"concerning|to|in|that|as to|whether|available|provided|given|was|is|were|found)\b"
+    r"mention|indication|records?|context|reference) (?:(?:is|was|were|are|currently|here|yet|publicly|"
+    r"in \w+ \w+) ){0,3}?(?:about|on|of|for|"
+    r"regarding|concerning|to|in|that|as to|whether|available|provided|given|found)\b"
     r"|\b(?:is|are|was|were)(?: not|n't) (?:(?:\w|-){1,20} ){0,2}?(?:specified|mentioned|stated|provided|"
     r"disclosed|"
-    r"given|indicated|discussed|addressed|covered|available|included|found|clear|known|answered|answerable|"
-    r"possible to "
-    r"(?:say|tell|determine|know|answer|give|provide))\b[^.;]{0,30}(?:\b(?:in|by|from|within|to me|publicly|"
-    r"here)\b|$|\.)"
+    r"given|indicated|discussed|addressed|covered|found|clear|known|"
+    rf"(?:available|included)(?! (?:after|before|on|during|until|unless|outside|in (?!(?:\w+ ){{0,3}}{_SOURCE}))\b)|"
+    r"answered|answerable|"
+    r"possible to (?:say|tell|determine|know|answer|give|provide))\b(?<!page was not found)(?<!file was not found)"
+    rf"[^.;]{{0,30}}(?:\b(?:(?:in|by|from|within) (?:\w+ ){{0,3}}{_SOURCE}|to me|publicly|here)\b|$|\.)"
     r"|\b(?:is|are|remains?|was|were) (?:still |currently )?(?:unknown|unclear|unspecified|undetermined|uncertain)\b"
     r"|\b(?:cannot|can't|could not|couldn't|can not) be (?:\w+ly )?(?:determined|answered|found|inferred|known|"
     r"established|verified|confirmed|concluded|deduced)\b"
@@ -150,42 +215,86 @@ _BARE: Final = (
     r"unanswerable|(?:i have )?no idea|no clue|dunno|idk|(?:it )?(?:cannot|can't|could not) (?:say|tell|answer)|"
     r"unclear|"
     r"no (?:relevant )?(?:results?|documents?|matches?) (?:were )?found|insufficient (?:information|context|data)|"
-    r"no comment|unspecified|undetermined|null|i cannot|i can't|sorry)[.!]*"
+    r"no comment|unspecified|undetermined|null|i cannot|i can't|sorry)(?:[.!]*| [-\u2013\u2014] .*)"
 )
 _OTHER_LANGUAGES: Final = (
     r"\b(?:das )?wei(?:ß|ss) ich (?:leider )?nicht|\bich (?:wei(?:ß|ss) (?:es |das )?(?:leider )?nicht|"
-    r"kann (?:\w+ ){0,6}nicht "
-    r"(?:beantworten|sagen|helfen|finden)|habe (?:dazu |leider |darüber ){0,3}keine (?:information|angabe|antwort|"
-    r"daten))"
-    r"|\bkeine (?:information(?:en)?|angaben|antwort) (?:dazu|darüber|zu|über|verfügbar|vorhanden|gefunden)"
-    r"|\bje ne (?:sais pas|peux pas|suis pas (?:sûre?|en mesure)|dispose pas)|\bje n'ai pas (?:d'information|"
-    r"de (?:réponse|données)|"
-    r"trouvé|accès)|\baucune information (?:sur|concernant|n'est|disponible)"
-    r"|\bno (?:lo )?sé\b(?! si )|\bno (?:tengo|dispongo de|hay) (?:suficiente |ninguna |esa )?(?:información|"
-    r"respuesta|datos)|\bno puedo "
-    r"(?:responder|ayudar|proporcionar|contestar)|\blo siento, (?:pero )?no\b"
-    r"|\bnon (?:lo )?so\b|\bnon ho (?:abbastanza |alcuna )?(?:informazioni|una risposta|dati)|\bnon (?:posso|"
+    r"(?:kann|konnte) (?:[\w,]+ ){0,9}(?:nicht|keine?n?) (?:\w+ ){0,4}?(?:beantworten|sagen|helfen|weiterhelfen|finden|"
+    r"geben)|habe (?:dazu |leider |darüber |hierzu ){0,3}keine (?:information|angabe|antwort|daten|kenntnis))"
+    r"|\b(?:kann|konnte) ich (?:[\w,]+ ){0,12}(?:nicht|keine?n?) (?:\w+ ){0,4}?"
+    r"(?:beantworten|sagen|helfen|weiterhelfen|finden|geben)"
+    r"|\b(?:dazu|hierzu|darüber) (?:liegen|habe ich|finde ich|gibt es|steht|fehlen|wird)\b[^.;]{0,40}?"
+    r"\b(?:keine|nichts)\b(?! am\b| an\b)"
+    r"|\bliegen (?:mir |uns |hier )?(?:\w+ )?keine (?:informationen|angaben|daten)"
+    r"|\bkeine (?:information(?:en)?|angaben|antwort) (?:dazu|darüber|zu|zur|zum|über|verfügbar|vorhanden|gefunden|"
+    r"enthalten)"
+    r"|\b(?:dokumente?n?|unterlagen|texte?|kontext|quellen?|auszüge?n?|handbuch|dokumentation|wissensdatenbank|"
+    r"abschnitte?|informationen)\b(?:(?!\b(?:dass|aber|sondern|besagt|steht in)\b)[^.;]){0,70}?(?:\bkeine?n? "
+    r"(?:\w+ )?(?:information|angabe|hinweis|aussage|antwort|auskunft|daten|details)|\bnicht (?:\w+ )?(?:erwähnt|"
+    r"genannt|angegeben|enthalten|hervor|beschrieben|beantwortet|behandelt|spezifiziert|ersichtlich|zu entnehmen)"
+    r"|\bnichts (?:dazu|darüber|über|zu)\b)|\blässt sich\b[^.;]{0,60} nicht (?:beantworten|"
+    r"ermitteln|bestimmen|entnehmen|sagen)|\bgeht (?:\w+ )?aus (?:\w+ ){1,4}nicht hervor"
+    r"|\bje ne (?:sais pas|peux pas|suis pas (?:sûre?|en mesure)|dispose pas|trouve (?:pas|aucune))|\bje n'ai (?:"
+    r"malheureusement )?(?:pas (?:(?:d'|cette |l'|de cette )information|de (?:réponse|données)|trouvé|accès)|"
+    r"trouvé aucune|aucune (?:"
+    r"information|donnée|réponse))|\baucune (?:information|donnée|mention|réponse) (?:sur|concernant|n'est|disponible|"
+    r"à ce sujet|dans|relative)"
+    r"|\b(?:documents?|contexte|textes?|sources?|extraits?|passages?|documentation|manuel)\b[^.;]{0,60}?(?<= )(?:ne |"
+    r"n')"
+    r"(?:\w+ )?(?:précise|mentionne|contien|indique|fourni|donne|parle|spécifie|aborde|traite|inclu|comporte|répond|"
+    r"dit)\w* (?:pas|aucune?|rien)"
+    r"|\b(?:information|réponse|donnée|durée|cela|ce)\w*(?: \w+)? (?:n'est|ne sont) pas (?:mentionn|précis|indiqu|"
+    r"disponible|fourni|spécifi|contenu)\w*(?: (?:dans|par)\b|[.!]|$)"
+    r"|\bno (?:lo )?sé\b(?! si )|\bno (?:tengo|dispongo de|hay|encuentro|encontré|he encontrado)(?: \w+)? "
+    r"(?:información|respuesta|datos|detalles|mención)|\bno puedo "
+    r"(?:responder|ayudar|proporcionar|contestar)|\blo siento, (?:pero )?no (?:sé|puedo (?:ayud|respond|contest|"
+    r"proporc)|tengo|dispongo|encuentr|encontr|hay info|cuento)"
+    r"|\b(?:documentos?|contexto|textos?|fuentes?|fragmentos?|pasajes?|documentación|manual|documenti|contesto|"
+    r"test[oi]|"
+    r"font[ie]|materiale|fontes?|trechos?|información|informação|informazione|informazioni|informações)\b[^.;,]{0,60}?"
+    r"\b(?:no|non|não) (?:se |si |lo |la |è |é |sono |está |están |foi |viene )?(?:menciona|menziona|proporciona|"
+    r"fornisc|fornece|contien|contem|contêm|contém|conteng|contenid|contenut|especifica|specifica|incluy|includ|inclui|"
+    r"indica|dice|dicono|diz|explica|disponib|disponív|present|respond|rispond|aborda|trata|apare|figura)\w*"
+    r"|\b(?:no|non|não) (?:se|si|é|viene|è) (?:menciona|especifica|indica|menzionat|specificat|mencionad|indicat|"
+    r"proporciona)\w* (?:en|nel|nei|no|nos|na|in) "
+    r"|\bno (?:encuentro|encontré|he encontrado) (?:\w+ ){1,3}en (?:los|el|la|las) "
+    r"|\bnon (?:lo )?so\b|\bnon ho (?:abbastanza |alcuna )?(?:informazioni|una risposta|dati|trovato)|\bnon (?:posso|"
     r"sono in grado di) "
-    r"(?:rispondere|aiutar|fornire)|\bmi dispiace, (?:ma )?non\b"
-    r"|\b(?:eu )?não (?:sei\b|tenho (?:informaç|uma resposta|dados|acesso)|posso (?:responder|ajudar|fornecer))|"
-    r"\bdesculpe, (?:mas )?não\b"
+    r"(?:rispondere|aiutar|fornire)|\bmi dispiace, (?:ma )?non (?:so|ho|posso|sono|trovo)\b"
+    r"|\b(?:eu )?não (?:sei\b|há (?:informaç|dados|detalhes|menção)|tenho (?:informaç|uma resposta|dados|acesso)|"
+    r"posso (?:responder|ajudar|fornecer)|"
+    r"encontrei)|\bdesculpe, (?:mas )?não (?:sei|tenho|posso|encontr|consigo)\b"
     r"|\b(?:dat )?weet ik (?:helaas )?niet|\bik (?:weet (?:het )?(?:helaas )?niet|"
-    r"kan (?:\w+ ){0,6}niet (?:beantwoorden|zeggen|helpen)"
+    r"kan (?:\w+ ){0,6}niet (?:beantwoorden|zeggen|helpen|vinden)"
     r"|heb (?:daar )?geen (?:informatie|antwoord))"
-    r"|\bnie (?:wiem\b|mam (?:informacji|odpowiedzi)|mogę (?:odpowiedzieć|pomóc))|\bbilmiyorum\b|\b(?:jag|"
-    r"jeg) (?:vet|ved) (?:inte|ikke)\b"
-    r"|(?:^|[^\w])(?:я )?не (?:знаю|могу (?:ответить|помочь|предоставить)|располагаю)|нет информации"
-    r"|(?:我)?(?:不知道|不清楚|无法(?:回答|提供|确定|协助)|不能(?:回答|提供)|抱歉|沒有相關|没有相关|無法)"
-    r"|わかりません|分かりません|お答えできません|情報が(?:ありません|見つかりません)|申し訳(?:ありません|ございません)"
+    r"|\b(?:documenten|document|context|teksten?|bronnen|bron)\b[^.;]{0,60}?\b(?:geen (?:\w+ )?(?:informatie|antwoord|"
+    r"gegevens)|niet (?:vermeld|genoemd|beschreven))"
+    r"|\bnie (?:wiem\b|mam (?:informacji|odpowiedzi)|mogę (?:odpowiedzieć|pomóc)|zawiera\w* informacji)|\bbilmiyorum\b"
+    r"|\b(?:jag|jeg) (?:vet|ved) (?:inte|ikke)\b"
+    r"|(?:^|[^\w])(?:я )?не (?:знаю|могу (?:ответить|помочь|предоставить)|располагаю)"
+    r"|(?:нет|не содерж\w+|отсутству\w+) (?:никакой )?(?:информаци|сведений|данных)|(?:документ|контекст|текст|"
+    r"источник)\w* (?:\w+ ){0,3}?не (?:упомина|указан|говорит|сказано|содерж)"
+    r"|(?:我)?(?:不知道|不清楚|无法(?:回答|提供|确定|协助|找到)|不能(?:回答"
+    r"|提供)|無法|抱歉(?=[，,。!！]?(?:$|我(?:不知|不清|无法|"
+    r"不能|没有)|.{0,12}(?:无法|没有找到|没有相关))))"
+    r"|(?:没有|沒有|未|并未|并没有|未能)(?:明确)?(?:相關|相关|提到|提及|提供|说明|包含|找到|涉及|關於|关于|足够).{0,12}"
+    r"(?:信息|資訊|内容|价格|期|[。，]|$)"
+    r"|わかりません|分かりません|お答えできません|(?:情報|記載|言及"
+    r"|記述)[がはも](?:あり|見つかり|含まれてい|され|見当たり)"
+    r"(?:てい)?ません|申し訳(?:ありません|ございません)(?=[。、が]?(?:$|.{0,30}(?:ません|できかね)))"
     r"|모르겠(?:습니다|어요)|알 수 없습니다|죄송(?:합니다|하지만)|답변할 수 없"
-    r"|لا أعرف|لا أستطيع|عذرا|मुझे नहीं पता|मुझे जानकारी नहीं|माफ़ कीजिए"
+    r"|(?:정보|내용|언급)\w?(?: \w+)? ?(?:없습니다|찾을 수 없|"
+    r"포함되어 있지 않)|언급되(?:어 있)?지 않|나와 있지 않"
+    r"|لا أعرف|لا أستطيع|عذرا|(?:لا (?:توجد|تتوفر|يوجد)|لم أجد) (?:أي )?(?:معلومات|إجابة)|لا (?:ت|ي)(?:ذكر|حتوي) "
+    r"|मुझे नहीं पता|मुझे जानकारी नहीं|माफ़ कीजिए|(?:जानकारी|उल्लेख) (?:\w+ )?नहीं"
 )  # fmt: skip
 # After an abstention, what turns to an answer all the same.
 _TURN: Final = (
     r"(?:however|nevertheless|nonetheless|that said|but|still)\b,? "
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
-    r"|.{0,160}?\b(?:but|however|nevertheless|still),? (?:i(?: can(?!'|not| not)|'ve| have| know| could| do know|"
+    r"|.{0,160}?\b(?:but|however|nevertheless|still),? (?:here(?:'s| is| are)|i(?: can(?!'|not| not)|'ve| have| know|"
+    r" could| do know|"
     r" think| believe| read| guess| am guessing)"
     r"|to answer|based on|as of|according to|typically|usually|in general|generally"
     r"|it(?:'s| is| has| was)|they|there|he|she|you can|the \w+ (?:is|are|"
@@ -193,6 +302,24 @@ _TURN: Final = (
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
 )
+
+# After "while I can't access your account, ": no answer either, but where to ask.
+_OFFERS: Final = re.compile(
+    r"\b(?:contact\w*|consult\w*|encourag\w+|reach out|happy to|feel free|check|ask|glad|refer|visit|professional|"
+    r"important|recommend)\b"
+)
+_HEADINGS: Final = re.compile(
+    r"^ {0,3}(?:#{1,6}[ \t].*|\*\*[^*\n]{1,80}(?::\*\*|\*\*:))[ \t]*$|^ {0,3}(?:> ?)+", re.MULTILINE
+)
+_CODE: Final = re.compile(r"^ {0,3}```.*?(?:^ {0,3}```|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_MARKS: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|~~| ?(?:\[\^?\d{1,3}\]|【[^】]*】)")
+_LABEL: Final = re.compile(r"^\W*(?:(?:short |final )?answer|antwort|réponse|respuesta) ?: ?")
+_GREETING: Final = re.compile(
+    r"\W*(?:(?:that's |that is )?(?:a |an )?(?:great|good|excellent|interesting|thoughtful|fair) (?:question|point)|"
+    r"(?:thank you|thanks)(?: \w+){0,6}|(?:hi|hello|hey)(?: there)?|certainly|sure(?: thing)?|of course|absolutely|"
+    r"hmm+|gute frage|bonne question|buena pregunta)\W*"
+)
+_FIGURE: Final = re.compile(r"\d")  # what comes before an abstention, with a figure in it, is the answer
 
 # Of these one stands in whatever abstains (measure_abstention.py tries it): most answers have none, and looking for
 # them costs a tenth.
@@ -202,22 +329,22 @@ _HINTS: Final = (
     "insufficient", "impossible", "decline", "refuse", "refrain", "abstain", "apolog", "programmed", "my ", "an ai",
     "silent", "missing", "fail", "without", "priorit", "i must", "i have to", "i need to", "let me", "illegal",
     "unethical", "inappropriate", "wrong", "immoral", "encourage", "urge", "implore", "advise", "reach out", "talk to",
-    "discriminat", "n/a", " na ", " na.", " na!", ":na", "none", "dunno", "idk", "null",
+    "discriminat", "beyond", "outside", "out of", "n/a", " na ", " na.", " na!", ":na", "none", "dunno", "idk", "null",
 )  # fmt: skip
 _HINTS_ELSEWHERE: Final = (
-    "nicht", "keine", "je n", "aucune", "no s", "no lo s", "no t", "no d", "no h", "no p", "lo siento", "non ",
+    "nicht", "kein", "nichts", " ne ", " n'", "je n", "aucune", "no ", "angaben", "non ",
     "mi dispiace", "niet", "geen", "nie ", "bilmiyorum", "vet ", "ved ",
 )  # fmt: skip
 _HINTS_BEYOND_ASCII: Final = (
-    "não", "не ", "нет информации", "不知道", "不清楚", "无法", "不能", "抱歉", "沒有相關", "没有相关", "無法",
-    "わかりません", "分かりません", "お答え", "情報が", "申し訳", "모르겠", "알 수 없", "죄송", "답변할 수 없",
-    "لا أعرف", "لا أستطيع", "عذرا", "मुझे", "माफ़",
+    "não", "не ", "нет ", "отсутству", "不知道", "不清楚", "无法", "不能", "抱歉", "沒有", "没有", "未", "無法",
+    "ません", "申し訳", "모르겠", "알 수 없", "죄송", "답변할 수 없", "없습니다", "찾을 수 없", "있지 않", "되지 않",
+    "لا ", "لم أجد", "عذرا", "मुझे", "माफ़", "नहीं",
 )  # fmt: skip
 
 
 def _refuses(sentence: str) -> bool:
     return bool(
-        re.search(_FIRST_PERSON, sentence)
+        (re.search(_FIRST_PERSON, sentence) and not re.search(_HAS_NO_GOODS, sentence))
         or re.match(_APOLOGY, sentence)
         or re.fullmatch(_BARE, sentence)
         or (_is_hinted_elsewhere(sentence) and re.search(_OTHER_LANGUAGES, sentence))
@@ -254,13 +381,21 @@ def abstaining(answers: Sequence[str | None], questions: Sequence[str]) -> list[
 
 @lru_cache(maxsize=4_096)
 def _abstains(text: str, question: str) -> bool:
-    spoken = [_plain(sentence) for sentence in sentences(text[:_READ]) if sentence.strip()]
+    spoken = _spoken(text[:_READ])
     early = spoken[:_EARLY]
     is_short = len(text.split()) <= _SHORT
     for place, sentence in enumerate(early):
-        silent = place == 0 and (re.search(_SILENCE, sentence) or (is_short and re.search(_NOTHING_KNOWN, sentence)))
-        if (silent and not _CONCEDES.match(sentence)) or _refuses(sentence):
-            return not any(re.match(_TURN, after) for after in spoken[place : place + _TURNS])
+        conceded = _CONCEDES.match(sentence)
+        main = sentence[conceded.end() :] if conceded else sentence
+        if conceded:
+            silent = place == 0 and re.match(_SILENT_TOO, main)
+        else:
+            silent = place == 0 and (re.search(_SILENCE, main) or (is_short and re.search(_NOTHING_KNOWN, main)))
+        if silent or _refuses(main):
+            tells = any(_FIGURE.search(before) for before in early[:place])
+            return not tells and not any(re.match(_TURN, after) for after in spoken[place : place + _TURNS])
+        if conceded and _refuses(conceded.group()) and _OFFERS.search(main):
+            return True
     if early and re.search(_UNSPEAKABLE, early[0]):
         return True
     if _NO_REASON.match(question) and early and _NO_REASON_WHY.search(early[0]):
@@ -276,6 +411,14 @@ def _abstains(text: str, question: str) -> bool:
         and _DENIED.search(early[0])
         and re.search(_JUDGED, " ".join(spoken[:_EARLY]))
     )
+
+
+def _spoken(text: str) -> list[str]:
+    """Its sentences as they are read aloud: no headings, code, marks of Markdown, citations, greetings or labels."""
+    lines = _CODE.sub("code", _HEADINGS.sub("", text))
+    plain = (_plain(_MARKS.sub("", sentence)) for sentence in sentences(lines))
+    found = [_LABEL.sub("", sentence) for sentence in plain]
+    return [sentence for sentence in found if sentence.strip(" .!:-") and not _GREETING.fullmatch(sentence)]
 
 
 def _may_abstain(text: str) -> bool:
