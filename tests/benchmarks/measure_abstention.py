@@ -65,7 +65,7 @@ def cells(rows: list[Answered]) -> tuple[float, str, str]:
 
 
 def passed_over(name: str) -> set[str]:
-    """Wordings of an abstention, made up by the pattern of that name, that the quick look before the patterns does not see."""
+    """Wordings of an abstention, made up by its pattern, that the quick look before the patterns does not see."""
     found = set()
     pattern = re.compile(getattr(abstention, f"_{name}"))
     looks = abstention._is_hinted_elsewhere if name == "OTHER_LANGUAGES" else abstention._may_abstain
@@ -82,8 +82,8 @@ def passed_over(name: str) -> set[str]:
 
 
 def main() -> None:
-    for name in ("FIRST_PERSON", "SILENCE", "SILENT_TOO", "NOTHING_KNOWN", "UNSPEAKABLE", "DISAPPROVAL", "DENIED", "APOLOGY", "BARE",
-                 "OTHER_LANGUAGES"):  # fmt: skip
+    for name in ("FIRST_PERSON", "SILENCE", "SILENT_TOO", "NOTHING_KNOWN", "UNSPEAKABLE", "DISAPPROVAL", "DENIED",
+                 "APOLOGY", "BARE", "OTHER_LANGUAGES"):  # fmt: skip
         missed = passed_over(name)
         print(f"{name}: {len(missed)} wordings passed over (goal 0) {sorted(missed)[:5]}")
     if not DATA.exists():
