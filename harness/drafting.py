@@ -377,8 +377,8 @@ def _not_read(documents: Sequence[Document]) -> Iterator[str]:
     others = [document.id for document in documents if document.text.strip() and not is_read(document)]
     if others:
         some = f"{', '.join(others[:3])}{' and others' if len(others) > 3 else ''}"
-        which = f"1 document is not in English ({some})" if len(others) == 1 else (
-            f"{len(others):,} documents are not in English ({some})"
+        which = f"1 document is not in English, or in no sentences ({some})" if len(others) == 1 else (
+            f"{len(others):,} documents are not in English, or in no sentences ({some})"
         )  # fmt: skip
         yield f"{which}: rules make no drafts there, a language model does (--judge openai:NAME)."
 

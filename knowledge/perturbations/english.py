@@ -44,6 +44,7 @@ _WEAK: Final = frozenset({
 })  # fmt: skip
 _LONGEST_PART: Final = 60  # words
 _ENOUGH: Final = 3  # words, up to which a text may do without any of these
+_DOCUMENT: Final = 20  # words of a document, from which their shares tell more than single ones
 
 # Words that are nouns and verbs: what stands before them must tell which.
 NOUNS_AND_VERBS: Final = frozenset({
@@ -71,11 +72,19 @@ _CUT: Final = frozenset(["can't", "won't", "shan't"])
 _VERB_FOLLOWS: Final = frozenset({"to", "not", "and", "or", "please", "who", "let's"})
 
 
-def is_english(found: Sequence[Word]) -> bool:
-    """Whether words may be English: they are of Latin letters, and small words of English are among them."""
+def is_english(found: Sequence[Word], *, of_document: bool = False) -> bool:
+    """Whether words may be English: they are of Latin letters, and small words of English are among them.
+
+    Args:
+        found: words of a question, or of a document.
+        of_document: whether they are a document's: tables, lists and code have fewer small words, and signs and names
+            of other scripts prove nothing there.
+    """
+    strong, weak = (sum(word.plain in known for word in found) for known in (_TELLING, _WEAK))
+    if of_document and len(found) >= _DOCUMENT and (strong + weak) * 10 >= len(found):
+        return strong * 30 >= len(found)
     if any(letter.isalpha() and ord(letter) > 0x24F for word in found for letter in word.text):
         return False
-    strong, weak = (sum(word.plain in known for word in found) for known in (_TELLING, _WEAK))
     if strong * 8 >= len(found) or (weak > 1 and (strong + weak) * 5 >= len(found) * 2):
         return True
     return len(found) <= _ENOUGH and all(word.text.isascii() for word in found)

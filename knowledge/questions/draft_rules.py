@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, Literal
 
 from ..documents.document import Document
@@ -54,12 +55,13 @@ Kind = Literal["heading", "text", "item", "table"]
 _HEADING: Final = re.compile(r"#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
+_LINK: Final = re.compile(r"(?<!!)\[((?!\^)[^\[\]\n]+)\](?:\([^()\s]*\)|\[[^\[\]\n]*\])|\[\^\w+\]")
 _MARKS: Final = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 # Corpora that were taken apart into words have blanks before their punctuation.
 _APART_BEFORE: Final = re.compile(r" (?=[,;:.!?%)\]]|['’]s\b|n['’]t\b)")  # noqa: RUF001
 _TOKENISED: Final = re.compile(r"\w [,.](?: |$)")
 _APART_DASH: Final = re.compile(r"(?<=\w) - (?=\w)")
-_APART_AFTER: Final = re.compile(r"(?<=[(\[$€£]) ")
+_APART_AFTER: Final = re.compile(r"(?<=[(\[]) |(?<=[$€£]) (?=\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def sentences_of(text: str, block: Block) -> Iterator[Sentence]:
 
 def plain(text: str) -> str:
     """A text without marks of emphasis, blanks that a corpus added, and line ends."""
-    bare = " ".join(_MARKS.sub("", text).split()).replace("`` ", '"').replace(" ''", '"')
+    bare = " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split()).replace("`` ", '"').replace(" ''", '"')
     if _TOKENISED.search(bare):
         bare = _APART_DASH.sub("-", bare)
     return _APART_AFTER.sub("", _APART_BEFORE.sub("", bare))
@@ -172,8 +174,10 @@ TIME_UNIT: Final = (
     r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|decades?|centuries)"
 )
 OTHER_UNIT: Final = (
-    r"(?:kilomet(?:re|er)s?|met(?:re|er)s?|centimet(?:re|er)s?|millimet(?:re|er)s?|km|cm|mm|kg|kilograms?|grams?|tonnes?"
-    r"|tons?|miles?|feet|inches|pounds|acres|hectares|litres?|liters?|gallons?|degrees|percent|characters|points?|times)"
+    r"(?:kilomet(?:re|er)s?|met(?:re|er)s?|centimet(?:re|er)s?|millimet(?:re|er)s?|km|cm|mm|kg|kilograms?"
+    r"|grams?|tonnes?"
+    r"|tons?|miles?|feet|inches|pounds|acres|hectares|litres?|liters?|gallons?|degrees|percent|characters"
+    r"|points?|times)"
 )
 MONEY: Final = (
     rf"{_ABOUT}(?:[€$£]\s?\d[\d,.]*\d|[€$£]\s?\d|(?:{_ONE_NUMBER})(?:\s(?:to|or)\s{_ONE_NUMBER})?"
@@ -196,7 +200,8 @@ BE: Final = r"(?:is|are|was|were)"
 MODAL: Final = r"(?:can|could|may|might|must|should|will|would|shall)"
 # What a phrase must not hold, if it is to be understood where it stands alone.
 POINTING: Final = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|themselves|he|him|his|himself|she|her|hers|herself|this|these|those|such"
+    r"\b(?:it|its|itself|they|them|their|theirs|themselves|he|him|his|himself|she|her|hers|herself|this|these"
+    r"|those|such"
     r"|there|here|then|thus|so|former|latter|same|other|others|another|one|ones|both|above|below|following|previous"
     r"|therefore|however|instead|otherwise|aforementioned|respectively|between)\b"
     r"|\bthat\b(?=\s(?:is|was|are|were|has|time|day|year|case|point|way|date)\b)|\bthat$|^that\b",
@@ -218,7 +223,8 @@ _SWAPPED: Final = {
     "yourself": "myself",
 }  # fmt: skip
 _OBJECT_YOU: Final = re.compile(
-    r"(?<!^)\b(?P<before>(?:give|send|text|email|tell|ask|call|charge|refund|offer|show|help|pay|let|lend|allow|reach|for"
+    r"(?<!^)\b(?P<before>(?:give|send|text|email|tell|ask|call|charge|refund|offer|show|help|pay|let|lend"
+    r"|allow|reach|for"
     r"|to|with|from|by|at|about|on|of)s?\s)you\b",
     re.IGNORECASE,
 )
@@ -323,7 +329,7 @@ def time_limit(main: str, common: Collection[str]) -> Iterator[Made]:  # noqa: A
     found = _PERSON.match(main)
     if found and found["verb"].split()[0] not in _NO_BASE and not BREAK.search(found["verb"]):
         clause = f"{found['modal'].strip() or 'do'} {found['person'].lower()} {found['verb']}"
-        yield _timed(found, clause), found["answer"], ""
+        yield _timed(found, clause), _spell(found), ""
 
 
 def time(main: str, common: Collection[str]) -> Iterator[Made]:
@@ -331,17 +337,22 @@ def time(main: str, common: Collection[str]) -> Iterator[Made]:
     found = _AUXILIARY.match(main)
     if found and not BREAK.search(found["verb"]):
         subject = uncapitalised(found["subject"], common)
-        yield _timed(found, f"{found['aux']} {subject} {found['verb']}"), found["answer"], subject
+        yield _timed(found, f"{found['aux']} {subject} {found['verb']}"), _spell(found), subject
 
 
 def count(main: str, common: Collection[str]) -> Iterator[Made]:
     """A season has 13 episodes."""
     found = _HAS.match(main)
-    if found and not re.fullmatch(rf"{TIME_UNIT}|{OTHER_UNIT}|times?|(?:more|fewer|less) .*", found["noun"]):
+    if found and not re.fullmatch(rf"{TIME_UNIT}|{OTHER_UNIT}|times?|(?:or )?(?:more|fewer|less) .*", found["noun"]):
         does, base = _HAVE[found["verb"]]
         subject = uncapitalised(found["subject"], common)
         asked = f"how many {found['noun']} {does} {subject} {base}{_more(found['rest'])}"
         yield asked, f"{found['answer']} {found['noun']}", subject
+
+
+def _spell(found: re.Match[str]) -> str:
+    """The time that answers: every two months where it is asked how often."""
+    return f"every {found['answer']}" if found["preposition"] == "every" else found["answer"]
 
 
 def _timed(found: re.Match[str], clause: str) -> str:
@@ -402,7 +413,7 @@ _BEGAN: Final = re.compile(
     rf"(?:\s[^,;:.!?()]+?)?{END}"
 )
 _MADE_BY: Final = re.compile(
-    rf"{SUBJECT}\s(?:is|was|were|are)\s(?P<verb>\w+ed|{'|'.join(_MADE)})(?P<more>(?:\sand\s\w+ed)?)\sby\s"
+    rf"{SUBJECT}\s(?P<aux>is|was|were|are)\s(?P<verb>\w+ed|{'|'.join(_MADE)})(?P<more>(?:\sand\s\w+ed)?)\sby\s"
     rf"(?P<answer>(?:the\s|(?:[a-z]+\s)?[a-z]+(?:er|or|ist|ian)\s)?{NAME}){REST}{END}"
 )
 _PLACED: Final = re.compile(
@@ -419,13 +430,16 @@ _DEFINED: Final = re.compile(
     r"(?P<subject>[A-Z][^,;:.!?]{1,60}?)\s(?P<aux>is|are|was)\s(?P<answer>(?:a|an|the)\s[^;:!?]{12,}?)(?:\.?$|[;:])"
 )
 _NO_TERM: Final = re.compile(
-    r"^(?:the|our|your|all|most|some|many|each|every|any|no|there|in|on|at) |\bat the time\b|,"
-    r"|\b(?:is|are|was|were|has|have|had|will|can|that|which|who)\b",
+    r"^(?:the|our|your|all|most|some|many|each|every|any|no|there|in|on|at|sometimes|often|care|whether|improvement)\b"
+    r"|^\w+ing [\w-]|\bat the time\b|,"
+    r"|\b(?:is|are|was|were|has|have|had|will|can|must|should|may|be|that|which|who|whether|how|on error)\b",
     re.IGNORECASE,
 )
 _NO_DEFINITION: Final = re.compile(
     r"(?:a|an|the) (?:same|case|result|most|only|first|best|last|main|reason|way|lot|number|few|part|kind|good|great"
-    r"|bad|very|more|better|subject|matter|member|form|type|target)\b"
+    r"|bad|very|more|better|subject|matter|member|form|type|target|bit|problem|(?:\w+ )?priority|relative"
+    r"|fast|slow|relatively|mistake|way"
+    r"|important)\b|(?:a|an|the) [^.]*\bwe\b"
 )
 _CUT_SHORT: Final = re.compile(r"\bto\b|\b(?:in|on|from|between|since)$")
 
@@ -451,6 +465,9 @@ def maker(main: str, common: Collection[str]) -> Iterator[Made]:
     found = _MADE_BY.match(main)
     if found and not found["rest"].strip() and found["verb"] not in _NOT_MADE:
         subject = uncapitalised(found["subject"], common)
+        if found["aux"] in ("is", "are"):  # the code is managed by V8: by what, or by whom
+            yield f"what {found['aux']} {subject} {found['verb']}{found['more']} by", found["answer"], subject
+            return
         yield f"who {_MADE.get(found['verb'], found['verb'])}{found['more']} {subject}", found["answer"], subject
 
 
@@ -547,11 +564,14 @@ def questions_of(sentence: str, common: Collection[str]) -> Iterator[Asked]:
 
 
 _ASKS: Final = re.compile(
-    r"(?:how|what|which|when|where|why|who|whom|whose|can|could|do|does|did|is|are|was|were|will|would|should|may|must)\b",
+    r"(?:(?:from|to|in|at|by|until|for|on|with|of|under|after) (?=how|what|which|when|whom|whose))?"
+    r"(?:how|what|which|when|where|why|who|whom|whose|can|could|do|does|did|is|are|was|were|will|would|should"
+    r"|may|must)\b",
     re.IGNORECASE,
 )
 # These ask the reader, who then is told what to do.
 _OF_READER: Final = re.compile(r"(?:are|is|were|have|has|do|did|would|could|will) (?:you|your)\b", re.IGNORECASE)
+_OF_WRITER: Final = re.compile(r"(?:yes|no|we|our)\b", re.IGNORECASE)  # but "Do you ship to the UK?" asks them
 _MOST_ANSWERED: Final = 300  # characters of an answer that is a paragraph
 _COLUMNS: Final = re.compile(
     r"(?:price|cost|fee|weight|height|length|width|size|age|range|capacity|duration|date|year|population|area|capital"
@@ -559,8 +579,12 @@ _COLUMNS: Final = re.compile(
     r"|distance|temperature|version|currency|language|symbol)s?",
     re.IGNORECASE,
 )
+_NOTHING: Final = re.compile(
+    r"none|n/?a|not applicable|tb[ad]|unknown|\W*", re.IGNORECASE
+)  # what a cell says of nothing
 _LISTED: Final = re.compile(
-    r"(?P<person>We|You)\s(?P<modal>(?:can|must|may|should|will)?)\s?(?P<verb>[a-z]+(?:\s(?:in|to|for|with|from|on))?)\s"
+    r"(?P<person>We|You)\s(?P<modal>(?:can|must|may|should|will)?)\s?(?P<verb>[a-z]+(?:\s(?:in|to|for|with"
+    r"|from|on))?)\s"
     r"(?:these|the following|(?:one|any|all) of (?:these|the following))\s(?P<what>[a-z][\w\s-]{2,50}):"
 )
 Placed = tuple[Asked, int, int]
@@ -571,27 +595,49 @@ def asked_in_text(text: str, blocks: Sequence[Block]) -> Iterator[Placed]:
     for place, block in enumerate(blocks):
         following = blocks[place + 1] if place + 1 < len(blocks) else None
         heading = plain(text[block.start : block.end])
-        if block.kind == "heading" and heading.endswith("?") and following is not None and following.kind == "text":
-            yield from _answered(heading, [*sentences_of(text, following)])
+        if block.kind == "heading" and heading.endswith("?"):
+            yield from _answered(text, heading, _below(text, blocks[place + 1 :]))
         elif block.kind in ("text", "item"):
             sentences = [*sentences_of(text, block)]
             if len(sentences) > 1 and sentences[0].text.endswith("?"):
-                yield from _answered(sentences[0].text, sentences[1:])
+                yield from _answered(text, sentences[0].text, sentences[1:])
             elif len(sentences) == 1 and heading.endswith("?") and following is not None and following.kind == "text":
-                yield from _answered(heading, [*sentences_of(text, following)])
+                yield from _answered(text, heading, [*sentences_of(text, following)])
 
 
-def _answered(question: str, sentences: Sequence[Sentence]) -> Iterator[Placed]:
+def _below(text: str, blocks: Sequence[Block]) -> list[Sentence]:
+    """What stands under a heading: its first paragraph, with the list that it announces, or a list alone."""
+    first = blocks[0] if blocks else None
+    if first is None or first.kind not in ("text", "item"):
+        return []
+    found = [*sentences_of(text, first)] if first.kind == "text" else []
+    if found and not found[-1].text.endswith(":"):
+        return found
+    items = list(takewhile(lambda block: block.kind == "item", blocks[len(found) and 1 :]))
+    if found and not items:
+        return []
+    each = [Sentence(plain(text[item.start : item.end]).rstrip(".;,"), item.start, item.end) for item in items]
+    listed = [Sentence(f"{one.text}{'.' if one is each[-1] else ';'}", one.start, one.end) for one in each]
+    return [*found, *listed] if len(items) > 1 else []
+
+
+# The marks that end a question in bold type, and the letter before an answer.
+_BEFORE_ANSWER: Final = re.compile(r"[*_\s]*(?:[*_]{0,2}A(?:nswer)?\s*\d*\s*[:.)][*_]{0,2}\s*)?")
+
+
+def _answered(text: str, question: str, sentences: Sequence[Sentence]) -> Iterator[Placed]:
     bare = re.sub(r"^(?:Q(?:uestion)?\s*\d*\s*[:.)]|\d+[.)])\s*", "", question)
-    if not _ASKS.match(bare) or _OF_READER.match(bare) or len(bare.split()) < 4 or not sentences:
+    if not _ASKS.match(bare) or len(bare.split()) < 4 or not sentences:
         return
-    answer = re.sub(r"^A(?:nswer)?\s*\d*\s*[:.)]\s*", "", " ".join(sentence.text for sentence in sentences))
+    whole = " ".join(sentence.text for sentence in sentences)
+    answer = _BEFORE_ANSWER.sub("", whole, count=1)
+    if _OF_READER.match(bare) and not _OF_WRITER.match(answer):
+        return
     if len(answer) <= _MOST_ANSWERED and "?" not in answer:
-        yield (
-            Asked(bare[:1].upper() + bare[1:], answer, "question in the text", ""),
-            sentences[0].start,
-            sentences[-1].end,
-        )
+        start = sentences[0].start
+        if marks := _BEFORE_ANSWER.match(text[start : sentences[-1].end]):
+            start += marks.end()
+        yield Asked(bare[:1].upper() + bare[1:], answer, "question in the text", ""), start, sentences[-1].end
 
 
 def asked_of_table(text: str, block: Block) -> Iterator[Placed]:
@@ -605,12 +651,16 @@ def asked_of_table(text: str, block: Block) -> Iterator[Placed]:
     for row in rows[2:]:
         label = row[0][0]
         for name, (cell, _, _) in zip(names[1:], row[1:], strict=False):
-            if not (label and cell and _COLUMNS.fullmatch(name.split()[-1] if name else "")):
+            if not (
+                label and cell and not _NOTHING.fullmatch(cell) and _COLUMNS.fullmatch(name.split()[-1] if name else "")
+            ):
                 continue
             whose = _labelled(label, block.heading, names[0])
             if whose:
                 start, end = row[0][1], row[-1][2]
-                asked = f"What is the {name[:1].lower()}{name[1:]} {whose}?"
+                are = "are" if re.search(r"[^s]s$", name) and not re.search(r"(?:us|is)$", name) else "is"
+                called = " ".join(word.lower() if word[1:].islower() else word for word in name.split())
+                asked = f"What {are} the {called} {whose}?"
                 yield Asked(asked, cell, "table", whose), start, end
 
 
@@ -618,10 +668,9 @@ def _labelled(label: str, heading: str, called: str) -> str:
     """What a row of a table is about, in words; blank where nobody could tell."""
     if len(label) > 60 or re.search(r"[.!?:;]", label):
         return ""
-    inner = f"{label[:1].lower()}{label[1:]}" if label.split()[0][1:].islower() or len(label.split()[0]) == 1 else label
     if re.match(r"[\d,.]+(?:\s\S+)?$", label):
         return f"for {called.lower()} {label} ({heading})" if heading else ""
-    return f"for “{inner}” ({heading})" if heading and len(label.split()) < 3 else f"for “{inner}”"
+    return f"for “{label}” ({heading})" if heading and len(label.split()) < 3 else f"for “{label}”"
 
 
 def _rows(text: str, block: Block) -> Iterator[list[tuple[str, int, int]]]:

@@ -72,6 +72,7 @@ def stands_alone(asked: Asked, known: Collection[str], to_reader: bool) -> bool:
         return False
     if asked.question.count("(") != asked.question.count(")") or asked.question.count('"') % 2:
         return False
+    to_reader = to_reader or asked.kind == "question in the text"  # in the reader's words already
     if POINTING.search(asked.question) or (not to_reader and FIRST_PERSON.search(asked.question)):
         return False
     if not to_reader and _GENERALLY.search(asked.question):
@@ -180,8 +181,12 @@ def drafts_of(documents: Sequence[Document]) -> Iterator[Draft]:
 
 
 def is_read(document: Document) -> bool:
-    """Whether its text is English, as far as its beginning tells."""
-    return is_english(words(document.text[:_ENOUGH_TO_TELL]))
+    """Whether its text is English, as far as its beginning or, where that is a menu, its middle tells."""
+    middle = (len(document.text) - _ENOUGH_TO_TELL) // 2
+    return any(
+        is_english(words(document.text[start : start + _ENOUGH_TO_TELL]), of_document=True)
+        for start in (0, *([middle] if middle > 0 else []))
+    )
 
 
 def _of_one(document: Document, common: Collection[str]) -> Iterator[Draft]:
