@@ -123,7 +123,7 @@ def with_gathered(reply: Reply, calls: ToolCalls) -> Reply:
     return _noted(read, "; ".join(calls.problems[:_MOST_SAID])) if calls.problems else read
 
 
-def search_call(query: str, contexts: Iterable[Context], id: str = "", error: str = "") -> ToolCall:
+def search_call(query: str, contexts: Iterable[Context]) -> ToolCall:
     """The call of a bot that searches before it answers, whether a model wanted it or not.
 
     Its result names the places that were found, best first; their texts are the contexts of the reply.
@@ -131,7 +131,7 @@ def search_call(query: str, contexts: Iterable[Context], id: str = "", error: st
     places = (
         f"{each.document}:{each.start}-{each.end}" if each.start is not None else each.document for each in contexts
     )
-    return ToolCall(SEARCH, {"query": query}, "\n".join(places), id, error)
+    return ToolCall(SEARCH, {"query": query}, "\n".join(places))
 
 
 def _noted(reply: Reply, problem: str) -> Reply:

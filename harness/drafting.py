@@ -216,16 +216,12 @@ def _draft(written: Written, passage: Passage, document: Document, finder: Evide
     """The draft, or why there is none."""
     _, span = finder.place(document.id, written.quote, passage.start, passage.start + len(written.quote))
     is_there = span is not None and passage.start <= span.start and span.end <= passage.end
-    if span is None or not is_there or not _stands(document, written.quote, span.start, span.end):
+    if span is None or not is_there or document.text[span.start : span.end].split() != written.quote.split():
         return "its quote does not stand in the passage"
     if reason := understood_alone(written.question, written.answer):
         return reason
     shown = around(document.text, span.start, span.end)
     return Draft(written.question, written.answer, document.id, span.start, span.end, KIND, shown)
-
-
-def _stands(document: Document, quote: str, start: int, end: int) -> bool:
-    return document.text[start:end].split() == quote.split()
 
 
 PASSAGE: Final = "passage"  # the key under which a draft shows what stands around its evidence

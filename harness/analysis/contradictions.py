@@ -357,7 +357,7 @@ def _same_frame(one: Wording, other: Wording, is_row: bool) -> Disagreement | No
             return None
         found += differences
     sorts = {difference.sort for difference in found}
-    shared = _shared(one, other)
+    shared = one.content & other.content
     if not _one_matter(found, sorts, is_row) or not _enough(found, sorts, shared, one, other, is_row=is_row):
         return None
     before = (word.key for word in one.words[: changes[0].place] if word.kind in {"word", "name"})
@@ -391,10 +391,6 @@ def _enough(
     differing = {word.key for text in (one, other) for word in text.words} - shared
     fewest = min(len(text.content - differing) + len(found) for text in (one, other))
     return len(shared) >= wanted and len(shared) >= _LEAST_SHARE * fewest
-
-
-def _shared(one: Wording, other: Wording) -> frozenset[str]:
-    return one.content & other.content
 
 
 def _names(shared: frozenset[str], one: Wording, other: Wording) -> frozenset[str]:

@@ -456,7 +456,7 @@ def choose_subset(scores: Scores, keys: Sequence[str], reach: float, seed: int =
     return Chosen(found, tuple(_doubts(found, bots)))
 
 
-def firm_pairs(scores: Scores, level: float = 0.95) -> Places:
+def firm_pairs(scores: Scores) -> Places:
     """The pairs of bots that all questions tell apart by a paired, clustered interval: the better one first."""
     bots = scores.goodness.shape[1]
     first, second = np.triu_indices(bots, 1)
@@ -466,7 +466,7 @@ def firm_pairs(scores: Scores, level: float = 0.95) -> Places:
     differences = (scores.goodness[:, first] - scores.goodness[:, second]).T
     binary = bool(np.isin(scores.goodness, (0.0, 1.0)).all())
     reach = np.maximum(np.abs(differences).max(axis=1), 1e-9)
-    found = paired_intervals(differences, clusters, 1.0 if binary else reach, binary, level)
+    found = paired_intervals(differences, clusters, 1.0 if binary else reach, binary)
     pairs = np.column_stack([first, second])
     return np.concatenate([pairs[found.low > 0], pairs[found.high < 0][:, ::-1]]).astype(np.intp)
 

@@ -193,13 +193,9 @@ def _topic(name: str, keys: Sequence[str], corpus: CorpusIndex, answers: Answers
         name=name,
         questions=tuple(keys),
         documents=tuple(one.id for one in corpus.documents if one.id in documents),
-        supported=sum(_is_supported(key, corpus) for key in keys),
+        supported=sum(key in corpus.gold and bool(corpus.gold[key].groups) for key in keys),
         right=round(sum(known) / len(known), 4) if known else None,
     )
-
-
-def _is_supported(key: str, corpus: CorpusIndex) -> bool:
-    return key in corpus.gold and bool(corpus.gold[key].groups)
 
 
 def _uncovered(key: str, corpus: CorpusIndex) -> str | None:

@@ -42,13 +42,9 @@ def ask_once(loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str,
     with own_stdout() as stdout:
         answer = ask_one(loaded, bot, question, environ)
         if as_json:
-            write_json(_as_object(answer), stdout)
+            write_json(asdict(answer), stdout)
         else:
             _show(answer, stdout)
-
-
-def _as_object(answer: Answer) -> dict[str, object]:
-    return asdict(answer)
 
 
 def _show(reply: Answer, stdout: TextIO) -> None:

@@ -250,11 +250,9 @@ class EarlyStop:
         alpha: chance of a wrong "regressed" at most, together with the ordinary rule.
     """
 
-    def __init__(
-        self, gated: Sequence[GatedMetric], cluster: str = "source", seed: int = 0, alpha: float = ALPHA
-    ) -> None:
+    def __init__(self, gated: Sequence[GatedMetric], cluster: str = "source", seed: int = 0) -> None:
         check_cluster(cluster)
-        self._gated, self._cluster, self._seed, self._alpha = tuple(gated), cluster, seed, alpha
+        self._gated, self._cluster, self._seed = tuple(gated), cluster, seed
         self._metrics: Mapping[str, RunMetric] = {}
         self._repeats = 1
         self._order: list[list[Item]] = []
@@ -385,7 +383,7 @@ class EarlyStop:
                     continue
                 baseline = _baseline(gated_metric.against, gated_metric.metric, cases)
                 units = [[case.key for case in unit if case.key in baseline] for unit in cases]
-            alpha = self._alpha / 2 / len(self._gated)
+            alpha = ALPHA / 2 / len(self._gated)
             self._tests.append(EProcess(gated_metric, metric, units, self._repeats, baseline, alpha))
             for bot in (gated_metric.bot, gated_metric.against):
                 if isinstance(bot, str):

@@ -276,7 +276,7 @@ def _leaf_mistakes(spot: Spot, document: PlacedYaml, path: Path) -> Iterator[Mis
         says = says or _path_mistake(spot, path.parent)
         if spot.nodes and spot.path[0] == "bots" and spot.path[2:] == ("model",):
             says = _model_mistake(spot.value, document.values.get("models"))
-        if spot.nodes and _names_judge(spot.path):
+        if spot.nodes and (spot.path in (("judge",), ("judge", "model")) or spot.path[:2] == ("judge", "panel")):
             says = _judge_mistake(spot.value, document.values.get("models"))
     if says:
         yield mistake(document, spot.path, says)
@@ -349,10 +349,6 @@ def _model_mistake(model: str, configured: object, beside: str = "extractive") -
             return str(error.errors()[0]["ctx"]["error"])
         return f"there is no model {model} under models{nearest(model, [*names, beside])}"
     return ""
-
-
-def _names_judge(path: KeyPath) -> bool:
-    return path in (("judge",), ("judge", "model")) or path[:2] == ("judge", "panel")
 
 
 def _judge_mistake(model: str, configured: object) -> str:

@@ -132,6 +132,7 @@ def _added(pairs: Counts, counts: Counts, more: Counts, more_counts: Counts) -> 
 SHINGLE: Final = 5  # words in a row that two texts share by chance only in set phrases
 LEAST_STRETCH: Final = 12  # words; shorter ones are set phrases
 _LEAST_SHARED: Final = 12  # shingles that two documents must share to be looked at
+_SHARED: Final = 0.8  # of the shorter passage's shingles, that one like it has
 _GAP: Final = 8  # words that may differ within a stretch
 _MOST_DOCUMENTS: Final = 20  # that share a shingle; beyond, it is a form of words that all of them use
 _MOST_PAIRS: Final = 20_000  # that are looked at, those that share most
@@ -374,9 +375,7 @@ def _stretch(first: Tokens, second: Tokens, run: tuple[int, int, int, int]) -> S
 class PassageFingerprints:
     """Tells passages that are copies of one another; each distinct text is read once."""
 
-    def __init__(self, least: float = 0.8) -> None:
-        """``least`` is the share of the shorter one's shingles that the other must have."""
-        self._least = least
+    def __init__(self) -> None:
         self._vocabulary = Vocabulary()
         self._known: dict[str, frozenset[int]] = {}
 
@@ -384,7 +383,7 @@ class PassageFingerprints:
         """Whether most of what the shorter of two passages says stands in the other, word by word."""
         one, other = self._print(first), self._print(second)
         fewer = min(len(one), len(other))
-        return fewer > 0 and len(one & other) >= self._least * fewer
+        return fewer > 0 and len(one & other) >= _SHARED * fewer
 
     def _print(self, text: str) -> frozenset[int]:
         found = self._known.get(text)

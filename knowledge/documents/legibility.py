@@ -373,7 +373,7 @@ def repeated_lines(documents: Sequence[Document]) -> Mapping[str, Repeated]:
     places: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     for number, document in enumerate(documents):
         for start, end in lines_of(document.text):
-            places[_normal(document.text[start:end])].append((number, start, end))
+            places[" ".join(document.text[start:end].casefold().split())].append((number, start, end))
     families = _families(documents)
     least = max(_LEAST_DOCUMENTS, math.ceil(_LEAST_REPEATED * len(set(families))))
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -396,10 +396,6 @@ def _repeated(document: Document, spans: Sequence[tuple[int, int]], common: int)
     return Repeated(
         document.id, min(1.0, words / max(1, len(words_of(document.text)))), tuple(joined_spans(spans, 2)), common
     )
-
-
-def _normal(line: str) -> str:
-    return " ".join(line.casefold().split())
 
 
 def _print(text: str) -> str:

@@ -141,7 +141,7 @@ def _row(row: Row, shape: _Shape, line: int, notes: Notes) -> Row:
         made["expected_tools"] = calls
     for key in shape.rest:
         value = row[key]
-        if value is not None and (key in _NO_SCORES or not _is_score(key, value)):
+        if value is not None and (key in _NO_SCORES or not (isinstance(value, float) or key in METRICS)):
             made[key] = value
     return made
 
@@ -179,10 +179,6 @@ def _scores(row: Row, keys: Iterable[str], scored: set[str]) -> dict[str, float 
         elif value is None and key in scored:
             found[key] = None
     return found
-
-
-def _is_score(key: str, value: object) -> bool:
-    return isinstance(value, float) or key in METRICS
 
 
 def _cell(key: str, value: object) -> object:

@@ -367,9 +367,9 @@ def prepared(
     return target
 
 
-def prepared_before(source: Source, environ: Mapping[str, str] = os.environ) -> Path | None:
+def prepared_before(source: Source) -> Path | None:
     """The folder that was made of this commit, where what it was made of is no longer here."""
-    target = _target(source, environ)
+    target = _target(source, os.environ)
     return target if _is_whole(target) else None
 
 

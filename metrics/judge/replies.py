@@ -77,7 +77,7 @@ def read_label(reply: str, labels: Sequence[str]) -> str | None:
         found = _object_alone(text)
         value = None if found is None else found.get("verdict")
         text = str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else ""
-    names = {_folded(label): label for label in labels}
+    names = {" ".join(label.casefold().split()): label for label in labels}
     text = _plain(text)
     longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     mentioned = {found[0] for found in re.finditer(rf"(?<!{_JOINED})(?:{longest_first})(?!{_JOINED})", text)}
@@ -85,10 +85,6 @@ def read_label(reply: str, labels: Sequence[str]) -> str | None:
         return None
     (name,) = mentioned
     return names[name] if _stands_out(text, name) else None
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _plain(text: str) -> str:

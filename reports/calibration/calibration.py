@@ -160,7 +160,7 @@ def calibrate(
         unreadable: rows on which the judge could not be read.
     """
     measure = measure_of(labels, scale)
-    judged = {row: _judged(row.value, measure, scale) for row in rows}
+    judged = {row: (row.value if measure == "mean" else float(bool(scale.passes(row.value)))) for row in rows}
     people = [_grade(label, measure) for label in labels]
     verdicts = [judged[label.row] for label in labels]
     strata = _by_bot(judged, labels, people)
@@ -208,10 +208,6 @@ def confusion_of(labels: Iterable[Label], scale: Scale) -> Confusion:
     """Confusion matrix of passing by people and by the judge; empty for a metric without a threshold."""
     pairs = ((label.verdict.passes, scale.passes(label.row.value)) for label in labels)
     return Confusion.of((people, judge) for people, judge in pairs if people is not None and judge is not None)
-
-
-def _judged(value: float, measure: Measure, scale: Scale) -> float:
-    return value if measure == "mean" else float(bool(scale.passes(value)))
 
 
 def _grade(label: Label, measure: Measure) -> float:
@@ -438,15 +434,11 @@ def _lines(found: Sequence[Calibration], column: MetricColumn, judge: str) -> It
     if any(each.unreadable for each in found):
         yield "unreadable", [f"{each.unreadable:,} left out" for each in found]
     is_mean = found[0].measure == "mean"
-    shown = column if is_mean else _share_column(column)
+    shown = column if is_mean else MetricColumn(column.name, column.version, "higher", 0.0, 1.0, None)
     yield "mean" if is_mean else "share that passes", []
     yield f"  {'judge' if judge else 'metric'} alone", [figure(each.judge_mean, shown) for each in found]
     yield "  labels alone", [_table_estimate(each.people, shown) for each in found]
     yield "  corrected", [_table_estimate(each.corrected, shown) for each in found]
-
-
-def _share_column(column: MetricColumn) -> MetricColumn:
-    return MetricColumn(column.name, column.version, "higher", 0.0, 1.0, None)
 
 
 def _table_share(share: Share | None) -> str:

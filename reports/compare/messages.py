@@ -47,6 +47,7 @@ def _short(value: float) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text.removesuffix(".00")
 
 
+NAMED: Final = 6  # metrics, before the others are counted
 METHODS: Final = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 NOISE: Final = {"question": "questions", "bot": "bot", "judge": "judge"}
 ABOUT_NOISE: Final = "the last two: how much narrower twice of either would make the interval"
@@ -310,17 +311,17 @@ def _less(width: float) -> str:
     return f"{width - 1:+.0%}".replace("+0%", "0%").replace("-0%", "0%")
 
 
-def refused_groups(comparison: Comparison, most: int = 6) -> list[tuple[str, str]]:
+def refused_groups(comparison: Comparison) -> list[tuple[str, str]]:
     """Names of metrics that are not compared, and why; those with the same reason together."""
     together: dict[str, list[str]] = {}
     for name, why in comparison.refused.items():
         together.setdefault(why, []).append(name)
-    return [(_some(names, most), why) for why, names in together.items()]
+    return [(_some(names), why) for why, names in together.items()]
 
 
-def _some(names: Sequence[str], most: int) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def flip_words(flip: Direction | None) -> str:

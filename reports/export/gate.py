@@ -11,7 +11,6 @@ from ..gate.rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDE
 from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
 from ..leaderboard import ARROWS
 from ..records import record_object
-from ..statistics.paired import Difference
 from ..table import (
     BLANK,
     Block,
@@ -296,7 +295,7 @@ def metric_object(found: MetricVerdict) -> dict[str, object]:
         "gain": None if gain is None else record_object(gain),
         "p_value": None if gain is None else gain.p_value,
         "adjusted_p": found.adjusted_p,
-        "questions": _questions(gain) - found.simulated,
+        "questions": (0 if gain is None else gain.questions) - found.simulated,
         "simulated_turns": found.simulated,
         "clusters": None if gain is None else gain.clusters,
         "further_questions": found.further,
@@ -334,7 +333,3 @@ def _these_object(found: OnThese) -> dict[str, object]:
         found, ["simulated"], questions=questions, simulated_turns=found.simulated, gain_low=found.low,
         gain_high=found.high,
     )  # fmt: skip
-
-
-def _questions(gain: Difference | None) -> int:
-    return 0 if gain is None else gain.questions

@@ -49,9 +49,9 @@ def command(level: Level, title: str, message: str) -> str:
     return f"::{level} title={_property(one_line(title, LONGEST_TITLE))}::{_data(one_line(message, LONGEST))}"
 
 
-def paused(token: str = "") -> tuple[str, str]:
+def paused() -> tuple[str, str]:
     """Lines that make GitHub take what stands between them as plain text, whatever answers hold."""
-    word = token or secrets.token_hex(16)
+    word = secrets.token_hex(16)
     return f"::stop-commands::{word}", f"::{word}::"
 
 

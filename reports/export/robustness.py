@@ -267,28 +267,23 @@ def _flips(bot: BotRobustness, most: int) -> Iterator[Block]:
             yield Item(("answer: ", "(no answer)" if answer is None else quoted(answer, LONGEST)), level=2)
 
 
-def robustness_object(found: Robustness, most_flips: int | None = None) -> dict[str, object]:
-    """All figures; None where there is none, and then ``reasons`` says why.
-
-    Args:
-        found: what was worked out.
-        most_flips: how many flipped pairs of each bot are listed; None for all that were read.
-    """
+def robustness_object(found: Robustness) -> dict[str, object]:
+    """All figures; None where there is none, and then ``reasons`` says why."""
     return {
         "run": found.base,
         "perturbed_run": found.perturbed,
         "suite": found.suite,
         "level": found.level,
         "warnings": list(found.warnings),
-        "bots": {each.bot: _bot_object(each, most_flips) for each in found.bots},
+        "bots": {each.bot: _bot_object(each) for each in found.bots},
     }
 
 
-def _bot_object(found: BotRobustness, most_flips: int | None) -> dict[str, object]:
+def _bot_object(found: BotRobustness) -> dict[str, object]:
     return record_object(
         found, ["bot"], answers=_answers(found.answers),
         metrics={each.column.name: _metric(each) for each in found.metrics},
-        flips=[_pair_object(pair) for pair in found.flips[:most_flips]],
+        flips=[_pair_object(pair) for pair in found.flips],
     )  # fmt: skip
 
 

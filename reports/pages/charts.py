@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+WIDTH: Final = 400.0  # of a chart; a page stretches it
 FONT_SIZE: Final = 12.0
 COLOURS: Final = 8  # --series-0 to --series-7
 LONGEST_LABEL: Final = 26
@@ -45,10 +46,10 @@ def shortened(text: str, longest: int = LONGEST_LABEL) -> str:
     return f"{line[: longest - 1 - end]}…{line[len(line) - end :]}"
 
 
-def text_width(text: str, size: float = FONT_SIZE) -> float:
+def text_width(text: str) -> float:
     """About how many pixels a text takes, rather too many than too few."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return size * (wide * 1.0 + (len(text) - wide) * 0.58)
+    return FONT_SIZE * (wide * 1.0 + (len(text) - wide) * 0.58)
 
 
 STEPS = (1, 2, 5, 10)
@@ -333,7 +334,7 @@ class DotIntervals:
     lines: tuple[Line, ...]
     reference: float | None = None
     x_title: str = ""
-    width: float = 400.0
+    width: float = WIDTH
 
     @property
     def bottom(self) -> float:
@@ -374,7 +375,6 @@ def interval_scale(
     limits: tuple[float | None, float | None] = (None, None),
     label: Callable[[float], str] | None = None,
     is_log: bool = False,
-    width: float = 400.0,
 ) -> Scale:
     """An axis that holds values and intervals of all lines, and ``also``."""
     found = [
@@ -385,8 +385,8 @@ def interval_scale(
     ]  # fmt: skip
     found += also
     if is_log:
-        return log_scale(found, MARGIN, width - MARGIN, label, 5)
-    return linear_scale(found, MARGIN, width - MARGIN, limits, label, 5)
+        return log_scale(found, MARGIN, WIDTH - MARGIN, label, 5)
+    return linear_scale(found, MARGIN, WIDTH - MARGIN, limits, label, 5)
 
 
 LINES_LEFT, LINES_TOP, LINES_BOTTOM = 52.0, 12.0, 34.0
@@ -464,7 +464,7 @@ class Lines:
     label: Callable[[float], str] | None = None
     reference: float | None = None
     gap: str = ""
-    width: float = 400.0
+    width: float = WIDTH
     height: float = 240.0
 
     @property
@@ -678,7 +678,7 @@ class Scatter:
     y_title: str
     points: tuple[Point, ...]
     is_lower_better: bool = False
-    width: float = 400.0
+    width: float = WIDTH
     height: float = 270.0
 
     @property
@@ -755,7 +755,7 @@ class Scatter:
         return f"M{best[0][0]:g},{best[0][1]:g}" + "".join(f"H{x:g}V{y:g}" for x, y in best[1:])
 
 
-def x_range(width: float = 400.0) -> tuple[float, float]:
+def x_range(width: float = WIDTH) -> tuple[float, float]:
     """Start and end of an axis along the bottom."""
     return SCATTER_LEFT, width - SCATTER_RIGHT
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import orjson
 from markupsafe import Markup
 
-from ..compare import Asked, Comparison, Operand, PartChange, differing, flat, messages, part_changes, same_metric
+from ..compare import Comparison, Operand, PartChange, differing, flat, messages, part_changes, same_metric
 from ..export.comparison import side_by_side_blocks
 from ..report import Report
 from ..summary import MetricColumn
@@ -400,7 +400,6 @@ def pair_file(
     baseline: Operand,
     candidate: Operand,
     bots: Sequence[str] = (),
-    asked: Asked | None = None,
     limits: Limits | None = None,
 ) -> Iterator[bytes]:
     """The page with its data, in pieces.
@@ -409,13 +408,12 @@ def pair_file(
         baseline: what it is compared with; open until the last piece is out.
         candidate: what is looked at, likewise.
         bots: of two whole runs, only these; none for all.
-        asked: how they are compared; left out, as ``proctor compare`` does by itself.
         limits: of the file, for each run; left out, the usual ones.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    pairs = paired_runs(baseline, candidate, bots, asked)
+    pairs = paired_runs(baseline, candidate, bots)
     return page_bytes(pair_page(pairs), data_blocks(pairs.columns, limits or Limits()) if pairs.columns else ())
 
 

@@ -179,9 +179,9 @@ class Column:
         return self.run.bot_ids[self.bot]
 
 
-def columns_of(run: RunOfColumns, origin: int = 0) -> tuple[Column, ...]:
+def columns_of(run: RunOfColumns) -> tuple[Column, ...]:
     """All bots of a run, in the order of the suite."""
-    return tuple(Column(name, origin, run, name) for name in run.bot_ids)
+    return tuple(Column(name, 0, run, name) for name in run.bot_ids)
 
 
 def opened_run(store: Store, run_id: int) -> OpenedRun:

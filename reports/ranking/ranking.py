@@ -48,18 +48,15 @@ class SharedQuestions:
         return self.values if self.column.better == "higher" else -self.values
 
 
-def share_questions(
-    tables: Mapping[str, ScoreTable], metric: str, clusters: NDArray[np.intp], bots: Sequence[str] | None = None
-) -> SharedQuestions:
+def share_questions(tables: Mapping[str, ScoreTable], metric: str, clusters: NDArray[np.intp]) -> SharedQuestions:
     """Put the bots side by side on the questions that all of them have a value for.
 
     Args:
         tables: of one run, so that all have the same cases.
         metric: one that the run measured.
         clusters: code of the cluster of each case.
-        bots: those to look at; None for all that have any value.
     """
-    found = {bot: mean_of_repeats(tables[bot].values[metric]) for bot in (bots or tables)}
+    found = {bot: mean_of_repeats(table.values[metric]) for bot, table in tables.items()}
     there = [bot for bot, values in found.items() if np.isfinite(values).any()]
     every = np.column_stack([found[bot] for bot in there]) if there else np.empty((len(clusters), 0))
     has = np.isfinite(every)

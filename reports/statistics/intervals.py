@@ -319,9 +319,9 @@ def _quantile(level: float, degrees: float) -> Figures:
     return student_quantile((1 + level) / 2, degrees)
 
 
-def wilson(share: float, count: float, level: float = 0.95) -> tuple[float, float]:
-    """Interval of a share of ``count`` independent values (Wilson 1927)."""
-    return _wilson(share, count, NormalDist().inv_cdf((1 + level) / 2))
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """95 % interval of a share of ``count`` independent values (Wilson 1927)."""
+    return _wilson(share, count, NormalDist().inv_cdf(0.975))
 
 
 def _wilson(share: float, count: float, z: float) -> tuple[float, float]:

@@ -42,19 +42,18 @@ class WinRate:
         return "worse" if shown and self.high < 0.5 else "no difference shown"
 
 
-def win_rate(values: Figures, clusters: NDArray[np.intp], seed: int = 0, noun: str = "document") -> WinRate:
+def win_rate(values: Figures, clusters: NDArray[np.intp], seed: int = 0) -> WinRate:
     """The win rate of a candidate with the interval and test of every paired difference (``paired.difference``).
 
     Args:
         values: one a question: 1 won, 0 lost, .5 a tie, or the mean over repeats.
         clusters: code of each question's cluster.
         seed: of the draws of the test.
-        noun: what a cluster is called where there is no interval.
 
     Raises:
         ValueError: no questions.
     """
-    found = difference(1 - values, values, clusters, 0.0, 1.0, binary=True, seed=seed, noun=noun)
+    found = difference(1 - values, values, clusters, 0.0, 1.0, binary=True, seed=seed)
     return WinRate(0.5 + found.mean / 2, _half(found.low), _half(found.high), _p(found), found.no_interval)
 
 

@@ -251,15 +251,11 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > end:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
             time.sleep(PAUSE)
         else:
             return
-
-
-def _is_busy(error: sqlite3.Error) -> bool:
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the upper bits say which kind of busy
 
 
 def pending(path: Path, connection: sqlite3.Connection, to_read: bool = False) -> bool:
