@@ -95,6 +95,21 @@ def test_the_help_names_every_command_and_loads_nothing_heavy(tmp_path):
     assert loaded == "[]"
 
 
+def test_a_scored_table_loads_nothing_that_it_has_no_use_for(tmp_path):
+    """Of scipy, a quarter of a second, it would need one quantile."""
+    rows = [{"question": f"q{n}", "answer": "nine", "expected_answer": "nine" if n % 2 else "ten"} for n in range(20)]
+    (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    code = (
+        "import atexit, sys; from proctor.harness.cli.main import main; heavy = ('scipy', 'openai', 'sklearn'); "
+        "atexit.register(lambda: print([name for name in heavy if name in sys.modules], file=sys.stderr)); "
+        "sys.argv = ['proctor', 'score', 'answers.jsonl', '--metrics', 'exact_match', '--json']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    found = json.loads(done.stdout)["bots"]["recorded"]["metrics"]["exact_match"]
+    assert found["ci_low"] == pytest.approx(0.2836, abs=1e-4)
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_ends_with_an_example(name, tmp_path):
     assert f"Example: {COMMANDS[name].example}" in proctor(name, "--help", folder=tmp_path).stdout

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from proctor.reports.statistics.intervals import student_quantile, two_sided_p
+from tables import in_one_test
 
 
 @pytest.mark.parametrize(
@@ -9,6 +10,17 @@ from proctor.reports.statistics.intervals import student_quantile, two_sided_p
 def test_quantiles_are_those_of_printed_tables(degrees, wanted):
     assert student_quantile(0.975, degrees) == pytest.approx(wanted, abs=5e-4)
     assert two_sided_p(np.array([wanted]), degrees) == pytest.approx([0.05], abs=5e-5)
+
+
+@in_one_test(
+    ("probability", "degrees"),
+    [(p, n) for p in (0.5, 0.6, 0.975, 0.995) for n in (2, 2.7, 3.5, 4.4, 9, 30.3, 199.9, 200, 260.5, 1e4, 1e9)],
+)
+def test_quantiles_of_one_are_those_of_many(probability, degrees):
+    """One is worked out here, many by scipy, which is not loaded for one."""
+    many = float(student_quantile(probability, np.array([degrees]))[0])
+    assert student_quantile(probability, degrees) == pytest.approx(many, rel=1e-10, abs=1e-12)
+    assert student_quantile(1 - probability, degrees) == pytest.approx(-many, rel=1e-10, abs=1e-12)
 
 
 def test_there_may_be_one_for_each_sample():
