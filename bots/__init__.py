@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Identity,
         Reply,
         ToolCall,
+        UnreadableReply,
         Usage,
         hears_history,
         keeps_memory,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     )
     from .building import BotResources, build_bot, index_folder
     from .chat.judge import ChatJudgeModel
-    from .chat.limits import LIMITERS, Limiter, RequestsStopped, Turnstile, deadline, limiter_of
+    from .chat.limits import LIMITERS, Exhausted, Limiter, RequestsStopped, Turnstile, deadline, limiter_of
     from .chat.model import ChatModel, ChatRequest, Completion, FreshEmbedder
     from .chat.models import KINDS, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices

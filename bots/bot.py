@@ -230,6 +230,10 @@ class BotRefused(ProctorError):  # noqa: N818 - an outcome of a question, not a 
     """The endpoint refused this one question (content filter, bad request); its row gets the status refused."""
 
 
+class UnreadableReply(ProctorError, LookupError):  # noqa: N818 - an outcome of a question
+    """What the endpoint sent holds no answer where the settings look for it; the message is a sentence by itself."""
+
+
 class BotMisconfigured(InputError):  # noqa: N818 - as above
     """No question can be answered with this set-up (wrong key, unknown model): the bot is stopped at once."""
 

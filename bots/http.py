@@ -4,14 +4,14 @@ import contextlib
 import difflib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 from .. import InputError
 from ..knowledge import Message
-from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, as_contexts
+from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, UnreadableReply, as_contexts
 from .building import BotResources
 from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, limiter_of, passing_failure
 from .http_replies import PACKED, answered, whole
@@ -176,7 +176,7 @@ class HttpBot:
             BotMisconfigured: the address, or who we are, is not accepted.
             BotRefused: the server refused this question.
             EndpointFailed, EndpointTimedOut: no attempt went well, or what came is too large or from elsewhere.
-            LookupError, TypeError: answer or contexts are not where the settings say.
+            UnreadableReply: answer or contexts are not where the settings say.
         """
         if self._session is None:
             await self.prepare()
@@ -219,7 +219,7 @@ class HttpBot:
         except aiohttp.ConnectionTimeoutError:
             raise AttemptFailed("no connection in time", timed_out=True, unreachable=True) from None
         except TimeoutError:
-            waited = f"{self._place} did not answer within {self._settings.timeout:g} s."
+            waited = f"no answer within {self._settings.timeout:g} s"
             raise EndpointTimedOut(waited, attempts_ms=(self._settings.timeout * 1000,)) from None
         except aiohttp.ClientError as dropped:
             raise AttemptFailed(self._scrubbed(str(dropped)) or type(dropped).__name__, unreachable=True) from None
@@ -233,12 +233,12 @@ class HttpBot:
         status_line = f"HTTP {status} {received.reason}".rstrip()
         if passing := passing_failure(status, status_line, received.headers):
             raise passing
-        quoted = self._quoted(received.text)
+        quoted = f"{status_line}, {self._quoted(received.text)!r}" if received.text.strip() else status_line
         if status in (401, 403):
-            raise BotMisconfigured(f"{self._place} does not let us in ({status_line}): {quoted} Check the headers.")
+            raise BotMisconfigured(f"{self._place} does not let us in ({quoted}). Check the headers.")
         if status == 404:
-            raise BotMisconfigured(f"There is nothing at {self._place} ({status_line}): {quoted} Check the url.")
-        raise BotRefused(f"{self._place} refused the question ({status_line}): {quoted}")
+            raise BotMisconfigured(f"There is nothing at {self._place} ({quoted}). Check the url.")
+        raise BotRefused(f"{self._place} refused the question ({quoted})")
 
     def _content(self, received: _Received) -> object:
         if not self._settings.answer and self._settings.contexts is None:
@@ -246,6 +246,11 @@ class HttpBot:
         try:
             return json.loads(received.text)
         except (ValueError, RecursionError):
+            if received.text.lstrip().startswith(("data:", "event:")):
+                raise BotMisconfigured(
+                    f"{self._place} streams its reply in pieces, and this bot reads a whole one: ask for that, often "
+                    "by `stream: false` in the body. A chat model can be named under `models`, with `stream: true`."
+                ) from None
             raise AttemptFailed(f"not JSON but {self._quoted(received.text)!r}") from None
 
     def _answer(self, content: object) -> str:
@@ -255,15 +260,21 @@ class HttpBot:
         if isinstance(answer, int | float):
             return json.dumps(answer)
         found = "null" if answer is None else f"a {type(answer).__name__}"
-        raise TypeError(
+        raise UnreadableReply(
             f"answer {self._settings.answer!r} leads to {found} in the reply of {self._place}; a text was wanted"
+            f"{_instead(content)}"
         )
 
     def _contexts(self, content: object) -> tuple[Context, ...] | None:
         if self._settings.contexts is None:
             return None
         found = self._looked_up(content, self._settings.contexts, "contexts")
-        return () if found is None else as_contexts(found)
+        try:
+            return () if found is None else as_contexts(found)
+        except TypeError as wrong:
+            raise UnreadableReply(
+                f"{wrong} (contexts: {self._settings.contexts}) in the reply of {self._place}"
+            ) from None
 
     def _with_tool_calls(self, reply: Reply, content: object) -> Reply:
         """The reply with its tool calls; where they are not found, that is said in the trace."""
@@ -284,7 +295,8 @@ class HttpBot:
             return look_up(content, path)
         except LookupError as missing:
             problem = missing.args[0]
-        raise LookupError(f"the reply of {self._place} has {problem} ({setting}: {path})")
+        other = _instead(content) if setting == "answer" else ""
+        raise UnreadableReply(f"`{setting}: {path}` finds nothing: the reply of {self._place} has {problem}{other}")
 
     def _expanded(self, written: str, where: str) -> str:
         def value(found: re.Match[str]) -> str:
@@ -307,7 +319,28 @@ class HttpBot:
 
     def _quoted(self, text: str) -> str:
         text = " ".join(self._scrubbed(text).split())
-        return (text if len(text) <= _SHOWN else text[:_SHOWN] + "…") or "an empty reply."
+        return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+_ANSWERS = ("answer", "text", "content", "response", "reply", "message", "output", "result")  # what they are called
+_DEEPEST = 6
+
+
+def _instead(content: object) -> str:
+    """Where else in a reply the answer seems to be, as the end of a sentence; blank where nothing looks like it."""
+    texts = [path for path in _texts(content) if path.rpartition(".")[2] in _ANSWERS]
+    texts.sort(key=lambda path: path.count("."))
+    return f". A text is at `answer: {texts[0]}`" if texts else ""
+
+
+def _texts(content: object, path: str = "", depth: int = 0) -> Iterator[str]:
+    """The paths of texts in a reply; of a list, those in its first member."""
+    if isinstance(content, str) and content.strip() and path:
+        yield path
+    if depth < _DEEPEST:
+        listed = enumerate(content[:1]) if isinstance(content, list) else ()
+        for key, value in content.items() if isinstance(content, dict) else listed:
+            yield from _texts(value, f"{path}.{key}".lstrip("."), depth + 1)
 
 
 def _filled(body: object, values: Mapping[str, str], history: Sequence[Message]) -> object:

@@ -400,9 +400,9 @@ _ADVICE: Final[tuple[tuple[str, str, str], ...]] = (
     ("timed_out", r"",
      "Ask one of these questions alone with proctor ask: if it is as slow, raise the bot's timeout; if it is not, lower"
      " its concurrency. " + AGAIN),
-    ("", r"^EndpointFailed|^Connection|^ClientConnect|[Cc]onnection (refused|reset|error)",
+    ("", r"gave no answer in \d+ attempts?:|^Connection|^ClientConnect|[Cc]onnection (refused|reset|error)",
      "See that the server runs and that the bot's address is right. " + AGAIN),
-    ("", r"^(LookupError|TypeError): .*\bthe reply of ",
+    ("", r"\bthe reply of \S+ has |in the reply of ",
      "Correct the path in the bot's settings (answer, contexts): the server's reply is made otherwise. " + AGAIN),
     ("refused", r"", "Read what the other side says, and change the bot's request or these questions. " + AGAIN),
     ("", r"", _RAISED),

@@ -12,8 +12,10 @@ from ...bots import (
     Bot,
     BotMisconfigured,
     BotRefused,
+    Exhausted,
     Reply,
     ToolCall,
+    UnreadableReply,
     deadline,
     earlier_answers,
     hears_history,
@@ -69,7 +71,8 @@ async def ask(
     except BaseException as error:  # a bot is foreign code: whatever it raises is an outcome
         if _ends_us(error):
             raise
-        text = exception_text(error) if isinstance(error, EndedEarly) else exception_line(error)
+        is_sentence = isinstance(error, (EndedEarly, Exhausted, UnreadableReply))
+        text = exception_text(error) if is_sentence else exception_line(error)
         _fail(row, start, RowStatus.RAISED, error, redact(text))
         _count_unreachable(bot_queue, error, redact)
     else:
