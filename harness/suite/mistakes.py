@@ -305,7 +305,7 @@ def _words(node: Schema) -> str:
         case "array":
             return _list_words(node)
         case "object":
-            return "a mapping with at least one entry" if node.get("minProperties") else "a mapping"
+            return "a mapping with at least one entry (NAME: ...)" if node.get("minProperties") else "a mapping"
     return _NAMES.get(str(node.get("type")), "another value")
 
 

@@ -165,9 +165,22 @@ def load_suite(path: Path) -> LoadedSuite:
     return LoadedSuite(suite, path, base, hashlib.sha256(content).hexdigest(), document)
 
 
+_ROWS: Final = "it names such a file, as in `questions: {}`. Answers that are recorded in one: proctor score"
+# What other files are to a suite, by their endings.
+_OTHERS: Final = {
+    **dict.fromkeys((".csv", ".tsv", ".jsonl"), _ROWS),
+    ".py": 'it names a bot in such a file, as in `target: "{}:answer"`',
+    ".md": "it names such files under `knowledge`, and `prompt`",
+    ".db": "the runs in a database are shown by proctor report --db {}",
+}
+
+
 def _suite_path(path: Path) -> Path:
     existing(path, "a suite file")
     if not path.is_dir():
+        if hint := _OTHERS.get(path.suffix.lower().removesuffix(".gz") or Path(path.stem).suffix.lower()):
+            _refuse_foreign(path)
+            raise InputError(f"{path} is no suite, which is a YAML file such as {NAME}: {hint.format(path.name)}.")
         return path
     if not (path / NAME).exists():
         hint = f"give one of {', '.join(there)}" if (there := _yaml_files(path)) else "`proctor init` writes one"

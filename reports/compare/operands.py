@@ -186,6 +186,8 @@ def _listed_files(folder: Path, words: str) -> str:
 def _opened(path: Path) -> Store:
     if path.is_file() and path.stat().st_size == 0:  # opening it would fill it with tables
         raise InputError(f"{path} is empty: it has no run yet. 'proctor run --db {path}' makes one.")
+    if path.is_file() and not _beginning(path).startswith(DATABASE):
+        raise InputError(f"{path} is neither a database with runs nor what 'proctor baseline' writes.")
     return Store.open(path, create=False)
 
 

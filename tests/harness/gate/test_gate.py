@@ -115,6 +115,14 @@ def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
         assert (done.returncode, says in done.stderr, done.stdout) == (2, True, ""), done.stderr
 
 
+def test_a_baseline_that_is_another_file_is_refused_as_what_it_is(tmp_path):
+    store_run(tmp_path / "proctor.db", of(rag=ONES))
+    (tmp_path / "questions.csv").write_text("question\nWhen?\n")
+    done = proctor("gate", "--baseline", "questions.csv", folder=tmp_path)
+    said = "proctor: questions.csv is neither a database with runs nor what 'proctor baseline' writes.\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 def test_another_bot_of_the_run_may_be_the_baseline(tmp_path):
     store_run(tmp_path / "proctor.db", of(faq=ONES, rag=SEVEN, best=ONES))
     made = json.loads(proctor("gate", "--baseline", "faq", "--json", folder=tmp_path).stdout)

@@ -252,6 +252,19 @@ def test_bare_truth_values_are_labels_like_any_others(folder: Path) -> None:
     assert byop["b"].labels == ("false", "true")
 
 
+def test_a_file_that_a_suite_names_is_no_suite_itself(tmp_path: Path) -> None:
+    for name, text, said in (
+        ("q.csv", "question\nWhen?\n", "it names such a file, as in `questions: q.csv`."),
+        ("q.jsonl", '{"user_input": "a", "response": "b", "retrieved_contexts": []}', "proctor import"),
+        ("bot.py", "def answer(question): ...", 'as in `target: "bot.py:answer"`.'),
+        ("runs.db", "", "proctor report --db runs.db."),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError) as refused:
+            load_suite(tmp_path / name)
+        assert said in str(refused.value)
+
+
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(folder: Path) -> None:
     text = GOOD.replace("min_similarity", "min_similarty").replace("questions: questions.csv", "questions: q.csv")
     lines = refusal(folder, text + "repeat: often\nrepeat: 2\ncolour: red\n")
