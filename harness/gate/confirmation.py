@@ -103,7 +103,7 @@ class Confirmation:
             return self.loaded, was.bot
         settings = self.loaded.suite.bots[now.bot]
         if not isinstance(settings, OURS):
-            raise InputError(f"a bot of type {settings.type} is made elsewhere")
+            raise InputError(f"of a bot of type {settings.type} only the present one can be asked")
         plan = plan_from(self._record(was), now.bot, self.loaded, self.options, self.environ)
         if plan.around is not None:
             raise InputError(f"{plan.around.change}, which can't be taken back")
