@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
+import os
 import re
 import zlib
 from collections import deque
@@ -12,19 +14,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import orjson
 from markupsafe import Markup
 
+from ...knowledge import cache_folder
 from ..leaderboard import ARROWS, figure, milliseconds
 from ..text import count, unbroken
 from .charts import colour, shape, shortened
 from .rows import rows_address
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
+    from jinja2.bccache import Bucket
 
 
 # Direction overrides and embeddings can reverse a whole line; a page isolates texts instead.
@@ -59,6 +64,7 @@ def environment() -> Environment:
 
     made = Environment(
         loader=PackageLoader(__package__, "templates"),
+        bytecode_cache=_compiled_before(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -75,6 +81,27 @@ def environment() -> Environment:
     }
     made.globals |= {"ARROWS": ARROWS, "rows_address": rows_address, "shape": shape, "colour": colour}
     return made
+
+
+def _compiled_before() -> BytecodeCache | None:
+    """Where templates are kept as Python compiled them, .4 s of every page; None where there can be no folder.
+
+    Jinja knows them by their text and Python's version; by its own and by how it is set up here they are told apart.
+    """
+    import jinja2
+
+    class Kept(jinja2.FileSystemBytecodeCache):
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            with contextlib.suppress(OSError):  # a page needs no cache
+                super().dump_bytecode(bucket)
+
+    made_by = hashlib.sha256(Path(__file__).read_bytes() + jinja2.__version__.encode()).hexdigest()[:16]
+    folder = cache_folder(os.environ) / f"templates-{made_by}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return Kept(str(folder))
 
 
 def _finalized(value: object) -> object:

@@ -63,6 +63,19 @@ def is_page(path: Path) -> bool:
     return text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
 
 
+def test_templates_are_compiled_once_and_a_page_needs_no_folder_for_that(folder):
+    (folder / "file").write_text("no folder")
+    pages = []
+    for cache in ("cache", "cache", "file"):
+        environ = {**os.environ, "PROCTOR_CACHE": str(folder / cache)}
+        done = suites.proctor("report", "--html", "page.html", folder=folder, env=environ)
+        assert done.returncode == 0, done.stderr
+        compiled = {each.stat().st_mtime_ns for each in folder.rglob("*.cache")}
+        pages.append(((folder / "page.html").read_bytes(), compiled))
+    assert pages[0] == pages[1] == pages[2]
+    assert len(pages[0][1]) > 5
+
+
 def test_with_nothing_named_the_page_of_the_latest_run_is_written_here(folder):
     made = proctor("report", folder=folder)
     latest = runs(folder)[-1]
