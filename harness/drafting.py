@@ -489,7 +489,7 @@ _OF_A_SUITE: Final = re.compile(r"(?:^|[{,]\s*)[\"']?bots[\"']?\s*:", re.MULTILI
 
 @dataclass(slots=True)
 class Tally:
-    """Decisions of this sitting."""
+    """Decisions of this session."""
 
     accepted: int = 0
     rejected: int = 0

@@ -122,7 +122,7 @@ class AnalysisEstimate:
 def analysis_estimate(
     loaded: LoadedSuite, options: AnalysisOptions, database: Path, environ: Mapping[str, str]
 ) -> AnalysisEstimate:
-    """Reckon the run of a suite, and the answers that are asked for beside it; documents and questions are read.
+    """Estimate the run of a suite, and the answers that are asked for beside it; documents and questions are read.
 
     Args:
         loaded: the suite.

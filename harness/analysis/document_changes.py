@@ -22,6 +22,7 @@ from ...reports.store import ANALYSED, ask_key
 from ..run import RunConfig, build_bots, chosen_bots, missing_answers, run_evaluation, suite_evaluation
 from ..run.local_models import open_rerankers
 from ..run.variant_run import Variant, run_variants, variant_evaluation
+from .attribution import MOST_CALLS
 from .corpus import Answer, Answers, gold_by_evidence, read_answers
 from .recommendation import paired
 
@@ -160,7 +161,6 @@ def _least_hashes(text: str) -> list[int]:
     return heapq.nsmallest(_LEAST, {zlib.crc32(each.encode("utf-8", "surrogatepass")) for each in _shingles(text)})
 
 
-MOST_CALLS: Final = 500  # answers asked for to find out which edit turned an answer
 TAKING_DOCUMENTS: Final = (FullContextSettings, RagSettings)
 
 

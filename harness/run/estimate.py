@@ -272,7 +272,7 @@ class _Group:
 
 
 def cost_estimate(evaluation: Evaluation, database: Path) -> CostEstimate:
-    """Reckon what a run will take; the database is read where there is one, and nothing is written.
+    """Estimate what a run will take; the database is read where there is one, and nothing is written.
 
     Rows that are cached with all their scores cost nothing; cached calls of the judge are not looked up.
     """

@@ -298,8 +298,8 @@ def with_turns_before(items: Iterable[Item], is_wanted: Callable[[Item], bool]) 
             if is_wanted(unit):
                 yield unit
         else:
-            last = max((place for place, item in enumerate(unit.items) if is_wanted(item)), default=-1)
-            yield from unit.items[: last + 1]
+            wanted = [place for place, item in enumerate(unit.items) if is_wanted(item)]
+            yield from unit.items[: wanted[-1] + 1] if wanted else ()
 
 
 def _leased(

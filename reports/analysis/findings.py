@@ -323,7 +323,7 @@ class AblatedAnswer:
         without: value by document, with that document removed from the index; None where it could not be had.
         gold_only: value with the gold documents alone; None without any, or where it could not be had.
         shares: Shapley value by document (what it adds to the metric, negative where it harms); empty where single
-            removals told enough. They add up to the value with all of them less that without any.
+            ablations told enough. They add up to the value with all of them less that without any.
         cause: what caused it.
         documents: the documents that caused it, worst first.
         answer_without: what the bot answered without the first of them.

@@ -1,4 +1,4 @@
-"""What the audit of a question set finds, and what it finds wrongly, on data that people have labelled.
+"""What dataset quality finds of a question set, and what it finds wrongly, on data that people have labelled.
 
     python tests/benchmarks/prove_dataset_quality.py
 

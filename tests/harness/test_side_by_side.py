@@ -325,6 +325,7 @@ def test_a_budget_is_spent_where_it_decides_most(three):
     }
     assert sum(judged.values()) == 30
     assert min(judged.values()) >= 4, "every two bots are compared"
+    assert max(judged, key=judged.__getitem__) == {"good", "fair"}, "the closest duel"
 
 
 def test_people_vote_blind_and_the_judge_is_compared_with_them_and_corrected(folder):

@@ -114,12 +114,12 @@ def test_every_quote_stands_word_for_word_in_its_document() -> None:
 
 
 def test_answerable_questions_have_all_that_is_needed_to_mark_them() -> None:
-    lacking = [
+    missing = [
         question.id
         for question in answerable()
         if not (question.expected and all(question.expected) and question.evidence and question.constraints)
     ]
-    assert lacking == []
+    assert missing == []
 
 
 def test_source_documents_exist_and_carry_evidence() -> None:

@@ -85,14 +85,14 @@ def test_each_text_is_put_in_its_place_once_and_never_filled_in():
         ("{answer}", {"answer": None}, "answer_missing"),
     ],
 )
-def test_a_row_that_lacks_a_named_field_is_not_judged(template, missing, reason):
+def test_a_row_that_misses_a_named_field_is_not_judged(template, missing, reason):
     judge = ScriptedJudge({OwnPrompt: Word("true")})
     scores = scored(template, judge, **missing)
     assert {(score.status, score.reason) for score in scores} == {("not_applicable", reason)}
     assert judge.asked == []
 
 
-def test_a_row_that_lacks_another_field_is_judged():
+def test_a_row_that_misses_another_field_is_judged():
     judge = ScriptedJudge({OwnPrompt: Word("true")})
     assert values(scored("Is {contexts} public?", judge, answer=" ", question=None, expected=None))[0] == 1.0
 

@@ -66,7 +66,7 @@ def text(picker: random.Random, most: int) -> str:
 
 
 def rows(models: LocalModels, number: int) -> list[Facts]:
-    """Rows of mixed lengths; some lack an answer, contexts or an expected answer."""
+    """Rows of mixed lengths; some miss an answer, contexts or an expected answer."""
     picker = random.Random(7)
     tools: Facts = {ROLES[name].tool: models.tool(name) for name in ASKED_BY_METRICS}  # type: ignore[assignment]
     made: list[Facts] = []

@@ -90,7 +90,7 @@ def test_labels_are_found_by_name_whatever_their_order(labels: tuple[str, ...]) 
     }
 
 
-def test_a_label_that_the_model_lacks_is_an_error_and_never_zero() -> None:
+def test_a_label_that_the_model_misses_is_an_error_and_never_zero() -> None:
     found = scores({"answer": FIRST}, stub(("toxic", "insult"), logits={FIRST: (1.0, 2.0)}))
     assert found["toxicity"].value == pytest.approx(0.7311, abs=1e-4)
     assert found["insult"].value == pytest.approx(0.8808, abs=1e-4)

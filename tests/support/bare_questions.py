@@ -1,4 +1,4 @@
-"""Grounds and answers made from bare questions, for tests of the audit of a question set."""
+"""Corpora and answers made from bare questions, for tests of dataset quality."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Grounds of an analysis made in a folder: documents that differ, questions with evidence in them, and a suite."""
+"""Corpora of an analysis made in a folder: documents that differ, questions with evidence in them, and a suite."""
 
 import json
 import os

@@ -33,7 +33,7 @@ WORDS = {
 }
 
 
-def canary_of(call: Call) -> SelfTest:
+def self_test_of(call: Call) -> SelfTest:
     """The self-test that a request is about; a repair asks for the same once more."""
     return KNOWN[call.body["messages"][1]["content"]]
 
@@ -82,4 +82,4 @@ class KnowingJudge(OpenAIServer):
     """An ``OpenAIServer`` with such a judge."""
 
     def __init__(self, errs: Errs = right, **settings: Any) -> None:
-        super().__init__(lambda call: reply(canary_of(call), errs), **settings)
+        super().__init__(lambda call: reply(self_test_of(call), errs), **settings)

@@ -104,7 +104,7 @@ def test_what_bots_say_of_their_contexts_need_not_be_true(tmp_path):
     }  # fmt: skip
 
 
-def test_a_bot_that_can_do_nothing_leaves_a_survey_of_the_others_that_says_so(tmp_path):
+def test_a_bot_that_can_do_nothing_leaves_an_analysis_of_the_others_that_says_so(tmp_path):
     bots = {**python_bots(tmp_path, "raises"), "rag": RAG}
     made = analysis(write_knowledge_suite(tmp_path, bots=bots))
     assert made.is_incomplete
@@ -148,7 +148,7 @@ def test_no_calls_means_none(tmp_path):
     assert (found.attribution.calls, found.attribution.left_out) == (0, 3)
 
 
-def test_a_model_that_dies_in_the_middle_is_told_and_the_survey_goes_on_later(tmp_path):
+def test_a_model_that_dies_in_the_middle_is_told_and_the_analysis_goes_on_later(tmp_path):
     refused, is_dead = set(), [True]
 
     def fault(call):
@@ -250,7 +250,7 @@ def test_each_part_alone_and_without_answers(tmp_path, part):
         ({"run": RunConfig(("nobody",))}, "'nobody'"),
     ],
 )
-def test_a_plan_tells_what_can_t_be_as_the_survey_would(tmp_path, options, says):
+def test_a_plan_tells_what_can_t_be_as_the_analysis_would(tmp_path, options, says):
     suite = write_knowledge_suite(tmp_path)
     for act in (plan, analysis):
         with pytest.raises(InputError, match=says):

@@ -44,7 +44,7 @@ GRID = ("splitter=sentences", "chunk_size=60", "chunk_overlap=0", "retriever=den
 OF_RETRIEVAL = ("hit_rate", "evidence_recall", "mrr", "ndcg", "span_recall", "span_precision")
 
 
-def surveyed(suite, database):
+def analysed(suite, database):
     options = AnalysisOptions(grid=GRID, most_calls=200)
     with contextlib.closing(Store.open(database)) as store:
         found = analyse_suite(
@@ -57,7 +57,7 @@ def surveyed(suite, database):
 def made(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("shop")
     suite = write_knowledge_suite(folder, PAPERS, ASKED, BOTS, metrics=["keyword_recall", *OF_RETRIEVAL])
-    analysis = surveyed(suite, folder / "p.db")
+    analysis = analysed(suite, folder / "p.db")
     with contextlib.closing(Store.open(folder / "p.db")) as store:
         yield SimpleNamespace(suite=suite, analysis=analysis, query=store.query)
 
@@ -146,8 +146,8 @@ def test_an_answer_without_a_document_is_that_of_knowledge_that_never_had_it(mad
             assert attributed[question].answer_without == answer.text
 
 
-def test_another_survey_is_the_same_but_for_names_and_times(made, tmp_path):
-    again = surveyed(made.suite, tmp_path / "other.db")
+def test_another_analysis_is_the_same_but_for_names_and_times(made, tmp_path):
+    again = analysed(made.suite, tmp_path / "other.db")
     first, second = (analysis_json(one).decode() for one in (made.analysis, again))
 
     def lasting(text):

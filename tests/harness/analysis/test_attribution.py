@@ -59,7 +59,7 @@ def misled(call: Call) -> str:
     return "7" if "Formerly" in call.prompt else "5" if GOLD in call.prompt else "I don't know."
 
 
-def test_the_document_that_misleads_is_blamed(served):
+def test_the_document_that_misleads_is_named(served):
     suite, server = served(misled)
     plan = suite.plan()
     before = len(server.calls)
@@ -156,7 +156,7 @@ def test_documents_that_mislead_together_get_shares_that_add_up(served):
     assert found.documents[0].failures == ()
 
 
-def test_what_turns_right_by_chance_is_blamed_on_nothing(served):
+def test_what_turns_right_by_chance_is_attributed_to_nothing(served):
     """Any document that is taken away changes the answer, also one that has nothing to do with it."""
     documents = DOCUMENTS | {f"{place}.md": f"Nothing of kind {place}." for place in range(4)}
     suite, _ = served(
@@ -177,13 +177,13 @@ def test_an_answer_that_no_document_holds_did_not_turn_right_by_chance(served):
     assert any("0 turned right by that alone" in warning for warning in found.warnings)
 
 
-def test_a_question_without_gold_may_still_have_its_culprit(served):
+def test_a_question_without_gold_may_still_have_its_cause(served):
     suite, _ = served(misled, questions=[{key: FEE[key] for key in ("id", "question", "expected_answer")}])
     answer = only(suite.attribution())
     assert (answer.cause, answer.documents, answer.gold_only) == ("document", ("old.md",), None)
 
 
-def test_a_wrong_answer_without_gold_or_culprit_is_of_unknown_cause(served):
+def test_a_wrong_answer_without_gold_or_cause_is_of_unknown_cause(served):
     suite, _ = served(lambda call: "9", questions=[{key: FEE[key] for key in ("id", "question", "expected_answer")}])
     assert only(suite.attribution()).cause == "unknown"
 
@@ -257,7 +257,7 @@ def test_repeats_count_and_tell_chance_apart(served):
     assert only(found).documents == ("old.md",)
 
 
-def test_a_difference_within_the_noise_of_repeats_blames_nothing(served):
+def test_a_difference_within_the_noise_of_repeats_is_attributed_to_nothing(served):
     """The bot says 5 or 7 as it likes, and every other time at that."""
     said = iter("75" * 500)
     suite, _ = served(lambda call: next(said), repeat=2)
@@ -415,7 +415,7 @@ def test_of_everything_those_of_the_gold_and_those_that_share_words_are_tried():
     assert len(found) == CANDIDATES
 
 
-def test_gold_never_leaves_no_place_for_a_culprit():
+def test_gold_never_leaves_no_place_for_a_cause():
     documents = [Document(f"d{place}", f"word{place}") for place in range(40)]
     given = answer("word39", *((one.id, one.text) for one in documents))
     found = candidates(given, {one.id for one in documents}, {f"d{place}" for place in range(10)}, documents)
@@ -490,7 +490,7 @@ def test_one_wrong_word_of_a_long_answer_counts_where_it_is_all_that_is_wrong(
     assert answer.documents == documents
 
 
-def test_a_wrong_copy_of_gold_that_was_not_found_is_blamed_though_taking_it_away_finds_no_gold(tmp_path):
+def test_a_wrong_copy_of_gold_that_was_not_found_is_named_though_taking_it_away_finds_no_gold(tmp_path):
     """Two passages of one document and one of another stand before the gold: only without the two it is found."""
     loud = "The entry fee, the entry fee: what entry fee did our town ask? " * 8
     documents = {
@@ -510,7 +510,7 @@ def test_a_wrong_copy_of_gold_that_was_not_found_is_blamed_though_taking_it_away
     assert "copy.md says" in answer.note
 
 
-def test_where_it_does_not_matter_which_document_goes_none_is_blamed(tmp_path):
+def test_where_it_does_not_matter_which_document_goes_none_is_named(tmp_path):
     known = {"fees.md": GOLD, "old.md": "Formerly the entry fee was 7 euros.", "hall.md": "The hall has a roof."}
 
     def script(call):

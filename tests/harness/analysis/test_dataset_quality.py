@@ -48,7 +48,7 @@ def corpus_of(path):
     return dataclasses.replace(index_corpus(load_suite(path), {}), embedder=embedder())
 
 
-def test_an_audit_finds_what_is_wrong_and_can_be_kept(tmp_path, store):
+def test_what_is_wrong_with_a_question_set_is_found_and_cached(tmp_path, store):
     path = suite_of(tmp_path)
     given = answers_of(path, store)
     messages = []
@@ -71,7 +71,7 @@ def test_an_audit_finds_what_is_wrong_and_can_be_kept(tmp_path, store):
     assert adapter.dump_json(adapter.validate_json(adapter.dump_json(found))) == adapter.dump_json(found)
 
 
-def test_where_bots_lack_values_the_smaller_set_says_so():
+def test_where_bots_miss_values_the_smaller_set_says_so():
     """The second bot has no value on ten questions; what is chosen stands for the other ninety."""
     column = MetricColumn("right", "v1", "higher", 0.0, 1.0, 0.5)
     asked = [ask(f"q{place}", f"What is the size of ship {place}?", str(place)) for place in range(100)]

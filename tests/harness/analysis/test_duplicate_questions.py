@@ -400,7 +400,7 @@ def test_stale_evidence_and_support_tell_the_document_too(kind):
     assert question_clusters(asked, gold).tolist() == [0, 1, 0]
 
 
-def test_an_audit_takes_the_same_clusters():
+def test_dataset_quality_takes_the_same_clusters():
     asked = [Question("q", "Who?"), Question("r", "When?"), Question("s", "Why?")]
     place = ((Evidence("a.md", "", 0, 9),),)
     gold = {"q": QuestionGold("support", place), "s": QuestionGold("evidence", place)}

@@ -14,7 +14,7 @@ from corpus_folders import FACTS, TOPICS, corpus_of, document, question, value
 from proctor import InputError
 from proctor.harness.analysis.configurations import METRICS, evident_questions, measure_grid
 from proctor.harness.analysis.corpus import QuestionGold
-from proctor.harness.analysis.grid_retrieval import Retrieving, expand_grid
+from proctor.harness.analysis.grid_retrieval import Pace, Retrieving, expand_grid
 from proctor.harness.analysis.recommendation import halves
 from proctor.harness.run.suite_run import build_bots
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings
@@ -89,6 +89,14 @@ def test_another_metric_may_rank(tmp_path):
     best = grid.configurations[grid.recommendation.configuration]
     assert best.configuration.top_k == 1  # what is retrieved beside the evidence counts against it
     assert "span_precision" in grid.recommendation.reason
+
+
+def test_the_time_left_lies_between_one_way_to_cut_that_stays_and_all_of_them():
+    """Half of the documents took 10 s in a cut: 20 s for all. 3 of 4 cuts are to go; later rounds add a quarter."""
+    pace = Pace(100_000, "round 1", share=0.5, later=0.25, total=4, cuts=3)
+    assert pace.words() == " (round 1, 3 to go)"
+    pace.note(10.0)
+    assert pace.words().startswith(" (round 1, 3 to go; 35 to 50 s left;")
 
 
 def test_the_same_grid_comes_out_each_time_but_for_the_clock(tmp_path):

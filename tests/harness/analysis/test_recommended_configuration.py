@@ -137,7 +137,7 @@ def test_of_equals_the_one_with_fewer_tokens_is_taken_then_the_first():
     assert recommend(contest(values, tokens=[1, 9, 7, 7]))[0].configuration == 2
 
 
-def test_a_setting_that_lacks_values_is_not_recommended():
+def test_a_setting_that_misses_values_is_not_recommended():
     easy = np.where(np.arange(80) % 2 == 0, 1.0, np.nan)
     values = [np.r_[np.full(40, 0.5), np.full(40, 0.5)], easy, np.full(80, 0.6)]
     assert recommend(contest(values))[0].configuration == 2

@@ -74,7 +74,7 @@ def test_the_page_of_the_run_has_the_part(sample):
     assert "repair-prices-2024.md" in page
 
 
-def test_a_second_survey_asks_nothing(sample):
+def test_a_second_analysis_asks_nothing(sample):
     folder, first = sample
     asked = "SELECT COUNT(*) FROM replies"
     with contextlib.closing(sqlite3.connect(folder / "proctor.db")) as database:
@@ -174,7 +174,7 @@ def test_files_that_are_left_out_are_named_when_documents_are_read_and_once(tmp_
     assert f"proctor: {skipped}" in stored.stderr
 
 
-def test_the_page_that_is_written_is_that_of_the_survey_s_run(tmp_path):
+def test_the_page_that_is_written_is_that_of_the_run_of_the_analysis(tmp_path):
     suite = write_knowledge_suite(tmp_path)
     done = proctor("knowledge", suite, "--only", "documents", "--html", "run.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -199,7 +199,7 @@ def test_one_object_is_in_utf_8_whatever_the_locale(tmp_path):
     assert [question.text for question in survey_of(done).questions] == ["Wie groß ist das ☃?"]
 
 
-def test_a_kept_survey_is_shown_again_without_looking(sample):
+def test_a_stored_analysis_is_shown_again_without_looking(sample):
     folder, first = sample
     named = survey_of(first).analysis
     done = proctor("knowledge", "--show", named[:15], "--json", folder=folder)
@@ -210,7 +210,7 @@ def test_a_kept_survey_is_shown_again_without_looking(sample):
     assert "Reading" not in again.stderr
 
 
-def test_a_survey_that_is_not_there_is_told(tmp_path, sample):
+def test_an_analysis_that_is_not_there_is_told(tmp_path, sample):
     folder, _ = sample
     done = proctor("knowledge", "--show", "1999", folder=folder)
     assert done.returncode == 2

@@ -73,7 +73,7 @@ def test_a_part_that_was_not_asked_for_has_no_heading(part):
     assert len(without.splitlines()) < len(whole.splitlines())
 
 
-def test_a_bare_survey_says_that_there_is_nothing_to_say():
+def test_a_bare_analysis_says_that_there_is_nothing_to_say():
     assert shown(KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})) == (
         "shop: 0 documents, 0 questions\n\nThe analysed parts have no findings.\n"
     )

@@ -323,7 +323,7 @@ def test_questions_that_the_baseline_was_asked_in_other_words_are_not_compared(t
     assert result.verdicts[0].mean == 0
 
 
-def test_what_was_saved_is_reckoned_from_what_was_asked(tmp_path):
+def test_what_was_saved_is_estimated_from_what_was_asked(tmp_path):
     questions = numbered(range(300))
     tables = baseline(tmp_path / "baseline.db", right, questions)
     bot = FakeBot("mine", lambda question: Reply("no", usage=Usage(10, 5, 0.002)), "new")

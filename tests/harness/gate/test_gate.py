@@ -317,7 +317,7 @@ def test_a_suite_is_held_first_and_what_is_kept_is_not_asked(tmp_path):
     assert proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path).returncode == 1  # again, though resumed
 
 
-def test_the_latest_run_is_the_one_before_the_exam_however_often_the_gate_is_repeated(tmp_path):
+def test_the_latest_run_is_the_one_before_the_gated_one_however_often_the_gate_is_repeated(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"margins": {"exact_match": 0.03}, "confirm": 0})
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     (first,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]
@@ -340,7 +340,7 @@ def test_the_latest_run_is_the_one_before_the_exam_however_often_the_gate_is_rep
     assert len(asked(tmp_path)) == 24
 
 
-def test_an_exam_that_was_broken_off_is_not_held_against_what_there_is_of_itself(tmp_path):
+def test_a_run_that_was_broken_off_is_not_held_against_what_there_is_of_itself(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), 12)
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     (run,) = [name for (name,) in lines(tmp_path / "proctor.db", "SELECT name FROM runs")]

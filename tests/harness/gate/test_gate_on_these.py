@@ -128,6 +128,30 @@ def test_without_confirmation_nothing_is_asked_again(tmp_path, steady):
     assert endpoint.prompts.total() == 2 * QUESTIONS
 
 
+TALKS = """
+def answer(question, history=()):
+    with open("asked.txt", "a") as file:
+        file.write(question + "\\n")
+    return "{}" if question == "talk 4, turn 2" else "yes"
+"""
+
+
+def test_a_turn_is_asked_again_after_those_before_it_and_no_other_turn_is(tmp_path):
+    talks = [
+        {
+            "id": f"t{talk}",
+            "turns": [{"ask": f"talk {talk}, turn {turn}", "expected_answer": "yes"} for turn in (1, 2, 3)],
+        }
+        for talk in range(10)
+    ]
+    write_suite(tmp_path, TALKS.format("yes"), talks, primary="exact_match")
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    (tmp_path / "bot.py").write_text(TALKS.format("no"))
+    gated(tmp_path, "suite.yaml", "-b", "previous")
+    again = (tmp_path / "asked.txt").read_text().splitlines()[2 * 30 :]
+    assert set(again) == {"talk 4, turn 1", "talk 4, turn 2"}
+
+
 def test_a_bot_of_ones_own_is_asked_again_as_it_is(tmp_path):
     write_suite(tmp_path, NOTING.format(delay=0), 40, primary="exact_match")
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0

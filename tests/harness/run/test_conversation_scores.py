@@ -55,8 +55,8 @@ def test_an_edited_expected_answer_of_an_earlier_turn_gives_new_scores_and_leave
     write_suite(tmp_path, BOT, [HELMETS, ALONE], metrics=METRICS)
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     before = scores(database)
-    mended = [TURNS[0], TURNS[1] | {"expected_answer": "50 euros."}, TURNS[2]]
-    write_suite(tmp_path, BOT, [HELMETS | {"turns": mended}, ALONE], metrics=METRICS)
+    fixed = [TURNS[0], TURNS[1] | {"expected_answer": "50 euros."}, TURNS[2]]
+    write_suite(tmp_path, BOT, [HELMETS | {"turns": fixed}, ALONE], metrics=METRICS)
     assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
     assert scores(database, "1") == before
     assert ("conversation_correct", "helmets/3", 0, 1.0) in scores(database, "2")

@@ -5,9 +5,9 @@ import os
 from collections import Counter
 
 import pytest
-from judge_server import JudgeServer
+from judge_server import JudgeServer, judged, name_of
 from judged_runs import CHUNKS, record, run, score, suite_with_judge
-from knowing_judge import canary_of, reply, right
+from knowing_judge import reply, right, self_test_of
 from openai_server import OpenAIServer
 from proctor.harness.run.estimate import cost_estimate, estimate_object
 from proctor.harness.run.recorded_run import recorded_evaluation
@@ -43,6 +43,13 @@ def test_of_answers_on_record_every_request_is_foreseen(tmp_path):
         assert foreseen == server.names
         sent = sum(len(call.body["messages"][0]["content"]) + len(call.prompt) for call in server.calls)
     assert made.judging.tokens_in == pytest.approx(sent / 4, rel=0.02)
+    received = Counter[str]()
+    for call in server.calls:
+        received[name_of(call)] += len(json.dumps(judged(call)))
+    told = Counter({name: amount.tokens_out for name, amount in made.calls.items()})
+    told["answer_claims"] += told.pop("expected_claims")
+    for name in received.keys() - {"other"}:  # what a server says that gives no reasons where all is well
+        assert 0.75 < told[name] / (received[name] / 4) < 2, name
     assert (made.to_ask, made.to_score, made.assumed) == (0, 12, False)
 
 
@@ -97,7 +104,7 @@ def test_each_metric_is_told_what_it_adds_and_what_it_shares(tmp_path):
     assert made["total"]["cost"] is None
 
 
-def test_a_bot_with_a_language_model_is_reckoned_as_well(tmp_path):
+def test_a_bot_with_a_language_model_is_estimated_as_well(tmp_path):
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "a.md").write_text("# Shop\n" + " ".join(CHUNKS) * 20)
     models = {"small": {"model": "openai:x", "base_url": "http://127.0.0.1:9/v1", "price_in": 1, "price_out": 2}}
@@ -174,7 +181,7 @@ def test_the_page_fits_and_nothing_is_asked_or_made(tmp_path):
 def test_the_self_test_of_the_judge_is_foreseen_until_it_is_kept(tmp_path):
     def script(call):
         try:
-            return reply(canary_of(call), right)
+            return reply(self_test_of(call), right)
         except KeyError:  # the run's own calls
             return "false"
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from knowing_judge import KNOWN, KnowingJudge, canary_of, reply, right
+from knowing_judge import KNOWN, KnowingJudge, reply, right, self_test_of
 from openai_server import OpenAIServer, status
 from proctor import InputError
 from proctor.bots.chat.openai import Endpoints
@@ -140,7 +140,7 @@ def test_a_judge_that_writes_rubbish_has_parse_failures_and_no_right_verdict():
 
 def test_a_judge_that_needs_a_repair_is_right_in_the_end_and_it_is_counted():
     def clumsy(call):
-        return reply(canary_of(call), right) if len(call.body["messages"]) > 2 else "Hm."
+        return reply(self_test_of(call), right) if len(call.body["messages"]) > 2 else "Hm."
 
     with OpenAIServer(clumsy, structured="ignore") as server:
         report = checked(server, ["sexism"])
@@ -256,7 +256,7 @@ def test_a_judge_that_can_not_be_reached_for_its_check_is_no_wrong_input(folder)
 def test_a_run_goes_on_with_a_judge_that_passes(folder):
     def script(call):
         try:
-            return reply(canary_of(call), right)
+            return reply(self_test_of(call), right)
         except KeyError:  # the run's own calls
             return "false"
 
@@ -286,7 +286,7 @@ def test_every_run_puts_a_dozen_cases_to_a_language_model_once_and_says_everywhe
 
     def script(call):
         try:
-            return reply(canary_of(call), lambda probe, place, self_test: probe.holds or probe.hostile)
+            return reply(self_test_of(call), lambda probe, place, self_test: probe.holds or probe.hostile)
         except KeyError:  # the run's own calls
             return "false" if call.schema is None else {"claims": []}
 
@@ -312,7 +312,7 @@ def test_a_good_judge_is_not_spoken_of(folder, monkeypatch):
 
     def script(call):
         try:
-            return reply(canary_of(call), right)
+            return reply(self_test_of(call), right)
         except KeyError:
             return "false" if call.schema is None else {"claims": []}
 

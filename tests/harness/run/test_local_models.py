@@ -1,4 +1,4 @@
-"""Local models in a run: wired by the suite, shared, announced, written down; what misses is said and made up for."""
+"""Local models in a run: wired by the suite, shared, announced, written down; what is missing is said."""
 
 import hashlib
 import json
@@ -119,7 +119,7 @@ def test_models_are_loaded_before_anybody_is_timed(tmp_path, models):
 
 
 def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, models):
-    """As a user sees it: the first run goes on without the model, the second scores just what lacked."""
+    """As a user sees it: the first run goes on without the model, the second scores just what was missing."""
     cache, database = tmp_path / "hub", tmp_path / "proctor.db"
     record(tmp_path, rows=4)
     environ = {**os.environ, "HF_HUB_CACHE": str(cache), "HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": str(tmp_path / "x")}
@@ -127,10 +127,10 @@ def test_absent_weights_cost_only_their_metric_and_are_made_up_for(tmp_path, mod
     first = proctor(*command, folder=tmp_path, env=environ)
     assert first.returncode == 1, first.stderr
     assert first.stderr.endswith("proctor: No answer has a value for toxicity; the problems of the run say why.\n")
-    lacking = [line for line in first.stderr.splitlines() if "unitary/toxic-bert" in line]
-    assert len(lacking) == 1
-    assert "'proctor models fetch toxicity'" in lacking[0]
-    assert lacking[0].endswith("Until then these have no value: toxicity.")
+    missing = [line for line in first.stderr.splitlines() if "unitary/toxic-bert" in line]
+    assert len(missing) == 1
+    assert "'proctor models fetch toxicity'" in missing[0]
+    assert missing[0].endswith("Until then these have no value: toxicity.")
     assert "not here: unitary/toxic-bert@" in first.stdout
     statuses = "select name, status, reason, count(*) from scores join metrics on metrics.id = metric_id group by 1, 2"
     assert lines(database, statuses) == [

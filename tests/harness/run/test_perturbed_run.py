@@ -167,13 +167,13 @@ def test_kinds_that_want_a_judge_are_refused_without_one_and_left_out_of_all(tmp
     assert found.warnings == ("paraphrase and misinformation are left out: no language model is the judge.",)
 
 
-def test_what_the_second_exam_lacks_is_told_before_anything_is_asked(tmp_path):
+def test_what_the_second_run_misses_is_told_before_anything_is_asked(tmp_path):
     write_suite(tmp_path, FRAGILE, QUESTIONS, perturb=JUDGED)
     assert "must be written by a language model" in run(tmp_path, code=2).stderr
     assert not (tmp_path / "proctor.db").exists()
 
 
-def test_the_first_board_is_shown_although_the_second_exam_is_stopped(tmp_path):
+def test_the_first_board_is_shown_although_the_second_run_is_stopped(tmp_path):
     write_suite(tmp_path, STOPPING, QUESTIONS, perturb={"kinds": ["comma"], "questions": 2})
     done = run(tmp_path, code=130)
     assert "8 questions" in done.stdout and "(perturbed)" not in done.stdout

@@ -157,7 +157,7 @@ def test_two_of_one_name_are_refused(suite):
         evaluation(corpus, held)
 
 
-def test_a_metric_that_the_suite_lacks_is_refused(suite):
+def test_a_metric_that_the_suite_misses_is_refused(suite):
     corpus = suite.corpus()
     held = variants(corpus, n00=["q1"])
     with pytest.raises(InputError, match="rouge_l"):

@@ -396,7 +396,7 @@ def test_a_page_changes_with_its_run_and_not_before(tmp_path: Path, ask: Callabl
     assert len({first, going, ask(f"/runs/{name}/state")[1]}) == 3
 
 
-def test_a_survey_that_comes_later_is_on_the_page(tmp_path: Path, ask: Callable[..., tuple[int, str]]) -> None:
+def test_an_analysis_that_comes_later_is_on_the_page(tmp_path: Path, ask: Callable[..., tuple[int, str]]) -> None:
     path = tmp_path / "proctor.db"
     name = store_run(path, {"x": {"exact_match": [1.0, 0.0]}})
     first, page = ask(f"/runs/{name}/state")[1], ask(f"/runs/{name}")[1]

@@ -15,8 +15,8 @@ from typed import proctor
 EVERYTHING = dict.fromkeys(WHY_MISSING, 1)
 
 
-def chosen(wanted, thresholds=None, **lacking):
-    return choose_metrics(builtin_catalog(), wanted, thresholds or {}, EVERYTHING | lacking, {})
+def chosen(wanted, thresholds=None, **missing):
+    return choose_metrics(builtin_catalog(), wanted, thresholds or {}, EVERYTHING | missing, {})
 
 
 def ids(choice):
@@ -32,8 +32,8 @@ def test_with_everything_at_hand_all_defaults_are_taken_and_nothing_is_said():
 
 
 def test_a_language_model_that_judges_brings_its_metrics_as_far_as_they_fit():
-    def judged(**lacking):
-        return choose_metrics(builtin_catalog(), None, {}, EVERYTHING | lacking, {}, is_judged=True)
+    def judged(**missing):
+        return choose_metrics(builtin_catalog(), None, {}, EVERYTHING | missing, {}, is_judged=True)
 
     assert [evaluator.id for evaluator in judged().evaluators] == [*DEFAULTS, *JUDGED]
     assert set(JUDGED) - set(ids(judged(contexts=0))) == {"context_precision", "context_recall"}
@@ -83,7 +83,7 @@ def test_questions_without_assertions_are_not_told_that_these_are_missing():
 
 
 @in_one_test("need", WHY_MISSING)
-def test_whatever_is_lacking_its_metrics_are_left_out_and_only_they(need):
+def test_whatever_is_missing_its_metrics_are_left_out_and_only_they(need):
     left_out = chosen(None, **dict.fromkeys(VERDICTS, 0) if need == "verdict" else {need: 0}).left_out
     left_out = {name: why for name, why in left_out.items() if why == WHY_MISSING[need]}
     assert left_out == {name: WHY_MISSING[need] for name, needs in DEFAULTS.items() if need in needs}

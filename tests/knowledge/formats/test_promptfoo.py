@@ -321,7 +321,7 @@ def _told(row: Mapping[str, Any], *left_out: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in ("bot", *left_out) and value not in (None, [], "")}
 
 
-def test_a_python_expression_that_javascript_lacks_is_named(tmp_path: Path) -> None:
+def test_a_python_expression_that_javascript_misses_is_named(tmp_path: Path) -> None:
     form, notes = detected(CONFIG), Notes()
     assert form is not None
     assert form.format.write is not None

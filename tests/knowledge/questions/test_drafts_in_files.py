@@ -157,7 +157,7 @@ def test_yaml_keeps_its_comments_order_and_style(tmp_path):
     assert [question.id for question in open_questions(path)] == ["one", "two", "four", "five"]
 
 
-def test_tables_keep_what_was_written_and_get_the_columns_that_they_lack(tmp_path):
+def test_tables_keep_what_was_written_and_get_the_columns_that_they_miss(tmp_path):
     path = tmp_path / "q.csv"
     path.write_bytes(b'\xef\xbb\xbfText;Expected;Note\r\n"Where; is\r\nUlm?";here;\r\n\r\nWho?;me;x\r\n')
     path.write_bytes(with_row(path, 5, {"Expected": 'a"b'}))

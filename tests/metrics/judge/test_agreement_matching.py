@@ -150,7 +150,7 @@ def test_phrase_and_refusal():
     assert not refuses("Nobody could find the treasure before 1900.")
 
 
-def test_lacks_looks_at_content_words_alone():
+def test_what_is_missing_looks_at_content_words_alone():
     assert not misses(wording("A red car came."), wording("the red cars"))
     assert misses(wording("A red car came."), wording("a blue car"))
 

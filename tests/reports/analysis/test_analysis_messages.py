@@ -120,7 +120,7 @@ def test_the_object_of_a_run_has_the_conclusions(book: PageBook) -> None:
     assert bare["knowledge"] is None
 
 
-def test_where_times_don_t_count_there_is_no_survey(book: PageBook) -> None:
+def test_where_times_don_t_count_there_is_no_analysis(book: PageBook) -> None:
     with closing(book.store()) as store:
         report = without_times(report_of(store))
         assert "### Knowledge" not in markdown(report)
@@ -134,7 +134,7 @@ def test_texts_of_others_stay_texts() -> None:
     assert "\x1b" not in page
 
 
-def test_a_survey_without_anything_says_so() -> None:
+def test_an_analysis_without_anything_says_so() -> None:
     bare = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})
     assert "Nothing stands out." in as_markdown(analysis_blocks(bare))
     assert analysis_object(bare)["conclusions"] == list(conclusions(bare)) == []

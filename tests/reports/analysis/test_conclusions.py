@@ -29,7 +29,7 @@ def found(says: str) -> Grid:
     return dataclasses.replace(made, recommendation=dataclasses.replace(made.recommendation, verdict=says))
 
 
-def test_a_bare_survey_concludes_nothing():
+def test_a_bare_analysis_concludes_nothing():
     assert said() == []
 
 

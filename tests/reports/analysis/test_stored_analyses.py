@@ -32,7 +32,7 @@ def store(tmp_path):
         yield opened
 
 
-def test_a_survey_comes_back_as_it_was(store):
+def test_an_analysis_comes_back_as_it_was(store):
     analysis = full_analysis()
     store_analysis(store, analysis)
     assert find_analysis(store) == analysis
@@ -103,7 +103,7 @@ def test_settings_are_kept_with_all_that_sets_them_apart(store):
     ]
 
 
-def test_a_survey_without_parts_can_be_kept(store):
+def test_an_analysis_without_parts_can_be_kept(store):
     bare = dataclasses.replace(
         full_analysis(),
         grid=None,
@@ -118,7 +118,7 @@ def test_a_survey_without_parts_can_be_kept(store):
     assert store.query("SELECT metric, threshold FROM analyses") == [(None, 0.75)]
 
 
-def test_half_characters_are_no_reason_to_lose_a_survey(store):
+def test_half_characters_are_no_reason_to_lose_an_analysis(store):
     odd = dataclasses.replace(full_analysis(), suite="half \ud800 pair")
     store_analysis(store, odd)
     found = find_analysis(store)
@@ -126,7 +126,7 @@ def test_half_characters_are_no_reason_to_lose_a_survey(store):
     assert found.suite == "half \ufffd pair"
 
 
-def test_a_survey_that_can_not_be_written_leaves_nothing(store):
+def test_an_analysis_that_can_not_be_written_leaves_nothing(store):
     store_analysis(store, full_analysis())
     one = full_analysis().documents[0]
     with pytest.raises(StoreError):
@@ -144,7 +144,7 @@ def test_an_analysis_that_is_written_again_takes_the_place_of_itself(store):
         assert store.query(f"SELECT COUNT(*) FROM analysis_{table}") == [(rows,)]
 
 
-def test_the_survey_of_a_run_is_the_latest_that_looked_at_it(store):
+def test_the_analysis_of_a_run_is_the_latest_that_looked_at_it(store):
     assert analysis_of_run(store, 1) is None
     store.connection.execute(
         "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
@@ -158,7 +158,7 @@ def test_the_survey_of_a_run_is_the_latest_that_looked_at_it(store):
     assert found.analysis == "20261121-093100-bbbb"
 
 
-def test_an_unknown_survey_is_named_with_the_nearest(store):
+def test_an_unknown_analysis_is_named_with_the_nearest(store):
     store_analysis(store, full_analysis())
     with pytest.raises(
         StoreError, match=r"'20261121-093000-1f2f' is no analysis of .*Did you mean 20261121-093000-1f2e\?"

@@ -137,6 +137,6 @@ def test_pairs_that_tell_nothing_are_named_beside_the_others():
     assert set(found.refused) == {"faq, mute", "rag, mute"}
 
 
-def test_a_way_to_cluster_that_is_not_there_is_not_blamed_on_the_run():
+def test_a_way_to_cluster_that_is_not_there_is_not_told_of_the_run():
     with pytest.raises(InputError, match=r"^There is no way to cluster called 'pages'"):
         plan(*two(), cluster="pages")

@@ -19,7 +19,7 @@ RECALL = GateRule(margins={"recall": 0.05})
 
 
 def without(values: np.ndarray, rows: int, repeats: int) -> np.ndarray:
-    """The first rows lack their first repeats."""
+    """The first rows miss their first repeats."""
     left = values.copy()
     left[:rows, :repeats] = NAN
     return left
@@ -47,7 +47,7 @@ def test_what_is_lost_in_whole_and_in_part_adds_up():
     assert missing(metric, 0.05).startswith("3 questions lost the value, and 9 questions lost it in some repeats (3%")
 
 
-def test_repeats_that_the_baseline_lacks_too_or_never_had_are_not_lost():
+def test_repeats_that_the_baseline_misses_too_or_never_had_are_not_lost():
     flaky = without(WHOLE, 100, 1)
     for candidate in (np.flip(flaky, axis=1), WHOLE, WHOLE[:, :1]):
         _, metric = decide({"recall": flaky}, {"recall": candidate})
@@ -79,8 +79,8 @@ def test_what_is_left_keeps_its_clusters():
         for bot, values in (("old", baseline), ("new", candidate))
     ]
     operands[1].values["recall"][:9] = NAN
-    (lacking,), (alone,) = (verdicts(*two, RECALL).metrics for two in (operands, left))
-    assert (lacking.gain, lacking.missing) == (alone.gain, 9)
+    (with_gaps,), (alone,) = (verdicts(*two, RECALL).metrics for two in (operands, left))
+    assert (with_gaps.gain, with_gaps.missing) == (alone.gain, 9)
     assert (alone.gain.questions, alone.gain.clusters) == (31, 8)
 
 
@@ -125,7 +125,7 @@ def test_a_threshold_of_a_figure_over_the_whole_run_is_held_too(value, outcome, 
     assert "wanted at most 0.02" in threshold.sentence
 
 
-def test_a_threshold_of_a_metric_that_the_run_lacks_is_undecided():
+def test_a_threshold_of_a_metric_that_the_run_misses_is_undecided():
     table = made("new", {"recall": WHOLE})
     found = verdicts(table, table, GateRule(thresholds=frozenset(["error_rate"])))
     assert (found.thresholds[0].outcome, found.exit_code) == ("undecided", 3)

@@ -392,7 +392,7 @@ def test_a_question_that_is_hardest_by_several_metrics_is_told_once(tmp_path: Pa
     assert "Several bots tie for the best mean on 2 metrics: exact_match and keyword_recall." in insights[-1]
 
 
-def test_what_all_bots_lack_alike_is_told_once(tmp_path: Path) -> None:
+def test_what_all_bots_miss_alike_is_told_once(tmp_path: Path) -> None:
     with reported(tmp_path, {"one": [1.0, None], "two": [0.0, None]}) as found:
         line = tree_of(found).one("table", class_="leaderboard").all("tbody")[0].all("tr")[0]
     head = line.all("th")[0]

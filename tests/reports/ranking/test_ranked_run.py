@@ -28,7 +28,7 @@ def test_only_questions_with_a_value_of_every_bot_are_ranked_on():
     assert found.missing == {"a": 1, "b": 1}
 
 
-def test_whose_values_are_lacking_is_told_most_first():
+def test_whose_values_are_missing_is_told_most_first():
     tables = {
         "a": table("a", [1.0, nan, 0, nan]),
         "b": table("b", [0.0, nan, nan, nan]),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from paired_samples import equal, normal, yes_no
 from proctor.reports.statistics.intervals import Clusters, student_quantile
-from proctor.reports.statistics.paired import difference, mcnemar, sign_flip
+from proctor.reports.statistics.paired import difference, mcnemar, paired_intervals, sign_flip
 
 SEED = 20261121
 SIX = equal(6, 10)
@@ -261,3 +261,14 @@ def test_six_documents_show_nearly_as_many_losses_as_the_best_test(draw):
     with np.errstate(all="ignore"):
         best = np.nan_to_num(ttest_1samp(sums, 0, axis=1).pvalue, nan=1.0) <= 0.05
     assert shown / 600 >= best.mean() - 0.03
+
+
+def test_after_one_change_one_more_each_way_is_added_to_the_questions():
+    """One of 40 questions lost 0.5, and two more go all the way, one each way: 42 questions, worked out by hand."""
+    values, clusters = np.zeros((1, 40)), Clusters.of(np.arange(40))
+    values[0, 0] = -0.5
+    found = paired_intervals(values, clusters, 1.0)
+    centre = -0.5 / 42
+    error = np.sqrt(((0.5**2 + 1 + 1) / 42 - centre**2) / 42)
+    half = student_quantile(0.975, clusters.degrees()) * error
+    assert (found.low[0], found.high[0]) == (pytest.approx(centre - half), pytest.approx(centre + half))
