@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from .. import InputError
 from ..knowledge import Message
-from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, UnreadableReply, as_contexts
+from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, UnreadableReply, Usage, as_contexts
 from .building import BotResources
 from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, limiter_of, passing_failure
+from .chat.openai_client import counted
 from .http_replies import PACKED, answered, whole
 from .redaction import literal_secrets, redacted, redacted_url, redactor, without_url_secrets
 from .settings import HISTORY_PLACE, PLACE, SESSION_PLACE, HttpSettings
@@ -184,6 +185,7 @@ class HttpBot:
         reply = Reply(
             answer=self._answer(content),
             contexts=self._contexts(content),
+            usage=_usage(content),
             queue_ms=effort.queue_ms,
             attempts_ms=tuple(effort.attempts_ms),
             trace={"failures": effort.failures} if effort.failures else {},
@@ -320,6 +322,18 @@ class HttpBot:
     def _quoted(self, text: str) -> str:
         text = " ".join(self._scrubbed(text).split())
         return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+
+
+def _usage(content: object) -> Usage:
+    """The tokens that a reply says it took, under ``usage`` in the words of OpenAI, Anthropic or our own."""
+    usage = content.get("usage") if isinstance(content, dict) else None
+
+    def first(*names: str) -> int | None:
+        return next((found for name in names if (found := counted(usage, name)) is not None), None)
+
+    return Usage(
+        first("prompt_tokens", "input_tokens", "tokens_in"), first("completion_tokens", "output_tokens", "tokens_out")
+    )
 
 
 _ANSWERS = ("answer", "text", "content", "response", "reply", "message", "output", "result")  # what they are called

@@ -309,6 +309,23 @@ def test_paths_lead_through_keys_numbers_and_stars():
 
 
 @in_one_test(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 5, "completion_tokens": 4, "total_tokens": 9}, (5, 4)),
+        ({"input_tokens": 5, "output_tokens": 0}, (5, 0)),
+        ({"prompt_tokens": "many", "completion_tokens": -1}, (None, None)),
+        (None, (None, None)),
+    ],
+)
+def test_tokens_are_read_where_the_reply_counts_them(usage, tokens):
+    async def handle(request):
+        return web.json_response({"answer": "x", "usage": usage})
+
+    [reply], _ = exchange(handle)
+    assert (reply.usage.tokens_in, reply.usage.tokens_out) == tokens
+
+
+@in_one_test(
     ("reply", "settings", "names", "problem"),
     [
         ({"tool_calls": [{"name": "f"}]}, {}, ["f"], None),
