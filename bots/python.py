@@ -343,7 +343,7 @@ class PythonBot:
         try:
             signature.bind(*question, **named)
         except TypeError as wrong:
-            called = getattr(self._call, "__qualname__", "it")
+            called = str(getattr(self._call, "__qualname__", "it")).rpartition("<locals>.")[2].replace("<lambda>", "it")
             raise InputError(
                 f"{called} can't be called with a question ({wrong}): its parameters are {signature}. It is handed the "
                 f"question and, where it has these parameters, {HISTORY} (the messages before it) and {SESSION}; give "

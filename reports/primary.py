@@ -123,7 +123,7 @@ def check_primary(name: str, known: Mapping[str, Gradable]) -> str:
         near = difflib.get_close_matches(name, known, 1, 0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(
-            f"primary names {name!r}, which is not among the metrics of the run.{hint} They are {', '.join(known)}."
+            f"primary names {name!r}, which is not among the metrics of the run.{hint} It has {', '.join(known)}."
         )
     if known[name].level == "run":
         raise InputError(f"primary names {name!r}, a figure of the whole run; one that each answer has is wanted.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...metrics.judge.rendering import JudgeRequest
 from ...metrics.judge.replies import with_probabilities
-from ..bot import BotMisconfigured
+from ..bot import BotMisconfigured, Checkable
 from .limits import RequestsStopped, Turnstile
 from .model import ChatModel, ChatRequest, Completion
 
@@ -83,6 +83,11 @@ class ChatJudgeModel:
                 "another one, or take one vote."
             )
         return ""
+
+    def check_setup(self) -> None:
+        """Look at what can be known before it is asked, such as a key. Raises InputError."""
+        if isinstance(self._model, Checkable):
+            self._model.check_setup()
 
     async def prepare(self) -> None:
         """Load what is needed; raises InputError for a set-up that can't work."""

@@ -182,7 +182,7 @@ def parse_model(written: str) -> ChatModelSettings:
         return ChatModelSettings(model=written)
     except ValidationError as error:
         sentence = str(error.errors()[0]["ctx"]["error"])
-        raise InputError(f"{sentence}.") from None
+        raise InputError(sentence if sentence.endswith("?") else f"{sentence}.") from None
 
 
 def endpoint_of(settings: ChatModelSettings, environ: Mapping[str, str], endpoints: Endpoints) -> Endpoint:

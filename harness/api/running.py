@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import difflib
 import inspect
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
@@ -49,12 +50,12 @@ def twins(
     signature = _with_options(inspect.signature(prepare), options, of)
 
     def waiting(*given: Taken.args, **named: Taken.kwargs) -> Given:
-        signature.bind(*given, **named)  # an option that this verb has not is refused
+        _bound(name, signature, given, named)
         job = prepare(*given, **named)
         return wait(job.work, job.progress)
 
     async def awaited(*given: Taken.args, **named: Taken.kwargs) -> Given:
-        signature.bind(*given, **named)
+        _bound(f"a{name}", signature, given, named)
         job = prepare(*given, **named)
         return await soon(job.work, job.progress)
 
@@ -68,6 +69,17 @@ def twins(
         verb.__doc__, verb.__module__ = docstring, prepare.__module__
         verb.__signature__ = signature.replace(return_annotation=made)
     return waiting, awaited
+
+
+def _bound(verb: str, signature: inspect.Signature, given: Sequence[object], named: Mapping[str, object]) -> None:
+    """See that a verb takes what it is given. Raises TypeError with the nearest option, as Python does."""
+    try:
+        signature.bind(*given, **named)
+    except TypeError as wrong:
+        unknown = [each for each in named if each not in signature.parameters]
+        near = difflib.get_close_matches(unknown[0], signature.parameters, 1) if unknown else []
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise TypeError(f"{verb}() {wrong}{hint}") from None
 
 
 def _with_options(signature: inspect.Signature, options: type | None, of: Callable[..., object]) -> inspect.Signature:

@@ -216,6 +216,22 @@ class Judging:
         self._loading: list[asyncio.Task[None]] = []
         self._preparing = asyncio.Lock()
 
+    def check_setup(self, store: Store) -> None:
+        """Refuse models that can't judge, as far as that can be known without asking them.
+
+        One that has judged before is believed, so that where everything is cached no key is needed.
+
+        Raises:
+            InputError: a key is missing.
+        """
+        for model in self._models:
+            try:
+                model.check_setup()
+            except InputError as error:
+                known = "SELECT 1 FROM judge_calls WHERE judge = ? AND reply IS NOT NULL LIMIT 1"
+                if not store.query(known, [model.model_id]):
+                    raise InputError(f"{error} The judge `embedded` needs none, and grades less.") from error
+
     @property
     def model_id(self) -> str:
         """Models, settings and votes, as they stand on the manifest and in the version of scores."""

@@ -147,12 +147,15 @@ def suite_evaluation(
         header, choice.plan, bot_queues, scored.embedder, scored.vector_cache, warnings, redact, gold.places,
         scored.judging,
         scored.models, lambda: _reply_estimate(loaded, knowledge), against=against, users=users,
-        origin=Origin(given, options, questions), check=lambda store: _check_bots(loaded, bots, options, store),
+        origin=Origin(given, options, questions),
+        check=lambda store: _check_setup(loaded, bots, scored, options, store),
     )  # fmt: skip
 
 
-def _check_bots(loaded: LoadedSuite, bots: Sequence[BuiltBot], options: RunConfig, store: Store) -> None:
-    """Refuse bots that can't work, as far as that can be known without asking them.
+def _check_setup(
+    loaded: LoadedSuite, bots: Sequence[BuiltBot], scored: _Scored, options: RunConfig, store: Store
+) -> None:
+    """Refuse bots and judges that can't work, as far as that can be known without asking them.
 
     One that has answered before is believed, so that where everything is cached no code is imported and no key needed.
     """
@@ -160,6 +163,8 @@ def _check_bots(loaded: LoadedSuite, bots: Sequence[BuiltBot], options: RunConfi
         return
     if wrong := [*_unable(bot for bot in bots if options.fresh or not _has_answered(store, bot))]:
         raise _refused(loaded, dict(options.given), wrong)
+    if "judge" in scored.choice.plan.needs:
+        scored.judging.check_setup(store)
 
 
 def _mistakes_of_bots(loaded: LoadedSuite, names: Sequence[str], options: RunConfig, environ: Mapping[str, str]) -> str:

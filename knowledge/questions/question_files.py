@@ -146,8 +146,9 @@ class Rows:
         Raises:
             InputError: a row is wrong, an id stands twice, or there are no rows.
         """
-        if self.limit is not None and self.limit < 1:
-            raise InputError(f"The limit must be 1 or more, not {self.limit}.")
+        limit: object = self.limit  # of Python, whatever its types say
+        if limit is not None and (not isinstance(limit, int) or limit < 1):
+            raise InputError(f"The limit must be a whole number, 1 or more, not {limit!r}.")
         reading, reader = Reading(hashlib.sha256()), self.reader()
         given, made, texts = hashes(), hashes(), hashes()
         shapes: Counter[tuple[str, ...]] = Counter()  # of what rows have, as few kinds of rows are in a file

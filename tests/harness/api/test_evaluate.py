@@ -321,6 +321,8 @@ def test_a_suite_is_run_as_by_the_command(tmp_path, monkeypatch):
     assert run.db == tmp_path / "proctor.db"
     proctor.run("suite.yaml", limit=3, metrics=["exact_match"], progress=False)
     assert len(asked(tmp_path)) == 6
+    with pytest.raises(TypeError, match=r"evaluate\(\) got an unexpected .* 'metric'; did you mean 'metrics'\?"):
+        proctor.evaluate(["When?"], str, metric=["correct"])
     with pytest.raises(proctor.InputError, match=r"The suite has no bot 'mien'; it has mine\. Did you mean 'mine'"):
         proctor.run("suite.yaml", bots="mien", progress=False)
 

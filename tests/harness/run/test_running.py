@@ -186,6 +186,10 @@ def test_bots_that_can_not_work_are_refused_in_one_line_each_before_a_run_begins
     assert done.returncode == 2
     assert "bots.web: the environment variable NO_HOST, which its url needs, is not set" in done.stderr
     assert "bots.chat: The model openai:gpt-5 needs an API key" in done.stderr
+    write_suite(tmp_path, NOTING.format(delay=0), metrics=["faithfulness"], judge="openai:gpt-5")
+    done = proctor("run", "suite.yaml", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": ""})
+    assert (done.returncode, asked(tmp_path)) == (2, [])  # no bot is asked what nobody could judge
+    assert "The model openai:gpt-5 needs an API key" in done.stderr
 
 
 def test_a_bot_that_has_answered_needs_neither_code_nor_key_where_all_is_cached(tmp_path):

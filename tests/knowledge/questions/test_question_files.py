@@ -309,7 +309,8 @@ def test_a_limit_reads_no_further(tmp_path: Path, name: str) -> None:
     assert [question.text for question in limited.first(1)] == ["a"]
     assert len(limited.first(5)) == 2
     assert limited.fingerprint != limited.first(1).fingerprint
-    assert refusal(path, 0) == "The limit must be 1 or more, not 0."
+    assert refusal(path, 0) == "The limit must be a whole number, 1 or more, not 0."
+    assert refusal(path, "3") == "The limit must be a whole number, 1 or more, not '3'."
 
 
 REFUSALS = {

@@ -196,7 +196,7 @@ def test_a_file_without_rows_or_with_a_bad_limit_is_refused(tmp_path: Path) -> N
     path.write_text("question,answer\n")
     with pytest.raises(InputError, match="holds no recorded answers"):
         open_recorded(path)
-    with pytest.raises(InputError, match="The limit must be 1 or more, not -1"):
+    with pytest.raises(InputError, match="The limit must be a whole number, 1 or more, not -1"):
         open_recorded(path, limit=-1)
     with pytest.raises(InputError, match="a file of recorded answers was wanted"):
         open_recorded(tmp_path / "x.csv")
