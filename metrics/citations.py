@@ -26,6 +26,24 @@ _SURE: Final = r"(?:sources?|ref(?:erence)?s?|quelle|fuente)"  # what follows is
 _LEAD: Final = rf"(?:{_SURE}|see|cf\.?|from|according to)"
 # A mark of a kind; footnote definitions go first, so that their numbers are no citations themselves.
 _DEFINITION: Final = re.compile(r"^[ \t]*\[\^?(\w{1,20})\]:[ \t]*(\S.*)$", re.MULTILINE)
+_CODE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_FENCED: Final = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_LINKED: Final = re.compile(r"(\[\[\d{1,3}\]\])(\([^()\s]*\))")  # one mark, and no second one of its address
+# Headings, lines in bold type alone, the first line of a table and the line below it.
+_HEADING: Final = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t].*|(?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*|__)[^*_\n]{1,100}(?:\*\*|__):?|"
+    r"\|.*\|[ \t]*\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+)[ \t]*$",
+    re.MULTILINE,
+)
+# What follows is a list of sources, which claims nothing.
+_SOURCES: Final = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__)?(?:sources?|references?|citations?|bibliography|footnotes?|"
+    r"further reading|quellen|"
+    r"quellenangaben|literatur|références|fuentes|referencias|fonti|bronnen)(?: used| cited)?[ \t]*:?(?:\*\*|"
+    r"__)?:?[ \t]*\n"
+    r"(?:[ \t]*\n)?(?:[ \t]*(?:[-*+•]|\d{1,3}[.)]|\[[^\[\]\n]{1,60}\]|【|<?https?://).*(?:\n|\Z)(?:[ \t]*\n)?)+",
+    re.MULTILINE | re.IGNORECASE,
+)
 _MARKS: Final = re.compile(
     r"\[\^(?P<footnote>\w{1,20})\]"
     r"|!?\[(?P<title>[^\[\]\n]{1,200})\]\((?P<link>[^()\s]{1,500})\)"
@@ -83,7 +101,9 @@ def find_citations(answer: str, contexts: int, documents: Sequence[str] = ()) ->
     [('[1-2]', (1,)), ('[1-2]', (2,)), ('(source: hours.md)', (2,)), ('[3]', ())]
     """
     notes = {found[1]: found[2] for found in _DEFINITION.finditer(answer)}
-    marks = _DEFINITION.sub(lambda found: " " * len(found[0]), answer)  # places stay as they are
+    marks = _blanked(_DEFINITION, answer)  # places stay as they are
+    marks = _CODE.sub(lambda found: found[0].translate(_NO_BRACKETS), marks)  # x[1] is no citation
+    marks = _LINKED.sub(lambda found: found[1] + " " * len(found[2]), marks)
     resolve = _Resolver(contexts, documents)
     made: list[Citation] = []
     for found in _MARKS.finditer(marks):
@@ -93,6 +113,14 @@ def find_citations(answer: str, contexts: int, documents: Sequence[str] = ()) ->
             for target, ranks in _targets(found, notes, resolve, answer)
         ]
     return made
+
+
+_NO_BRACKETS: Final = str.maketrans("[]", "  ")
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    """A text with blanks instead of what a pattern finds; line ends stay, so that all keeps its place."""
+    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +169,9 @@ def _targets(found: re.Match[str], notes: dict[str, str], resolve: _Resolver, an
         digits = re.sub(r"[^0-9]+", ",", text.translate(_SUPERSCRIPTS)) if kind == "super" else text
         yield from ((str(number), resolve.number(number)) for number in _numbers(digits) if number)
     elif kind == "footnote":
-        yield from _of_note(notes.get(text, text), resolve)
+        found_in_note = [*_of_note(notes.get(text, text), resolve)]
+        is_rank = text.isdecimal() and not any(resolve.documents) and not any(ranks for _, ranks in found_in_note)
+        yield from [(text, resolve.number(int(text)))] if is_rank else found_in_note
     elif kind in ("named", "line"):
         yield from _after_lead(text, resolve)
     elif kind == "label":
@@ -190,10 +220,15 @@ def citations(
 
 @artefact
 def statements(answer: str, citations: tuple[Citation, ...], language: str = "en") -> tuple[Statement, ...]:
-    """The answer's sentences that claim something, each with what it cites; marks after the full stop count."""
+    """The answer's sentences that claim something, each with what it cites; marks after the full stop count.
+
+    Headings, code, the first line of a table, lists of sources, and what leads to a list claim nothing.
+    """
     from .judge.embedded.judge import claims_of
 
-    plain = _DEFINITION.sub(lambda found: " " * len(found[0]), answer)
+    plain = answer
+    for pattern in (_FENCED, _DEFINITION, _SOURCES, _HEADING):
+        plain = _blanked(pattern, plain)
     made: list[Statement] = []
     starts = [one.start for one in citations]
     place = 0
@@ -206,7 +241,7 @@ def statements(answer: str, citations: tuple[Citation, ...], language: str = "en
         inside = citations[first:last]
         text = _without(sentence, [(one.start - start, one.end - start) for one in inside])
         cited = tuple(dict.fromkeys(rank for one in inside for rank in one.contexts))
-        if claims_of(text):
+        if claims_of(text) and (cited or not text.endswith(":")):
             made.append(Statement(text, cited))
         elif made and cited:  # marks alone, behind the full stop of the sentence before
             made[-1] = Statement(made[-1].text, tuple(dict.fromkeys((*made[-1].cited, *cited))))
@@ -348,21 +383,39 @@ def uncited_claims(statements: tuple[Statement, ...]) -> Measured:
 def quote_accuracy(answer: str, contexts: Sequence[str]) -> Measured:
     """Share of the answer's quotations that stand word for word in a retrieved passage.
 
-    Case, white space and kinds of quotation marks make no difference. Quotations of fewer than four words are taken
-    for names. An answer without a quotation has no value.
+    Case, white space, emphasis and kinds of quotation marks make no difference. Of a quotation with ``...`` in it the
+    parts must stand in one passage, in their order. Quotations of fewer than four words are taken for names. An answer
+    without a quotation has no value.
     """
-    quotes = [found[1].strip() for found in _QUOTE.finditer(answer) if len(found[1].split()) >= _QUOTE_WORDS]
+    bare = _blanked(_CODE, answer)
+    quotes = [found[1].strip() for found in _QUOTE.finditer(bare) if len(found[1].split()) >= _QUOTE_WORDS]
     if not quotes:
         raise NotApplicable(Reason.NO_QUOTES)
     texts = [_plain(text) for text in contexts if not is_blank(text)]
     listed = [
-        {"quote": quote, "contexts": [rank for rank, text in enumerate(texts, 1) if _plain(quote) in text]}
+        {"quote": quote, "contexts": [rank for rank, text in enumerate(texts, 1) if _is_quoted(quote, text)]}
         for quote in quotes
     ]
     return Measured(fmean(bool(one["contexts"]) for one in listed), {"quotes": listed})
 
 
+_EMPHASIS: Final = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
+_LEFT_OUT: Final = re.compile(r"\s*[\[(]?(?:\.\.\.|\u2026)[\])]?\s*")
+
+
+def _is_quoted(quote: str, text: str) -> bool:
+    """Whether the parts of a quotation, between which something is left out, stand in a text in their order."""
+    place = 0
+    for part in filter(None, map(_plain, _LEFT_OUT.split(quote))):
+        place = text.find(part, place)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
+
+
 def _plain(text: str) -> str:
     """A text as quotations are compared."""
+    text = _EMPHASIS.sub("", text)
     marks = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " "})
     return " ".join(text.translate(marks).casefold().split()).strip(" .,;:!?\u2026")

@@ -35,6 +35,11 @@ def found(answer: str) -> list[tuple[str, tuple[int, ...]]]:
         ("At nine.\n\n**Sources:** faq.md, hours.md", [("faq.md", (1,)), ("hours.md", (2,))]),
         ("It [sic] is list[0], [TODO], [12 euros] and (n.b.).", []),
         ("Öffnet um neun [1]。营业时间 [2]", [("1", (1,)), ("2", (2,))]),
+        (
+            "Use `a[1]`:\n\n```python\nx = a[7]\n```\n\nAt nine [2] (source: `faq.md`).",
+            [("2", (2,)), ("`faq.md`", (1,))],
+        ),
+        ("At nine [[1]](https://shop.example/1).", [("1", (1,))]),
         ("", []),
     ],
 )
@@ -109,6 +114,35 @@ def test_marks_behind_the_full_stop_belong_to_the_sentence_before():
     assert made["citation_recall"].value == 1.0
 
 
+@in_one_test(
+    "around",
+    [
+        "# Hours\n\n{}",
+        "**Hours**\n\n{}",
+        "Great question! Here is what I found:\n\n- {}",
+        "- **Hours:**\n  - {}",
+        "{}\n\n## References\n[1] The hours\n[2] The prices",
+        "{}\n\n**Sources:**\n1. The hours\n2. The prices\n",
+        "{}\n\nQuellen:\n- Öffnungszeiten\n",
+        "{}\n\n[^1]: The hours",
+        "```python\nopen_at(x[7])\n```\n\n{}",
+        "| Day | Hours |\n|---|---|\n| Monday | {} |",
+    ],
+)
+def test_only_statements_need_citations(around):
+    made = scored(around.format("It is alpha beta [1]."), ["alpha beta [1].", "gamma"])
+    assert (made["uncited_claims"].value, made["citation_validity"].value) == (0.0, 1.0)
+    made = scored(around.format("It is alpha beta."), ["alpha beta", "gamma"])
+    assert made["uncited_claims"].value == 1.0
+
+
+def test_footnotes_without_documents_are_ranks():
+    answer = "It is alpha beta[^1]. It is gamma delta[^2].\n\n[^1]: The hours\n[^2]: The prices"
+    assert scored(answer, ["alpha beta", "gamma delta"])["citation_recall"].value == 1.0
+    named = scored(answer, ["alpha beta", "gamma delta"], documents=["faq.md", "hours.md"])
+    assert named["citation_validity"].value == 0.0, "the notes name no document that was retrieved"
+
+
 def test_documents_are_cited_by_name():
     made = scored("It is alpha beta (source: hours.md).", ["x", "alpha beta"], documents=["faq.md", "hours.md"])
     assert made["citation_recall"].value == 1.0
@@ -129,4 +163,8 @@ def test_quotations_must_stand_in_a_passage_word_for_word():
     (made,) = scored(answer, contexts, ["quote_accuracy"]).values()
     assert made.value == 0.5
     assert [quote["contexts"] for quote in made.details["quotes"]] == [[1], []]
+    marked = 'It says "The **workshop** is open ... to Friday", and "the workshop is [...] every Friday".'
+    assert scored(marked, contexts, ["quote_accuracy"])["quote_accuracy"].value == 0.5
+    in_passage = ["The **workshop** is `open` from Monday"]
+    assert scored('"the workshop is open"', in_passage, ["quote_accuracy"])["quote_accuracy"].value == 1.0
     assert scored("Nothing quoted.", contexts, ["quote_accuracy"])["quote_accuracy"].reason == "no_quotes"
