@@ -684,7 +684,10 @@ def _wordnet() -> object:
 
 # Commas, semicolons and those of other scripts; not the comma of 1,000. One set of characters is searched fastest.
 _ITEMS: Final = re.compile("[\\n;,\uff0c\u3001\u061b\u060c](?<!,(?=\\d))")
-_CONJUNCTION: Final = re.compile(r"\s(?:and|or)\s")
+_CONJUNCTION: Final = re.compile(r"\s(?:and|or|und|oder|et|ou|y)\s")
+_LEAD_IN: Final = re.compile(
+    r"[^\n]*:[ \t]*\n+(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t])"
+)  # "The colours are:", above a list
 _ITEM_START: Final = re.compile(
     "\\s*(?:[-*+•◦▪‣\u2013\u2014]|\\(?\\d{1,3}[.)]|[a-zA-Z]\\))\\s+|\\s*(?:and|or)\\s+", re.IGNORECASE
 )
@@ -694,12 +697,13 @@ _ITEM_START: Final = re.compile(
 def list_match(answer: str, expected: str, *, separator: str = "") -> Measured:
     r"""F1 of the items of two lists, in any order.
 
-    Items are separated by line breaks, commas, semicolons, "and" or "or"; with ``separator`` by that text alone.
-    Bullets and numbers before items are left out, and items are compared as ``token_f1`` compares words: lower-case,
-    without punctuation and articles. An item that repeats counts as often as both have it. Missing and unexpected items
-    are in the details.
+    Items are separated by line breaks, commas, semicolons, "and" or "or" (und, oder, et, ou, y); with ``separator`` by
+    that text alone. Bullets and numbers before items are left out, and items are compared as ``token_f1`` compares
+    words: lower-case, without punctuation and articles. An item that repeats counts as often as both have it. Missing
+    and unexpected items are in the details.
 
-    The answer must be a list: a sentence around it makes its first and last item differ.
+    The answer must be a list: a sentence around it makes its first and last item differ. A line that ends with a colon
+    above bullets is left out.
 
     >>> list_match("- Bonn\n- Köln", "Köln, Bonn and Aachen").details["missing"]
     ['aachen']
@@ -715,8 +719,8 @@ def list_match(answer: str, expected: str, *, separator: str = "") -> Measured:
 
 
 def _items(text: str, separator: str) -> list[str]:
-    if not separator and ("and" in text or "or" in text):
-        text = _CONJUNCTION.sub("\n", text)
+    if not separator:
+        text = _CONJUNCTION.sub("\n", _LEAD_IN.sub("", text, count=1))
     pieces = text.split(separator) if separator else _ITEMS.split(text)
     read = [piece[start.end() :] if (start := _ITEM_START.match(piece)) else piece for piece in pieces]
     return [item for piece in read if (item := " ".join(squad_tokens(piece) or _squad_words(piece)))]

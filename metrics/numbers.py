@@ -214,17 +214,21 @@ def numeric_match(
     same. A number without a unit matches any unit; with ``units: required`` it matches only another without one, and
     ``units: ignored`` compares figures alone. The expected numbers that are missing are in the details.
 
+    Numbers of list items and of citations (``[1]``) are none of the answer's. Thousands may be apart by blanks.
     An expected answer without a number has no value. Other numbers in the answer don't count against it: "14 or 30
     days" has 14. Dates written with full stops are not read, and of times and other dates each number is one.
 
     >>> numeric_match("about 12,500 m", "12.5 km").value
     1.0
     """
-    wanted = list(quantities(expected))
+    wanted = list(quantities(_THOUSANDS.sub(_joined, _counted(_without_marks(expected)))))
     wanted = [one for one in wanted if not one.is_word or one.figure > 1] or wanted  # "one of them" counts nothing
     if not wanted:
         raise NotApplicable(Reason.EXPECTED_MISSING, numbers=0)
-    found = list(quantities(answer))
+    read = _counted(_without_marks(answer))
+    found = list(quantities(read))
+    if _THOUSANDS.search(read):  # "in 12 300 people" may be two numbers or one
+        found += quantities(_THOUSANDS.sub(_joined, read))
     figures = sorted(one.figure for one in found)
     without_unit = sorted(one.figure for one in found if not one.kind)
     by_kind = {kind: sorted(one.value for one in found if one.kind == kind) for kind in {one.kind for one in wanted}}
@@ -241,6 +245,34 @@ def numeric_match(
             missing.append(one.text)
     shown = [one.text for one in found[:_MOST_SHOWN]]
     return Measured(float(not missing), {"missing": missing[:_MOST_SHOWN], "found": shown} if missing else {})
+
+
+# Two items that count, or a citation behind a word: their numbers say nothing.
+_LIST: Final = re.compile(r"^[ \t]*1[.)][ \t]+\S.*(?:\n(?![ \t]*\d+[.)]).*)*\n[ \t]*2[.)][ \t]+\S", re.MULTILINE)
+_CITED: Final = re.compile(r"[^\s\[][.!?]? ?(?:\[\^?\d{1,3}(?:, ?\d{1,3})*\]|\u3010[^\u3011]*\u3011)")
+_MARKS: Final = re.compile(
+    r"^[ \t]*\d{1,3}[.)](?=[ \t]+\S)|\[\^?\d{1,3}(?:, ?\d{1,3})*\]|\u3010[^\u3011]*\u3011", re.MULTILINE
+)
+_THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d])")
+_FRACTIONS: Final = {"\u00bd": 0.5, "\u00bc": 0.25, "\u00be": 0.75, "\u2153": 1 / 3, "\u2154": 2 / 3}
+_FRACTION: Final = re.compile(rf"(\d*) ?([{''.join(_FRACTIONS)}])")
+_MYRIADS: Final = {"\u4e07": 1e4, "\u842c": 1e4, "\u4ebf": 1e8, "\u5104": 1e8}
+_MYRIAD: Final = re.compile(rf"(\d+(?:\.\d+)?)\s?([{''.join(_MYRIADS)}])")
+
+
+def _joined(found: re.Match[str]) -> str:
+    return found[0].replace(" ", "")
+
+
+def _without_marks(text: str) -> str:
+    """A text without the numbers of its list's items and of its citations."""
+    return _MARKS.sub(" ", text) if _LIST.search(text) or _CITED.search(text) else text
+
+
+def _counted(text: str) -> str:
+    """A text with fractions and ten thousands in figures."""
+    text = _FRACTION.sub(lambda found: f"{int(found[1] or 0) + _FRACTIONS[found[2]]:.9g}", text)
+    return _MYRIAD.sub(lambda found: f" {float(found[1]) * _MYRIADS[found[2]]:.0f} ", text)
 
 
 def _has(ordered: Sequence[float], value: float, margin: float) -> bool:

@@ -203,14 +203,15 @@ class SameMatter:
     def may_be_one(self, first: Statement, second: Statement) -> bool:
         """Whether two statements may be about one thing.
 
-        Within a document they may only under one heading and in one entry, in tables only under the same columns.
+        Within a document they may only under one heading of one section and in one entry, in tables only under the
+        same columns: what changed in one version, or is so of one year, is nothing of another.
         """
         if first.columns is not None and second.columns is not None:
             heads = [frozenset(wording(columns).content) for columns in (first.columns, second.columns)]
             if heads[0] != heads[1]:
                 return False
         if first.document == second.document:
-            return _heading(first) == _heading(second) and first.entry == second.entry
+            return (first.above, first.heading, first.entry) == (second.above, second.heading, second.entry)
         if self.are_versions(first, second):
             return _heading(first) == _heading(second)
         return not are_in_series(first.document, second.document)
@@ -542,6 +543,9 @@ class Contradictions:
 Paired = tuple[SimilarStatements, Contradiction]
 
 
+_LOGGED: Final = 3  # rows of a table with one name, from which it lists what happened when
+
+
 def find_contradictions(
     documents: Sequence[Document],
     matter: SameMatter | None = None,
@@ -560,12 +564,15 @@ def find_contradictions(
     """
     every = [one for document in documents for one in statements(document)]
     matter = matter or SameMatter(documents)
+    rows = Counter((one.document, one.columns or "", one.entry) for one in every if one.columns is not None)
     faced = facing(every)
     found: list[Paired] = []
     doubtful: list[Paired] = []
     for pair in faced.pairs:
         first, second = every[pair.first], every[pair.second]
         if (first.columns is None) != (second.columns is None) or not matter.may_be_one(first, second):
+            continue
+        if first.document == second.document and rows[first.document, first.columns or "", first.entry] >= _LOGGED:
             continue
         is_foreign = first.document in foreign or second.document in foreign
         disagreement = disagree(first.text, second.text, first.columns is not None)

@@ -216,13 +216,17 @@ def _sample(text: str) -> str:
     return prose(text[start : start + _SAMPLE])
 
 
+_NO_LANGUAGE: Final = "zxx"  # what the identifier makes of key names and signs
+
+
 def _language(text: str, least: int, sure: float) -> tuple[str, float]:
     """The language of a text and how likely it is; blank where it is too short or in doubt."""
     if sum(1 for _ in letters(text)) < least:
         return "", 0.0
     shares = languages(text)
     code = max(shares, key=lambda one: shares[one])
-    return (code, shares[code]) if shares[code] >= sure else ("", 0.0)
+    is_told = shares[code] >= sure and code != _NO_LANGUAGE
+    return (code, shares[code]) if is_told else ("", 0.0)
 
 
 def _common_words(documents: Sequence[Document], found: Mapping[str, str]) -> Mapping[str, frozenset[str]]:

@@ -19,10 +19,12 @@ _BULLET: Final = re.compile(r"(?:[-*+•◦▪]|\d{1,3}[.)])\s+")
 _RULE: Final = re.compile(r"[\s|:=_*+~-]+")
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _LONGEST: Final = 600  # characters; what is longer is no sentence that could be compared
+_LONGEST_TERM: Final = 80  # characters of a line that what is indented below belongs to
 _LEAST_WORDS: Final = 3
 _ENDED: Final = re.compile(r"[.!;:。।؟][\"'”’)\]*_]*$")  # noqa: RUF001 - quotes that texts have
 _NOT_ENDED: Final = re.compile(r"(?:\b[ap]\.m|\bNo|\b[A-Z])\.$")
 _RIGHTS: Final = re.compile(r"[©®]|\(c\)|all rights reserved", re.IGNORECASE)
+_SEE: Final = re.compile(r"see (?:also|--?\w)", re.IGNORECASE)  # what else to read is nothing that two could contradict
 _SMALL: Final = re.compile(r"(?<![^\W_])[^\W\d_A-Z]{2,}(?![^\W_])")
 _LEAST_SMALL: Final = 3  # words in small letters
 # The line that begins the entry of a function, a class or a constant in a reference, as pydoc and headers write it.
@@ -46,6 +48,7 @@ class Statement:
         heading: the heading that it stands under; blank where there is none.
         columns: of a table's row, the head of its table; None for a sentence.
         entry: of a table, a list of terms or a reference, in which it stands; blank where there is none.
+        above: the headings above its heading, as they stand: of a change log the version.
         is_sentence: whether it is a whole sentence, as far as its words and its end tell; a list's entry may be none.
     """
 
@@ -57,6 +60,7 @@ class Statement:
     columns: str | None = None
     entry: str = ""
     is_sentence: bool = True
+    above: str = ""
 
 
 def statements(document: Document) -> list[Statement]:
@@ -65,14 +69,19 @@ def statements(document: Document) -> list[Statement]:
 
 
 def _statements(document: Document) -> Iterator[Statement]:
-    heading, columns, defined = "", None, ""
+    above, heading, columns, defined = "", "", None, ""
+    path: dict[int, str] = {}  # heading of each level
+    terms: list[tuple[int, str]] = []  # lines that what is indented below belongs to, such as an option
     start, is_open = 0, False
     for line in document.text.split("\n"):
         bare = line.strip()
         begin = start + line.index(bare) if bare else start
         found = _HEADING.match(line) if bare.startswith("#") else None
         if found:
-            heading, columns, defined = found[1], None, ""
+            level = len(bare) - len(bare.lstrip("#"))
+            path = {other: text for other, text in path.items() if other < level}
+            above, heading, columns, defined, terms = " > ".join(path.values()), found[1], None, "", []
+            path[level] = heading
         elif "|" in bare[1:] and (bare.startswith("|") or columns is not None):
             if columns is None:
                 columns = bare
@@ -80,17 +89,24 @@ def _statements(document: Document) -> Iterator[Statement]:
                 row = _statement(
                     document, begin, begin + len(bare), heading, bare.strip("| ").partition("|")[0].strip()
                 )
-                yield from () if row is None else [replace(row, columns=columns, is_sentence=False)]
+                yield from () if row is None else [replace(row, columns=columns, is_sentence=False, above=above)]
         elif bare:
             columns = None
+            indent = len(line) - len(line.lstrip())
+            while terms and terms[-1][0] >= indent:
+                terms.pop()
             bar = len(bare) - len(bare.lstrip("| "))  # which pydoc draws beside the members of a class
             definition = _DEFINED.fullmatch(bare, bar)
             defined = definition[1] if definition else defined
             for first, last in sentence_spans(bare[bar:]):
-                made = _statement(document, begin + bar + first, begin + bar + last, heading, defined)
+                entry = " ".join(filter(None, [defined, terms[-1][1] if terms else ""]))
+                made = _statement(document, begin + bar + first, begin + bar + last, heading, entry)
                 # The rest of a sentence that began on the line before says another thing than the whole.
                 is_rest = is_open and first == 0 and bare[bar : bar + 1].islower()
-                yield from () if made is None else [replace(made, is_sentence=made.is_sentence and not is_rest)]
+                is_sentence = made is not None and made.is_sentence and not is_rest
+                yield from () if made is None else [replace(made, is_sentence=is_sentence, above=above)]
+            if not _ENDED.search(bare):
+                terms.append((indent, bare[:_LONGEST_TERM]))
         else:
             columns = None
         is_open = bool(bare) and not _ENDED.search(bare)
@@ -105,7 +121,7 @@ def _statement(document: Document, start: int, end: int, heading: str, entry: st
     is_row = text.startswith("|")
     words = len(text.split()) - (text.count("|") if is_row else 0)
     least = 2 if is_row else _LEAST_WORDS
-    if words < least or end - start > _LONGEST or text.endswith("?") or _RIGHTS.search(text):
+    if words < least or end - start > _LONGEST or text.endswith("?") or _RIGHTS.search(text) or _SEE.match(text):
         return None
     term = None if is_row else _TERM.match(text)
     return Statement(

@@ -140,6 +140,9 @@ def test_self_consistency_by_hand() -> None:
         ("Bonn, Bonn, Bonn", "Bonn", 0.5),
         ("1,000 km", "1,000 km, 2,000 km", 2 / 3),
         ("東京、大阪", "大阪、東京", 1.0),
+        ("The towns are:\n\n* **Bonn**\n* Köln", "Köln, Bonn", 1.0),
+        ("Bonn, Köln und Ulm", "Ulm, Köln, Bonn", 1.0),
+        ("Bosnien und Herzegowina", "Bosnien und Herzegowina", 1.0),
         ("", "Bonn", 0.0),
     ],
 )
@@ -178,6 +181,17 @@ def test_list_match_names_what_is_missing_and_unexpected() -> None:
         ("A4 paper", "4", {}, 0.0),
         ("", "4", {}, 0.0),
         ("\uff11\uff14 days", "14", {}, 1.0),
+        ("1. Log in\n2. Click *Save*\n\nThe limit is 30.", "2", {}, 0.0),
+        ("1. Log in\n2. Enter 2", "2", {}, 1.0),
+        ("The limit is 10 MB [1].", "1", {}, 0.0),
+        ("The limit is 10 MB\u30102\u2020source\u3011.", "2", {}, 0.0),
+        ("[1, 2]", "2", {}, 1.0),
+        ("2. It is 30", "2", {}, 1.0),
+        ("1 250 km", "1,250 km", {}, 1.0),
+        ("in lot 12 300 people", "300", {}, 1.0),
+        ("\u00bd cup, 2\u00bd l", "0.5", {}, 1.0),
+        ("2\u00bd l", "2.5 l", {}, 1.0),
+        ("\u7ea63\u4e07\u5143", "30,000", {}, 1.0),
     ],
 )
 def test_numeric_match(answer: str, expected: str, options: dict[str, object], wanted: float) -> None:

@@ -243,6 +243,28 @@ def test_pages_of_one_make_about_different_things_do_not_contradict() -> None:
     assert len(find_contradictions(same).found) == 2
 
 
+@in_one_test(
+    "text",
+    [
+        "# Changes\n\n## [2.0.0]\n### Changed\n- The minimum Android version is now 9.\n\n"
+        "## [1.9.0]\n### Changed\n- The minimum Android version is now 7.\n",
+        "OPTIONS\n   atime\n       Update the access times of inodes on this filesystem.\n"
+        "   noatime\n       Do not update the access times of inodes on this filesystem.\n",
+        "| Company | Person | Release Date |\n|---|---|---|\n"
+        + "".join(f"| NodeSource | Rafael | 2024-{day} |\n" for day in ("Apr-03", "Apr-10", "Jul-08")),
+        "See also --tlsv1.3 and --tls-max.\n\nSee also --tlsv1.2 and --tls-max.\n",
+    ],
+)
+def test_versions_options_and_logs_of_one_document_do_not_contradict(text: str) -> None:
+    assert find_contradictions([Document("a.md", text)]).found == ()
+
+
+def test_a_section_that_says_two_things_contradicts_itself() -> None:
+    text = "# Staff\n\n## Leave\n\nEach employee has {0} days of paid leave a year.\n"
+    both = text.format(28) + "\nEach employee has 30 days of paid leave a year.\n"
+    assert len(find_contradictions([Document("a.md", both)]).found) == 1
+
+
 @pytest.mark.parametrize(
     ("first", "second", "number"),
     [
