@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .documents.document import Document, Passage, encodable, storable
     from .documents.evidence import EvidenceFinder
     from .documents.reading import Knowledge, read_knowledge
-    from .models.batching import BatchingEmbedder, SharedVectors
+    from .models.batching import BatchingEmbedder, SharedVectors, one_answer
     from .models.classifier import EntailmentModel, find_entailment
     from .models.embedding import EmbedderSettings, open_encoder
     from .models.encoder import Embedded

@@ -25,7 +25,7 @@ from ...bots import (
     scrubbed,
     without_url_secrets,
 )
-from ...knowledge import Message, encodable
+from ...knowledge import Message, encodable, one_answer
 from ...metrics.abstention import abstains
 from ...metrics.declaration import exception_line, exception_text
 from ...reports.store import Row, RowStatus, now
@@ -135,7 +135,7 @@ async def _answer(
     async def timed() -> None:
         start = time.perf_counter()
         try:
-            with earlier_answers(find):
+            with earlier_answers(find), one_answer():
                 reply = await reply_of(bot_queue.bot, question, history, session)
             ended.append((reply, (time.perf_counter() - start) * 1000))
         except Exception as error:

@@ -9,7 +9,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -436,6 +436,19 @@ class _Packing:
         return [flags[place : place + 1] + row.tobytes() for place, row in enumerate(rows)]
 
 
+_of_this_answer: ContextVar[dict[tuple[str, ...], Embedded]] = ContextVar("what one answer has embedded")
+
+
+@contextlib.contextmanager
+def one_answer() -> Iterator[None]:
+    """While a bot works on one answer: what it embeds afresh is embedded once, for its search and for its model."""
+    before = _of_this_answer.set({})
+    try:
+        yield
+    finally:
+        _of_this_answer.reset(before)
+
+
 class BatchingEmbedder:
     """Embeds texts for many callers at once, from any event loop, on threads of its own.
 
@@ -497,11 +510,14 @@ class BatchingEmbedder:
         """Embed the texts at once and keep nothing: for a bot that is being timed.
 
         It waits for other bots' questions only; a model that can't do two things at once (see ``Encoder``) may add the
-        batch in progress.
+        batch in progress. See ``one_answer``.
         """
         if not texts:
             return _none_of(await self._dimensions())
-        return await self._answered(self._fresh, Request(texts))
+        known, key = _of_this_answer.get({}), (self.model_id, *texts)
+        if key not in known:
+            known[key] = await self._answered(self._fresh, Request(texts))
+        return known[key]
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[Embedded]:
         """For each text the unit vectors of its tokens, special ones first and last; nothing is cached.

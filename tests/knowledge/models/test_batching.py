@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from closing import closing
 from counting_encoder import CountingEncoder, embedder_of, in_queue, keep_busy, vector_of
-from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.batching import BatchingEmbedder, one_answer
 from proctor.knowledge.models.encoder import Embedded
 
 
@@ -104,6 +104,15 @@ def test_a_fresh_text_is_not_taken_from_memory(encoder):
     asyncio.run(embedder.embed(["known"]))
     asyncio.run(embedder.embed_fresh(["known"]))
     assert encoder.texts == ["known", "known"]
+
+
+async def test_one_answer_embeds_its_question_once_and_the_next_answer_again(encoder):
+    embedder = embedder_of(encoder)
+    for _ in range(2):
+        with one_answer():
+            first, second = [await embedder.embed_fresh(["question"]) for _ in range(2)]
+            assert np.array_equal(first.vectors, second.vectors)
+    assert encoder.texts == ["question", "question"]
 
 
 def test_a_failure_reaches_every_waiter_of_its_batch_and_nobody_else():
