@@ -567,6 +567,10 @@ def gate_suite(
         rule = options.changed(rule)
         early = None
         with _baseline_before(text, options, evaluation, gated) as baseline:
+            if new := [] if gated else _not_in(baseline, evaluation):
+                there = tuple(name for name, _ in evaluation.header.bots if name not in new)
+                evaluation = suite_evaluation(loaded, replace(run, bots=there), environ, notify)
+                own = _resumed(store, evaluation)
             if isinstance(baseline, Operand):
                 refuse_itself(baseline, own, text)
                 text = _pinned(baseline, text)
@@ -591,8 +595,16 @@ def gate_suite(
                 with contextlib.closing(Store.open(options.database)) as store:
                     asking = Confirmation(loaded, run, environ, store, baseline, notify or watcher.message)
                     found = judged(candidate, baseline, gated, rule, asking=asking, states=operand.states)
-            notes = (*_same_run(candidate, baseline), *found.notes)
+            unasked = f"{listed(new, len(new))} {'is' if len(new) == 1 else 'are'} not in the baseline, and not asked"
+            notes = (*_same_run(candidate, baseline), *([unasked] if new else []), *found.notes)
     return FinishedGate(GateResult(took, replace(found, notes=notes), saved, result), outcome)
+
+
+def _not_in(baseline: Operand | str, evaluation: Evaluation) -> list[str]:
+    """Bots that a baseline file has not: there is nothing to compare them with, so they are not worth asking."""
+    if not isinstance(baseline, Operand) or not baseline.is_baseline or baseline.bot is not None:
+        return []
+    return [name for name, _ in evaluation.header.bots if name not in baseline.run.tables]
 
 
 def _for_early(rule: GateRule, evaluation: Evaluation, baseline: Operand | str) -> GateRule:

@@ -249,3 +249,16 @@ def test_the_primary_metric_is_gated_alone_and_others_on_request(tmp_path):
     )
     wrong = gated(tmp_path, "-b", "previous", "--metric", "keyword_recal")
     assert wrong["code"] == 2
+
+
+def test_a_bot_that_the_baseline_file_has_not_is_not_asked(tmp_path):
+    bots = {name: {"type": "python", "target": "bot.py:answer"} for name in ("mine", "other")}
+    write_suite(tmp_path, NOTING.format(delay=0), 4, bots=bots)
+    assert proctor("run", "suite.yaml", "--bots", "mine", folder=tmp_path).returncode == 0
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    done = proctor("gate", "suite.yaml", "-b", "baseline.json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "other is not in the baseline, and not asked" in done.stdout
+    assert len(asked(tmp_path)) == 4
+    both = proctor("gate", "suite.yaml", "-b", "baseline.json", "--bot", "other", folder=tmp_path)
+    assert (both.returncode, "has no bot other" in both.stderr) == (2, True)
