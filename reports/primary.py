@@ -113,12 +113,11 @@ class Gradable(Protocol):
 
 
 def check_primary(name: str, known: Mapping[str, Gradable]) -> str:
-    """The id of the metric that ``name`` means, among those of a run; a family stands for its first rate.
+    """The id of a metric of a run that may be primary.
 
     Raises:
         InputError: the run has no such metric, or one that can't be primary.
     """
-    name = f"{name}.{RATES[0]}" if name not in known and f"{name}.{RATES[0]}" in known else name
     if name not in known:
         near = difflib.get_close_matches(name, known, 1, 0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -96,6 +96,9 @@ def test_recorded_answers_have_one_too(tmp_path):
     done = proctor("score", "recorded.jsonl", *options, "--primary", "keyword_recall", folder=tmp_path)
     assert json.loads(done.stdout)["primary"]["named"] is True
     assert proctor("score", "recorded.jsonl", *options, "--primary", "rouge_l", folder=tmp_path).returncode == 2
+    of_family = ("--metrics", "exact_match,pii_leakage", "--json", "--primary", "pii_leakage")
+    done = proctor("score", "recorded.jsonl", *of_family, folder=tmp_path)
+    assert json.loads(done.stdout)["primary"]["metric"] == "pii_leakage.passes"
 
 
 def run_of(folder):

@@ -3,6 +3,7 @@
 import json
 
 import proctor as package
+from proctor.metrics.facts import Conversation
 from suites import count, lines, write_suite
 from typed import proctor
 
@@ -106,6 +107,23 @@ def test_a_list_of_dicts_with_turns_is_evaluated_with_figures_of_conversations(t
     names = {name for name, *_ in scores(tmp_path / "p.db")}
     assert names == {"conversation_correct", "first_wrong_turn", "goal_reached"}  # the defaults
     assert "conversation_correct" in str(run)
+
+
+def test_the_goal_of_a_conversation_is_that_of_its_file_or_its_constraints(tmp_path):
+    def is_named(conversation: Conversation, goal: str) -> bool:
+        """Whether the goal is the price for children."""
+        return goal == "the price for children"
+
+    def is_constrained(conversation: Conversation, goal: str) -> bool:
+        """Whether the goal is what must be told."""
+        return goal == "30 euros; 40 euros or 40 €"
+
+    bare = {"id": "bare", "goal_constraints": ["30 euros", ["40 euros", "40 €"]], "turns": TURNS}
+    metrics = [package.metric(level="conversation")(each) for each in (is_named, is_constrained)]
+    package.evaluate([HELMETS, bare], {"mine": lambda question: "Yes."}, metrics, db=tmp_path / "p.db", progress=False)
+    found = {(name, key): value for name, key, _, value in scores(tmp_path / "p.db")}
+    assert found["is_named", "helmets/3"] == found["is_constrained", "bare/3"] == 1
+    assert found["is_constrained", "helmets/3"] == found["is_named", "bare/3"] == 0
 
 
 def test_the_cost_estimate_counts_one_request_a_conversation(tmp_path):
