@@ -21,9 +21,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from bench_reports import METRICS, write_suite
-
 QUESTIONS, DOCUMENTS = 100, 20
+METRICS = ["rouge", "exact_match", "keyword_recall", "answer_length", "politeness", "latency_ms"]
+INSTANT = """
+def answer(question):
+    number = int(question.split()[-1])
+    return " ".join(f"word{{(number * 31 + place * {step}) % 997}}" for place in range(20)) + "."
+"""
 BOT = """
 import random
 def answer(question):
@@ -35,7 +39,8 @@ RUNS = ({"near": 0.6, "far": 0.5}, {"near": 0.5, "far": 0.5})
 COMMANDS = {
     "compare": ["compare", "near", "far"], "rank": ["rank"], "gate": ["gate", "latest", "-b", "previous"],
     "baseline": ["baseline", "--out", "b.json"], "gate a file": ["gate", "latest", "-b", "b.json"],
-    "report": ["report", "--html", "r.html"],
+    **{f"report {name}": ["report", f"--{option}", name] for option, name in
+       (("html", "r.html"), ("markdown", "r.md"), ("csv", "tables"), ("json", "r.json"), ("zip", "r.zip"))},
 }  # fmt: skip
 # What differs in copy number i of a row; ids move on by the greatest there is.
 MOVED = {
@@ -94,6 +99,26 @@ def make(folder: Path, rows: int) -> None:
         database.execute("UPDATE run_changes SET number = number + 1")
         database.execute("UPDATE run_scores SET rows = ?", [rows // 2])
         database.commit()
+
+
+def write_suite(folder: Path, questions: int) -> Path:
+    """A suite of two instant bots and so many questions."""
+    for name, step in (("near", 7), ("far", 11)):
+        (folder / f"{name}.py").write_text(INSTANT.format(step=step))
+    with (folder / "questions.jsonl").open("w") as file:
+        for number in range(questions):
+            expected = " ".join(f"word{(number * 31 + place * 7) % 997}" for place in range(12))
+            line = {"id": f"q{number}", "question": f"What is {number}", "expected_answer": expected}
+            file.write(json.dumps(line) + "\n")
+    suite = {
+        "name": "bench",
+        "questions": "questions.jsonl",
+        "bots": {name: {"type": "python", "target": f"{name}.py:answer"} for name in ("near", "far")},
+        "metrics": METRICS,
+    }
+    path = folder / "suite.yaml"
+    path.write_text(json.dumps(suite))
+    return path
 
 
 def measured(folder: Path, *arguments: str, code: str = COMMAND) -> tuple[float, float, int]:
