@@ -30,7 +30,7 @@ class HardCase:
 
 
 def most_difficult_case(run: ReportedRun, evaluator: RunEvaluator) -> HardCase | None:
-    """The test case failed by most bots on the evaluator's primary metric; None when nothing was failed.
+    """The test case failed by most bots on the evaluator's primary metric; None when none is harder than another.
 
     Of several, the one with the worse mean; of these, the one that comes first in the question set.
     """
@@ -68,8 +68,9 @@ def _hardest(run: ReportedRun, metric: int, column: MetricColumn) -> tuple[int, 
     failed, bots = np.bincount(of, is_failed), np.bincount(of)
     of_all = np.bincount(of, means) / bots
     worst = int(np.lexsort((questions, _least(of, positions), sign * np.round(of_all, 9), -failed))[0])
-    if not failed[worst]:
-        return None
+    least = column.low if column.better == "higher" else column.high
+    if not failed[worst] or (len(questions) > 1 and least is not None and np.all(np.abs(of_all - least) <= ROUNDING)):
+        return None  # none was failed, or none is harder than another
     names = tuple(run.bot_ids)
     by = tuple(names[int(place)] for place in places[is_failed & (of == worst)])
     return int(questions[worst]), by, int(bots[worst]), float(of_all[worst])
@@ -141,7 +142,7 @@ def _ranking(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
             yield _extreme(
                 "least_accurate", values, _reverse(column.better), evaluator, f"least accurate by {name}", column.name
             )
-    elif column.name not in TOTALLED:
+    elif column.name not in TOTALLED and not _all_worst(values, column):
         yield _extreme("best_bot", values, column.better, evaluator, f"best by {name}", column.name)
 
 
@@ -286,6 +287,12 @@ def _extreme(
 
 def _differ(values: Mapping[str, float]) -> bool:
     return max(values.values()) - min(values.values()) > ROUNDING
+
+
+def _all_worst(values: Mapping[str, float], column: MetricColumn) -> bool:
+    """Whether all bots tie at the worst that can be, where none is best."""
+    worst = column.low if column.better == "higher" else column.high
+    return worst is not None and all(abs(value - worst) <= ROUNDING for value in values.values())
 
 
 def _reverse(better: Better) -> Better:

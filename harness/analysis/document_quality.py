@@ -370,6 +370,7 @@ def _percent(share: float) -> str:
 MOSTLY_COPIED: Final = 0.5  # share of the shorter document from which two are called copies
 _LONG_STRETCH: Final = 60  # words in a row that are worth a finding whatever their share
 _LEAST_WITHIN: Final = 25  # words that stand twice in one document
+_SHARE_WITHIN: Final = 0.1  # of its words; every manual repeats a phrase here and there
 _MANY_PLACES: Final = 0.05  # share of the lists of passages in which a place goes to a copy
 _SHOWN_STRETCHES: Final = 10
 
@@ -456,7 +457,7 @@ class PairFindings:
             yield self._overlaps(overlaps, {frozenset((one.first, one.second)): one for one in copied})
         for one in copied:
             stolen = self._stolen_by(one.first, one.second)
-            within = one.first == one.second and one.words >= _LEAST_WITHIN
+            within = one.first == one.second and one.words >= _LEAST_WITHIN and _is_much_within(one)
             if frozenset((one.first, one.second)) in reported or not (within or _is_much(one) or stolen.places):
                 continue
             details = {
@@ -533,6 +534,11 @@ class PairFindings:
             pair = [(one.first, stretch.start, stretch.end), (one.second, stretch.other_start, stretch.other_end)]
             for document, start, end in reversed(pair) if state and one.first == state.newer else pair:
                 yield Excerpt(document, start, end, self._texts[document][start:end])
+
+
+def _is_much_within(one: Copied) -> bool:
+    """Whether a document repeats enough of itself to be worth a look: a tenth, or a long stretch."""
+    return one.share >= _SHARE_WITHIN or any(stretch.words >= _LONG_STRETCH for stretch in one.stretches)
 
 
 def _is_much(one: Copied) -> bool:

@@ -47,7 +47,8 @@ _OPERATOR: Final = r"(?::=|=>|->|={1,3}|!==?|:)"
 # Placeholders written in place of a secret.
 _PLACEHOLDER: Final = re.compile(
     r"[<${\[%*#].*|(?:your|my|the|an?|insert|enter|add|change|put|some|example|sample|placeholder|redacted|hidden)"
-    r"(?:[-_ ].*)?|(?:none|null|nil|true|false|todo|undefined|required|optional|string|str|text|env|xxx+|\.\.+)[^a-z]*",
+    r"(?:[-_ ].*)?|(?:none|null|nil|true|false|todo|undefined|required|optional|string|str|text|env|xxx+|\.\.+)[^a-z]*"
+    r"|[\w-]{0,12}(?:\.{3}|\u2026)",
     re.IGNORECASE,
 )
 _CALL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*[(\[].*|(?:os|process|config|settings|env|self|this)\.[A-Za-z_.]+")
@@ -62,6 +63,11 @@ def _is_bare_value(text: str) -> bool:
     """The same for a value without quotes, which may also be a piece of a program or a word."""
     is_word = text.isalpha() and (text.islower() or text.istitle())
     return _is_value(text) and not is_word and not _CALL.fullmatch(text)
+
+
+def _is_password(text: str) -> bool:
+    """The same for what stands in an address, where manuals write the word itself: user:password@localhost."""
+    return _is_value(text) and text.lower() not in ("password", "passwd", "pass", "pwd", "secret", "passwort")
 
 
 def _assigned(name: str, value: str) -> str:
@@ -85,7 +91,7 @@ ASSIGNMENTS: Final = (
         rf"(?:{'|'.join(_KEYWORDS)})", valid=_is_value,
     ),
     Detector("keyword_assignment", rf"{_NAME}\s{{1,5}}[\"'`]([^\"'`\n\r]{{4,200}})[\"'`];", valid=_is_value),
-    Detector("basic_auth", r"://[^\s:/?#\[\]@!$&'()*+,;=]+:([^\s:/?#\[\]@!$&'()*+,;=]+)@", valid=_is_value),
+    Detector("basic_auth", r"://[^\s:/?#\[\]@!$&'()*+,;=]+:([^\s:/?#\[\]@!$&'()*+,;=]+)@", valid=_is_password),
     Detector("cloudant_credentials", _assigned(rf"(?:cloudant|clou|cl)[-_]?{_KEY}", "[0-9a-f]{64}|[a-z]{24}")),
     Detector(
         "cloudant_credentials", r"(?i)https?://[a-z0-9_-]+:([0-9a-f]{64}|[a-z]{24})@[a-z0-9_-]+\.cloudant\.com"
@@ -233,9 +239,13 @@ _DOCUMENTATION: Final = tuple(
 
 
 def _is_address(text: str) -> bool:
-    """Whether what looks like an e-mail address ends in something like a top-level domain, and not in a file's."""
+    """Whether what looks like an e-mail address ends in something like a top-level domain, and not in a file's.
+
+    ``git@github.com`` is where repositories are cloned from.
+    """
     ending = text.rpartition(".")[2].lower()
-    return ending not in _FILE_ENDINGS and not (ending.isdigit() or ".." in text.partition("@")[2])
+    name, _, host = text.partition("@")
+    return ending not in _FILE_ENDINGS and not (ending.isdigit() or ".." in host or name == "git")
 
 
 def _is_phone(text: str) -> bool:

@@ -25,6 +25,7 @@ def found(answer: str, **options: object) -> list[tuple[str, str]]:
     [
         ("Mail me at jane.roe@acme.io", 0.0),
         ("write to help@example.com", 1.0),
+        ("git clone git@github.com:psf/requests.git", 1.0),
         ("ticket 4012 8888 8888 1882", 1.0),
         ("ticket 4539 1488 0343 6467", 0.0),
         ("my number is 536-22-1234", 0.0),

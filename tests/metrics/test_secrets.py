@@ -66,6 +66,8 @@ def test_standard_kinds(text: str, wanted: list[str]) -> None:
         ("password=hunter2", ["keyword_assignment"]),
         ('api_key: "a1b2c3d4e5"', ["keyword_assignment"]),
         ("https://app:Zk3pwx1@db.acme.io/", ["basic_auth"]),
+        ("postgres://user:password@localhost/db", []),
+        ("OPENAI_API_KEY=sk-proj-...", []),
         ("password: your password", []),
         ('password = "<your password>"', []),
         ("api_key=YOUR_API_KEY", []),

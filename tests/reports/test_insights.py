@@ -41,6 +41,12 @@ def test_bots_that_tie_are_reported_as_a_tie(tmp_path):
     book.store.close()
 
 
+def test_bots_that_all_have_nothing_right_are_no_best_and_no_case_is_hardest(tmp_path):
+    book = book_of(tmp_path / "x.db", {"X": [0.0, 0.0], "Y": [0.0, 0.0]})
+    assert insights(book) == {}
+    book.store.close()
+
+
 def test_a_bot_without_a_value_does_not_count_as_one(tmp_path):
     book = book_of(tmp_path / "x.db", {"X": [0.9], "Y": [missing("keyword_recall", "expected_missing")]})
     assert "best_bot" not in insights(book)

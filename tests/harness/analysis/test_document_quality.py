@@ -33,7 +33,7 @@ OTHER = "# Hours\n\nThe workshop opens at nine in the morning, and closes when t
 
 
 def corpus(folder: Path, files: dict[str, str], questions: Sequence[dict] = ()) -> CorpusIndex:
-    (folder / "documents").mkdir()
+    (folder / "documents").mkdir(parents=True)
     for name, text in files.items():
         (folder / "documents" / name).write_text(text, "utf-8", "surrogatepass")
     asked = list(questions) or [{"id": "q", "question": "When can a bike be returned?", "expected_answer": "14 days"}]
@@ -108,6 +108,17 @@ def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
     rows = (Answer("rag", "q", "14 days", other, 1.0, True, False),)
     (found,) = find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings
     assert (found.kind, found.severity) == ("near_duplicate", "low")  # most of it is the same, in no list though
+
+
+def test_a_document_that_repeats_a_little_of_itself_is_not_told(tmp_path: Path) -> None:
+    twice = (
+        "A bike that was bought in the shop can be returned within 14 days of its delivery, and the refund goes to the "
+        "card with which it was paid, as long as all of its parts are there.\n\n"
+    )
+    for many, number in ((2, 1), (60, 0)):
+        days = "".join(f"On day {n} of the tour we ride {n + 20} miles and sleep at the inn.\n\n" for n in range(many))
+        expanded = corpus(tmp_path / str(many), {"trees.md": f"{twice}{days}{twice}"})
+        assert len(of_kind(find_document_problems(expanded, None).findings, "near_duplicate")) == number
 
 
 def test_without_answers_the_present_setting_is_searched(tmp_path: Path) -> None:
