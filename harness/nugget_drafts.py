@@ -12,7 +12,7 @@ from .. import InputError
 from ..knowledge import DRAFT, Nugget, Question, content, open_questions
 from ..metrics import Block, Reading
 from ..metrics.judge.call import TEXT, YES_OR_NO, ObjectCall, record, several
-from ..metrics.judge.embedded.judge import claims_of
+from ..metrics.judge.embedded.claims import claims_of
 from ..metrics.judge.replies import Malformed, read_boolean, read_list
 from ..reports import check_file, count
 from ..reports.store import Store

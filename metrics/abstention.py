@@ -23,7 +23,8 @@ _SOFT: Final = (
     r"please|sorry|afraid|that|but|however|yet|even|myself|ourselves)\b,? ?){0,4}"
 )
 _NOT: Final = r"(?:cannot|can ?not|can't|cant|could not|couldn't|will not|won't|would not|wouldn't|must not|shall not)"
-_DO_NOT: Final = r"(?:do not|don't|did not|didn't|does not|doesn't)"
+# "I didn't know that!" is said of what one has just learnt.
+_DO_NOT: Final = r"(?:do not|don't|(?:did not|didn't)(?! know\b)|does not|doesn't)"
 _TO_ANSWER: Final = (
     r"(?:answer|say|tell|find|determine|help|assist|provide|give|offer|share|fulfil+|comply|confirm|verify|support|"
     r"suggest|recommend|advise|discuss|engage|generate|create|write|identify|locate|access|disclose|reveal|respond|"
@@ -293,9 +294,8 @@ _TURN: Final = (
     r"(?:however|nevertheless|nonetheless|that said|but|still)\b,? "
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
-    r"|.{0,160}?\b(?:but|however|nevertheless|still),? (?:here(?:'s| is| are)|i(?: can(?!'|not| not)|'ve| have| know|"
-    r" could| do know|"
-    r" think| believe| read| guess| am guessing)"
+    r"|.{0,160}?\b(?:but|however|nevertheless|still),? (?:here(?:'s| is| are)|i(?: can(?!'|not| not)|'ve| have(?! no\b)"
+    r"| know| could| do know| think| believe| read| guess| am guessing)"
     r"|to answer|based on|as of|according to|typically|usually|in general|generally"
     r"|it(?:'s| is| has| was)|they|there|he|she|you can|the \w+ (?:is|are|"
     r"was|were)|(?<=sure, but )|(?<=sure but )|(?<=certain, but )|(?<=certain but ))\b"

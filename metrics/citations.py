@@ -224,7 +224,7 @@ def statements(answer: str, citations: tuple[Citation, ...], language: str = "en
 
     Headings, code, the first line of a table, lists of sources, and what leads to a list claim nothing.
     """
-    from .judge.embedded.judge import claims_of
+    from .judge.embedded.claims import claims_of
 
     plain = answer
     for pattern in (_FENCED, _DEFINITION, _SOURCES, _HEADING):

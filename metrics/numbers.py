@@ -151,6 +151,54 @@ def amounts_said(text: str, others: Iterable[str]) -> list[Quantity]:
     return [one for one in ours if any(_is_same(one, each) for each in theirs)]
 
 
+_NUMBER: Final = rf"(?P<figure>(?<![\w.,])\d[\d.,]{{0,20}}(?<=\d)|(?:{'|'.join([*_ONES, *_TENS])})\b)"
+_LEAST: Final = re.compile(
+    r"\b(?:at least|(?:a )?minimum(?: of)?|no(?:t)? (?:less|fewer|earlier) than|(?<!no )(?<!not )more than|over|after)"
+    rf" (?:[$€£] ?)?{_NUMBER}|{_NUMBER.replace('figure', 'other')}"
+    r"(?: ?[%€£$]| \w+)? (?:or|and) (?:more|longer|older|over|above|up|later|higher)\b",
+    re.IGNORECASE,
+)
+_MOST: Final = re.compile(
+    r"\b(?:at most|up to|(?:a )?maximum(?: of)?|no(?:t)? (?:more|longer|later) than|(?<!no )(?<!not )(?:less|fewer)"
+    rf" than|under|below|within) (?:[$€£] ?)?{_NUMBER}|{_NUMBER.replace('figure', 'other')}"
+    r"(?: ?[%€£$]| \w+)? (?:or) (?:less|fewer|younger|under|below|earlier|lower)\b",
+    re.IGNORECASE,
+)
+
+
+def opposite_bounds(first: str, second: str) -> list[tuple[str, str]]:
+    """What a text has as the least of a number where another has the number as the most, or the other way round.
+
+    >>> opposite_bounds("at least six months", "Less than 6 months are enough.")
+    [('at least six', 'Less than 6')]
+    """
+    ours, theirs = _bounds(first), _bounds(second)
+    shared = [figure for figure in ours if figure in theirs]
+    return [(ours[one][1], theirs[one][1]) for one in shared if ours[one][0] != theirs[one][0]]
+
+
+def _bounds(text: str) -> dict[float, tuple[str, str]]:
+    """Of each number with a bound on one side only, the side and how it is said."""
+    found: dict[float, dict[str, str]] = {}
+    for side, pattern in (("least", _LEAST), ("most", _MOST)):
+        for one in pattern.finditer(text):
+            figure = _figure(one["figure"] or one["other"])
+            if figure is not None:
+                found.setdefault(figure, {})[side] = one[0]
+    return {figure: next(iter(sides.items())) for figure, sides in found.items() if len(sides) == 1}
+
+
+def other_amounts(first: str, second: str) -> list[Quantity]:
+    """Amounts of a text of which another has the kind, and no amount that is the same.
+
+    >>> [one.text for one in other_amounts("2 years, 5 kg", "It lasts one year and weighs 5,000 g.")]
+    ['2 years']
+    """
+    theirs = amounts(second)
+    alike = [(one, [each for each in theirs if each.kind == one.kind]) for one in (amounts(first) if theirs else ())]
+    return [one for one, others in alike if others and not any(_is_same(one, each) for each in others)]
+
+
 def _is_same(one: Quantity, other: Quantity) -> bool:
     return one.kind == other.kind and isclose(one.value, other.value, rel_tol=1e-6)
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ...knowledge import PERTURBS, Question
 from ...metrics.abstention import abstains
 from ...metrics.judge.calls import CompareClaims
+from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.correctness import Match, compare, is_phrase
-from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import Wording, likeness, wording
 from ...metrics.text import token_set

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from ...knowledge import EvidenceFinder, sentence_spans
-from ...metrics.judge.embedded.judge import claims_of
+from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
 from ...reports import count, listed, one_line

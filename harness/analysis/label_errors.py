@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...knowledge import Bm25Index, Document, Passage, Question
 from ...metrics.abstention import abstains
-from ...metrics.judge.embedded.judge import claims_of
+from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.support import Conflict, Support, evidence, supported
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...metrics.languages import languages

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...knowledge import Evidence, Question, sentence_spans
+from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.correctness import refuses
-from ...metrics.judge.embedded.judge import claims_of
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...reports import count
 from .corpus import CorpusIndex, LanguagesApart, QuestionGold, SentenceBook, Stretch, languages_apart

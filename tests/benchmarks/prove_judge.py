@@ -48,7 +48,8 @@ from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.support_model import SupportModel, open_support_model
 from proctor.metrics.judge.embedded import support
-from proctor.metrics.judge.embedded.judge import BEFOREHAND, EmbeddedJudge, among_answers, claims_of
+from proctor.metrics.judge.embedded.claims import claims_of
+from proctor.metrics.judge.embedded.judge import BEFOREHAND, EmbeddedJudge, among_answers
 from proctor.metrics.judge.embedded.wording import wording
 from support_cases import Case, cases, clusters, labels
 

@@ -11,16 +11,30 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...numbers import amounts_said, in_other_units
+from ...abstention import abstains
+from ...numbers import amounts_said, in_other_units, opposite_bounds, other_amounts
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
 from ..verdicts import Agreement, Verdict
-from .support import OFTEN, Vectors, evidence, negated, opposites, vectors_of
+from .support import (
+    OFTEN,
+    Comparing,
+    Vectors,
+    compared_quality,
+    comparison,
+    evidence,
+    is_compared_otherwise,
+    keys_of,
+    negated,
+    opposites,
+    vectors_of,
+)
 from .wording import (
     ORDINALS,
     QUANTITIES,
     SAME_WORD,
+    STOP_WORDS,
     Word,
     Wording,
     letters,
@@ -44,7 +58,7 @@ _RELATIONS: Final = QUANTITIES | {
     *("same", "other", "again", "before", "after", "during", "until", "between", "against", "through"),
     *("above", "below", "under", "over", "up", "down", "off", "out"),
 }
-_NOTHING_AGAINST: Final = (0.0,) * 5
+_NOTHING_AGAINST: Final = (0.0,) * 6
 _LIKE_NAMED: Final = 0.6  # most that one name counts for another that is near in meaning: Gorbachev, Khrushchev
 _DATED: Final = 0.75  # coverage of a day and month by their year alone, and of a year by its decade
 _ROUGH: Final = 0.05  # by which a figure that is said to be rough may differ
@@ -85,11 +99,22 @@ _REFUSES: Final = re.compile(
     r"|not (?:specified|mentioned|known|clear|available)|did(?:n.t| not) (?:mention|find))\b",
     re.IGNORECASE,
 )
-_ABSTAINS: Final = re.compile(
-    r"\bsorry\b|\b(?:i|we)(?: am|.m| are|.re)? (?:not sure|unable to"
-    r"|(?:do not|don.?t|can ?not|can.?t|could not|couldn.?t) (?:know|say|tell|find|answer|determine|help))\b",
+_PLACE: Final = re.compile(r"(?:[A-Z][\w'-]* )*(?P<head>[A-Z][\w'-]*), (?P<within>[A-Z][\w. ]*)")
+_WHICH_IS: Final = re.compile(
+    r"\W*(?:which|who|what)\b.*?\b(?P<quality>(?:more|less) \w+|\w+er|more|less|worse)"
+    r"(?=,? (?:a|an|the|or|than|in|on|for)\b|\W*$|,)",
     re.IGNORECASE,
 )
+_CALL: Final = re.compile(r"(?<![\w.])\+?\(?\d(?:[ ()/.-]{0,2}\d){6,}(?!\w)")
+_CALLED: Final = 7  # last digits in which two telephone numbers agree, with a code of their country or without
+_ITEM: Final = r"(?:[^\s,;&]+ ){0,3}[^\s,;&]+"
+_LISTED: Final = re.compile(
+    rf"{_ITEM}(?:[,;] {_ITEM})*(?:[,;]? (?:and|&|as well as) ){_ITEM}|{_ITEM}(?:[,;] (?=[a-z]){_ITEM}){{2,}}"
+)
+_BETWEEN_ITEMS: Final = re.compile(r"[,;] (?:and )?| (?:and|&|as well as) ")
+_MOST_LISTED: Final = 40  # words
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+_LISTED_TOO: Final = 0.5  # how near a word must come to a thing that is listed, where the text has words of its own
 _PARTICLE: Final = re.compile(r"\s*(yes|no)\b\s*(?:[,.;:!–—-]+\s*|$)", re.IGNORECASE)  # noqa: RUF001 - dashes
 # An answer that gives one is not another; documents have things of many.
 _COLOURS: Final = frozenset(
@@ -125,9 +150,11 @@ class Signals(NamedTuple):
         spelling: letter trigrams of the claim that a stretch of the text has; 1 when it has all the words, in any form.
         figure: the text has another number, year or month in the place of the claim's.
         name: the text misses the last name of the claim (the surname), and has names of its own.
-        negation: the text says all of the claim, and one of the two denies it; or it says yes for no.
+        negation: the text says all of the claim, and one of the two denies it; or it says yes for no, the least for the
+            most, or compares two things the other way round.
         opposite: a word of the one stands against its opposite in the other, and neither is denied.
         refusal: the text says that it does not know, and not the claim.
+        part: of several things that the claim lists the text has one, and misses another altogether.
     """
 
     coverage: float
@@ -139,6 +166,7 @@ class Signals(NamedTuple):
     negation: float
     opposite: float
     refusal: float
+    part: float
 
 
 def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) -> Signals:
@@ -159,10 +187,13 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     is_near = is_phrase(claim) and any(share >= SAME_WORD for share in found.values())
     called = _called(text, given) if is_near else _names(text, given)
     renamed = bool(names) and found.get(names[-1], 1.0) < SAME_WORD and not strange.isdisjoint(called)
-    renamed = renamed or _is_namesake(claim, text, given, found)
+    renamed = renamed or _is_namesake(claim, text, given, found) or _is_elsewhere(claim, text)
     # Where the question itself denies something, a negation in one answer and not in the other says nothing.
     denied = coverage >= _SAID and not question.negations and _denied(claim, text)
     opposed = _opposed(wanted, claim, text) or _opposed(new, text, claim)
+    is_reversed = bool(opposite_bounds(claim.text, text.text)) or is_compared_otherwise(
+        comparison(claim) or _asked_comparison(question, claim), comparison(text)
+    )
     return Signals(
         coverage=coverage,
         precision=1 - len(strange) / len(new) if new else float(coverage >= _SAID),
@@ -170,13 +201,55 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         spelling=1.0 if is_said else _spelling(claim, text),
         figure=float(
             bool(in_other_units(claim.text, text.text))
+            or (bool(other_amounts(claim.text, text.text)) and not _is_rough(claim, text))
+            or _other_call(claim.text, text.text)
             or _other_figure(_without(wanted, same), new, given, _is_rough(claim, text))
         ),
         name=float(renamed),
-        negation=float(denied or _turned(claim, text) or _is_left_out(claim, text)),
+        negation=float(denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
         refusal=float(coverage < _KNOWN and refuses(text.text)),
+        part=float(_is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
     )
+
+
+def _is_elsewhere(claim: Wording, text: Wording) -> bool:
+    """Whether a text has another name before what the claim's lies in: Zurich, Switzerland; Geneva, Switzerland."""
+    place = _PLACE.fullmatch(claim.text.strip().rstrip("."))
+    if not place:
+        return False
+    heads = re.findall(rf"([^\W\d_][\w'-]*), {re.escape(place['within'])}\b", text.text)
+    ours, theirs = unaccented(place["head"]).lower(), [unaccented(head).lower() for head in heads]
+    return bool(heads) and ours not in theirs and not any(likeness(ours, head) for head in theirs)
+
+
+def _asked_comparison(question: Wording, claim: Wording) -> Comparing | None:
+    """What a phrase says where the question asks which is more: "Which is faster?", "A"."""
+    asked = _WHICH_IS.match(question.text)
+    if not asked or not is_phrase(claim):
+        return None
+    quality, more = compared_quality(asked["quality"])
+    return Comparing(keys_of(claim.text), frozenset(), quality, more)
+
+
+def _other_call(claim: str, text: str) -> bool:
+    """Whether a text has telephone numbers, and none that ends as one of the claim does."""
+    ours, theirs = ({re.sub(r"\D", "", one)[-_CALLED:] for one in _CALL.findall(each)} for each in (claim, text))
+    return bool(ours and theirs) and not ours & theirs
+
+
+def _is_part(claim: Wording, found: Mapping[str, float], least: float) -> bool:
+    """Whether a claim that lists things is said of some of them alone: Visa, of "Visa, Mastercard and PayPal".
+
+    What is said by so little of a word's meaning at least counts as said.
+    """
+    if len(claim.words) > _MOST_LISTED or not _LISTED.fullmatch(claim.text.strip().rstrip(".")):
+        return False
+    items = [wording(item) for item in _BETWEEN_ITEMS.split(claim.text) if item.strip()]
+    if any(word.kind == "stop" and word.key not in _ARTICLES for item in items for word in item.words):
+        return False
+    shares = [max(found.get(key, 0.0) for key in item.content) for item in items if item.content]
+    return len(shares) > 1 and max(shares) >= SAME_WORD and min(shares) < least
 
 
 def compared_words(text: Wording) -> list[str]:
@@ -201,11 +274,6 @@ def is_phrase(text: Wording) -> bool:
 def refuses(text: str) -> bool:
     """Whether a text says that it does not know."""
     return _REFUSES.search(text) is not None
-
-
-def abstains(text: str) -> bool:
-    """Whether a text is a refusal in the first person."""
-    return _ABSTAINS.search(text) is not None
 
 
 def _denied(claim: Wording, text: Wording) -> bool:
@@ -324,7 +392,8 @@ def _found(
     without its day and month, or the decade of it, is most of a date. Initials say nothing that the question gave.
     """
     whole = _initials(list(wanted.values()))
-    if len(whole) in _INITIALS and stem(whole) not in given and _is_abbreviated(whole, text):
+    is_new = whole in STOP_WORDS or stem(whole) not in given  # WHO, where the question begins with who
+    if len(whole) in _INITIALS and is_new and _is_abbreviated(whole, text):
         return dict.fromkeys(wanted, 1.0)
     keys = _keys(text.words)
     undated = dict.fromkeys(_undated(wanted, text, keys), _DATED)
@@ -504,6 +573,7 @@ WEIGHTS: Final = {
     "negation": -5.0,  # the same words, denied by one side
     "opposite": -3.0,  # high for low
     "refusal": -2.0,
+    "part": -4.0,  # one of the things that are listed
 }
 """Log-odds that a text says an expected claim, for each unit of a signal.
 

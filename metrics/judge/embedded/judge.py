@@ -8,7 +8,7 @@ from functools import cache
 from statistics import fmean
 from typing import Final, cast
 
-from ...abstention import abstains as knows_nothing
+from ...abstention import abstains
 from ...conversation import ConversationVerdicts, JudgeConversation, retained
 from ...facts import Turn
 from ...languages import languages, letters, main_script, prose
@@ -32,135 +32,15 @@ from ..nuggets import SUPPORT, AssignNuggets
 from ..pairs import Choice, ComparePair
 from ..relevance import GradeContexts
 from ..verdicts import AnswerSupport, ExpectedSupport, Verdict, Word
-from .correctness import abstains, agree, right
+from .claims import claims_of, only_agrees
+from .correctness import agree, right
 from .support import THRESHOLD, Supported, supported, vectors_of
 from .wording import STOP_WORDS, wording
 
-# What is said for politeness' sake, whole sentences only.
-_POLITE: Final = re.compile(
-    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|welcome|thanks?|thank you|you(?:'|’)?re welcome|sure"  # noqa: RUF001
-    r"|of course|certainly|absolutely|great(?: question)?|good question|glad to help|happy to help|bye|goodbye"
-    r"|have a (?:nice|good|great) \w+|best regards|kind regards|i hope (?:this|that) helps)"
-    r"(?:[ ,]+(?:there|you|all|so much|very much|for \w+ing[\w ]*|for your \w+|and \w+))*\W*",
-    re.IGNORECASE,
-)
-_OFFER: Final = re.compile(
-    r"(?:please )?(?:let me know|feel free|don(?:'|’)?t hesitate)\b.*|how (?:can|may) i help\b.*"  # noqa: RUF001
-    r"|if you have (?:any )?(?:other|more|further|additional) questions\b.*",
-    re.IGNORECASE | re.DOTALL,
-)
-# The sources that are said not to answer; refusals in the first person are known elsewhere.
-_SILENT: Final = re.compile(
-    r"\b(?:documents?|contexts?|passages?|sources?|texts?|information|articles?)\b[^.]{0,40}\b"
-    r"(?:do(?:es)?(?: not|n['’]t) (?:say|mention|contain|provide|answer|specify|include|state)"  # noqa: RUF001
-    r"|(?:is|are)(?: not|n['’]t) (?:available|provided|given))",  # noqa: RUF001
-    re.IGNORECASE,
-)
-# After a refusal, where to turn instead is part of it.
-_REFERRAL: Final = re.compile(
-    r"(?:but |instead,? )?(?:please|kindly|you (?:can|may|could)|try|(?:i|we) (?:suggest|recommend))\b.*\b"
-    r"(?:ask(?:ing)?|contact(?:ing)?|call(?:ing)?|write to|e-?mail|reach out|check with|consult|get in touch|turn to)"
-    r"\b.*",
-    re.IGNORECASE | re.DOTALL,
-)
-# What leads a claim without being part of it: what comes behind is claimed all the same.
-_LEAD: Final = re.compile(
-    r"(?:(?:well|oh|yes|no|yeah|hmm|so|honestly|(?:i(?: am|['’]m) )?sorry)[,.!]? +)*(?:but )?"  # noqa: RUF001
-    r"(?:(?:i(?: am|[ '’]*m)|we(?: are|[ '’]*re)) (?:not (?:\w+ ){0,2}sure|unsure|no expert)\b[^.;!?]{0,60}?"  # noqa: RUF001
-    r"|i (?:do not|don[ '’]*t|can ?not|can[ '’]*t) (?:\w+ ){0,2}(?:know|say|tell|remember)\b[^.;!?]{0,60}?"  # noqa: RUF001
-    # What somebody has seen, read or likes: "I've never been there, but I know that it lies in Spain".
-    r"|i(?:[ '’]*(?:have|ve|had|am|m|did|do|was)(?: ?n[ '’]*t)?)?(?=,| ,)"  # noqa: RUF001
-    r"|i(?:[ '’]*(?:have|ve|had|am|m|did|do|was)(?: ?n[ '’]*t)?)? (?:(?:not|never|ever|really|also|just|only|an?"  # noqa: RUF001
-    r"|the|big|huge|too|very|much|so|personally|actually|totally) )*(?:seen|watched|heard|tried|read|tasted|familiar"
-    r"|love|like|enjoy|prefer|hate|fan|(?<=never )(?:been|met|used|owned|played|visited|eaten))\b[^.;!?]{0,70}?)"
-    r" ?,? *\bbut,? (?:i (?:do|think|believe|know|heard|guess)(?: (?:know|believe|think|remember))?(?: that)? )?",
-    re.IGNORECASE,
-)
-# An apology before a fact: "I'm sorry, but gift cards can't be returned". Of the speaker it is a refusal.
-_APOLOGY: Final = re.compile(
-    r"(?:(?:i|we)(?:[ '’]*(?:m|re)| am| are) )?(?:so |very |truly )?sorry,? but,? (?!.*\b(?:i|me|my)\b)",  # noqa: RUF001
-    re.IGNORECASE,
-)
-# Words that tie a sentence to the one before it.
-_TIE: Final = re.compile(
-    r"(?:(?:unfortunately|fortunately|importantly|additionally|furthermore|moreover|however|therefore|thus|overall|lastly"
-    r"|finally|in (?:short|summary|conclusion|addition|other words)|to (?:summari[sz]e|sum up)|as a result),"
-    r"|(?:please )?(?:note|keep in mind|be aware)(?: that\b|[,:])) +",
-    re.IGNORECASE,
-)
-_MARKUP: Final = re.compile(r"\*\*|__|(?<!\w)[*_`]|[*_`](?!\w)")
-_PARTICLE: Final = re.compile(r"(?:yes|no|yeah|nope)\W*", re.IGNORECASE)
-# Where it is said to stand, in front of what is said or behind it: the sources are what it is held against anyway.
-_SOURCES: Final = (
-    r"(?:the|this|these|your|our|all)(?: (?:provided|given|retrieved|supplied|available|above|following|relevant))*"
-    r" (?:context|information|document(?:ation|s)?|passages?|texts?|sources?|excerpts?|materials?|articles?)"
-    r"(?: (?:above|(?:that )?(?:(?:was|were|is|are|you(?:[ '’]*ve| have)?) )?(?:provided|given|supplied|shared|gave)))?"  # noqa: RUF001
-)
-_SAID: Final = r"(?:stat|mention|describ|not|explain|specifi|indicat|outlin|list)ed|said|shown|written"
-_BY_SOURCES: Final = rf"(?:based (?:up)?on|according to|as (?:{_SAID}) (?:in|by)|per|from|in|as per) {_SOURCES}"
-_LED_BY_SOURCES: Final = re.compile(
-    rf"(?:{_BY_SOURCES}(?: alone)?, *(?:it (?:is (?:{_SAID})|says|states) that )?"
-    rf"|{_SOURCES} (?:\w+ly )?(?:states?|says?|mentions?|notes?|explains?|specif(?:y|ies)|indicates?|confirms?) that )",
-    re.IGNORECASE,
-)
-_ENDED_BY_SOURCES: Final = re.compile(rf",? \(?{_BY_SOURCES.replace('|from|in|', '|')}\)?(?=[.!]?$)", re.IGNORECASE)
-_FEELING: Final = re.compile(
-    r"(?:(?:well|oh|yes|no|yeah|wow|haha|me too|really|honestly)[,.!]* +)*"
-    r"(?:(?:i|we) (?:(?:also|really|just|do|would|['’]d|personally|always|absolutely) )*"  # noqa: RUF001
-    r"(?:love|like|enjoy|hope|wish|agree|prefer|hate|feel|bet|guess so|think so|appreciate|understand)\b"
-    r"(?: (?!because|since|that|when|where|which|who|how|as)[^\W\d][^\W\d'’-]*){0,6}"  # noqa: RUF001
-    r"|(?:i (?:think|believe|feel|find)(?: that)? |in my opinion,? |personally,? )?(?:that|this|it|they)"
-    r"(?:['’]?s| is| are| was| were| sounds| seems| looks| must be)(?: \w+){0,3} "  # noqa: RUF001
-    r"(?:lovely|great|nice|interesting|cool|awesome|amazing|beautiful|wonderful|fun|funny|sad|terrible|awful|boring"
-    r"|fascinating|exciting|fantastic|delicious|impressive|crazy|good|bad|neat)(?: [^\W\d]+)?)\W*",
-    re.IGNORECASE,
-)
 _NAME: Final = re.compile(
     r"[^\W\d_a-z][\w’'.&-]*\w(?:\s+(?:(?:of|de|del|van|von|der|du|la|le|al|bin)\s+)?[^\W\d_a-z][\w’'&-]*)*"  # noqa: RUF001
 )
 _PHRASE_WORDS: Final = 4
-
-
-def claims_of(text: str) -> tuple[str, ...]:
-    """The sentences of a text that claim something: no greetings, feelings, offers, questions, or refusals.
-
-    Where to turn instead is part of a refusal; what is said in spite of a doubt is a claim.
-
-    >>> claims_of("Thank you! Refunds take 14 days. Is there anything else?")
-    ('Refunds take 14 days.',)
-    >>> claims_of("I don't know. Please ask our support team.")
-    ()
-    >>> claims_of("I am not sure, but the shop was founded in 1999. I love it!")
-    ('the shop was founded in 1999.',)
-    """
-    spoken = [_MARKUP.sub("", sentence).strip() for sentence in sentences(text)]
-    claims = tuple(bare for sentence in spoken if _claims(bare := _unled(sentence)))
-    if len(claims) > 1:  # what leads to a list, and a yes or no before its reason
-        claims = tuple(one for one in claims if not one.endswith(":") and not _PARTICLE.fullmatch(one))
-    if any((abstains(sentence) and not _APOLOGY.match(sentence)) or _SILENT.search(sentence) for sentence in spoken):
-        return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim))
-    return claims
-
-
-def _unled(sentence: str) -> str:
-    """The sentence without doubts, apologies and ties that lead it, and without the words that say where it stands."""
-    for lead in (_TIE, _LEAD, _APOLOGY, _LED_BY_SOURCES, _TIE):
-        if found := lead.match(sentence):
-            sentence = sentence[found.end() :]
-    return _ENDED_BY_SOURCES.sub("", sentence)
-
-
-def _claims(sentence: str) -> bool:
-    if not wording(sentence).words or sentence.rstrip("\"'”’) ").endswith(("?", "？", "؟")):  # noqa: RUF001
-        return False
-    bare = sentence.strip()
-    return not (
-        _FEELING.fullmatch(bare)
-        or _POLITE.fullmatch(bare)
-        or _OFFER.fullmatch(bare)
-        or abstains(bare)
-        or _SILENT.search(bare)
-    )
 
 
 def entities_of(text: str) -> tuple[str, ...]:
@@ -306,7 +186,7 @@ class EmbeddedJudge:
         Who is expected to know nothing and says so has said all.
         """
         answer, wanted = turn.answer or "", sentences(expected)
-        if knows_nothing(expected, turn.question) and knows_nothing(answer, turn.question):
+        if abstains(expected, turn.question) and abstains(answer, turn.question):
             return Verdict(True, probability=1.0)
         if self._model and wanted and len(answer) <= _LONGEST_READ:
             read = await self._supported([_in_context(turn.question, one) for one in wanted], [answer])
@@ -428,7 +308,7 @@ def _nearest(texts: Sequence[str], claims: Sequence[str]) -> tuple[str, ...]:
 
 def _in_context(question: str, claim: str) -> str:
     """The claim, behind the question when by itself it says nothing that could be found: Yes."""
-    return claim if wording(claim).content else f"{question} {claim}"
+    return f"{question} {claim}" if only_agrees(claim) else claim
 
 
 def _useful(expected: Sequence[Supported], chunks: int) -> tuple[Verdict, ...]:

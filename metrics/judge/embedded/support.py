@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numbers import amounts_said, in_other_units
+from ...numbers import amounts_said, in_other_units, opposite_bounds
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment, SupportModel
 from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, wording
@@ -39,6 +39,16 @@ _PARTED: Final = re.compile(
     r"|however|otherwise|instead|before|after|yet|so|than|any\w*|all|every\w*|always)\b",
     re.IGNORECASE,
 )
+_THAN: Final = re.compile(
+    r"(?:^|[,;:] )(?P<one>[^,;:]{1,60}?) (?:is|are|was|were|runs?|works?|costs?|weighs?)"
+    r" (?:(?:much|far|even|slightly|significantly|considerably|a (?:bit|little|lot)) )?"
+    r"(?P<quality>(?:more|less) \w+|\w+er|more|less|worse) than (?P<other>[^.,;!?]{1,60})",
+    re.IGNORECASE,
+)
+_INITIALS: Final = re.compile(r"\b(?:[A-Z]\.){2,}|\b[A-Z]{2,6}\b")
+_NAME_OF_MANY: Final = re.compile(r"\b(?!(?:The|In|At|An?)\b)[A-Z][a-z]+(?: (?:(?:of|the|and|for) )*[A-Z][a-z]+)+")
+_LEAST_INITIALS: Final = 3  # letters, but for those that everybody knows
+_KNOWN_INITIALS: Final = frozenset({"US", "UK", "EU", "UN"})
 OFTEN: Final = " times"  # the end of the key of how often
 _WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
 _LOST: Final = re.compile(
@@ -119,7 +129,7 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
         missing=tuple(word.text for word in missing),
         missing_names=tuple(word.text for word in missing if word.kind == "name"),
         missing_numbers=tuple(word.text for word in missing if word.kind in {"number", "date"}),
-        conflicts=_conflicts(read, near, missing, aligned) if near else (),
+        conflicts=(*_conflicts(read, near, missing, aligned), *_other_row(read, texts)) if near else (),
         hedged=near is not None and _hedges(read) != _hedges(near),
     )
 
@@ -159,6 +169,9 @@ def _align(claim: Wording, text: Wording) -> _Alignment:
 
 def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment) -> tuple[Conflict, ...]:
     found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
+    found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
+    if is_compared_otherwise(comparison(claim), comparison(text)):
+        found.append(Conflict("roles", claim.text.strip().rstrip("."), text.text.strip().rstrip(".")))
     found += _opposed(claim, text)
     if len(claim.content & text.content) >= _SAME_MATTER * len(claim.content):
         found += negated(claim, text)
@@ -166,6 +179,24 @@ def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: 
         found += _replaced(ours, theirs, missing, claim)
     found += _other_figures(claim, text, missing)
     return tuple({one.claimed: one for one in reversed(found)}.values())[::-1]
+
+
+def _other_row(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
+    """Figures of a claim about one row of a table that stand in other rows alone."""
+    rows = [text for text in texts if text.text.count("|") > 1 and text.of_kind("number", "date")]  # no header
+    named = [row for row in rows if (head := _first_cell(row)) and head <= claim.content]
+    if len(named) != 1 or len(rows) == 1:
+        return
+    elsewhere = frozenset[str]().union(*(row.content for row in rows if row is not named[0]))
+    own = frozenset[str]().union(*(text.content for text in texts if text not in rows or text is named[0]))
+    for word in claim.of_kind("number", "date"):
+        if word.key in elsewhere and word.key not in own:
+            yield Conflict("turned", word.text, named[0].text.strip())
+
+
+def _first_cell(row: Wording) -> frozenset[str]:
+    """Keys of what names a row of a table."""
+    return wording(row.text.strip(" |").partition("|")[0]).content
 
 
 def _turned(aligned: _Alignment) -> Iterable[Conflict]:
@@ -237,6 +268,61 @@ def _roles(claim: Wording, text: Wording) -> Iterable[Conflict]:
             return
 
 
+class Comparing(NamedTuple):
+    """That one thing is more or less of something than another, by the keys of their words."""
+
+    one: frozenset[str]
+    other: frozenset[str]
+    quality: str
+    more: bool
+
+
+def comparison(text: Wording) -> Comparing | None:
+    """What a sentence compares: "B is much slower than A"; None where it does not.
+
+    >>> comparison(wording("B is much slower than A."))
+    Comparing(one=frozenset({'b'}), other=frozenset({'a'}), quality='fast', more=False)
+    """
+    found = _THAN.search(text.text)
+    if not found:
+        return None
+    quality, more = compared_quality(found["quality"])
+    one, other = keys_of(found["one"]), keys_of(found["other"])
+    return Comparing(one - other, other - one, quality, more)
+
+
+def compared_quality(word: str) -> tuple[str, bool]:
+    """Of a comparative the quality, one of two opposites for both, and whether there is more of it.
+
+    >>> compared_quality("cheaper"), compared_quality("more expensive"), compared_quality("less expensive")
+    (('cheap', True), ('cheap', False), ('cheap', True))
+    """
+    degree, _, bare = word.lower().rpartition(" ")
+    known, more = opposites(), degree != "less"
+    bases = [bare]
+    if not degree and bare.endswith("er"):
+        bases += [bare[:-2], bare[:-1], bare[:-3], f"{bare[:-3]}y"]  # faster, nicer, bigger, heavier
+    keys = [stem(base) for base in bases]
+    key = next((key for key in keys if key in known), keys[1 % len(keys)])
+    first = min({key, *known.get(key, ())})
+    return first, more == (key == first)
+
+
+def is_compared_otherwise(claim: Comparing | None, text: Comparing | None) -> bool:
+    """Whether two texts compare the same two things by the same quality, with another outcome."""
+    if claim is None or text is None or claim.quality != text.quality:
+        return False
+    straight = bool(claim.one & text.one or claim.other & text.other) and not claim.one & text.other
+    crossed = bool(claim.one & text.other or claim.other & text.one) and not claim.one & text.one
+    return (straight and claim.more != text.more) or (crossed and claim.more == text.more)
+
+
+def keys_of(text: str) -> frozenset[str]:
+    """Keys of a phrase's content words, and of letters that are names: plan A."""
+    words = wording(text).words
+    return frozenset(word.key for word in words if word.kind != "stop" or (len(word.text) == 1 and word.text.isupper()))
+
+
 class _Sides(NamedTuple):
     before: frozenset[str]
     after: frozenset[str]
@@ -250,11 +336,9 @@ def _sides(text: Wording, verb: str) -> _Sides | None:
         return None
     before, after = text.words[: places[0]], text.words[places[0] + 1 :]
     is_passive = any(word.text.lower() in _BEING for word in before[-2:]) and "by" in {word.key for word in after}
-    return _Sides(
-        frozenset(word.key for word in before if word.kind != "stop"),
-        frozenset(word.key for word in after if word.kind != "stop"),
-        is_passive,
-    )
+    sides = [frozenset(word.key for word in side if word.kind != "stop") for side in (before, after)]
+    # What stands on both sides tells them not apart: French cuisine and Italian cuisine.
+    return _Sides(sides[0] - sides[1], sides[1] - sides[0], is_passive)
 
 
 def _opposed(claim: Wording, text: Wording) -> Iterable[Conflict]:
@@ -517,8 +601,9 @@ async def supported(
     by_chunk = {number: [one.words for one in texts if one.chunk == number] for number in numbers}
     stating = [{_bare(one.text): one.text for one in by_chunk[number]} for number in numbers]
     rows, decided = [], dict[int, Support]()
+    whole = "\n".join(chunks)
     for claim in map(wording, claims):
-        joint = compare(claim, [one.words for one in texts], "\n".join(chunks))
+        joint = compare(claim, [one.words for one in texts], whole)
         alone = [joint] * len(chunks)
         if len(chunks) > 1:
             alone = [compare(claim, by_chunk[number], chunks[number - 1]) for number in numbers]
@@ -533,6 +618,31 @@ async def supported(
     )
     judged = [[decided.get(id(one), _FAR) for one in row] for row in rows]
     return [Supported(_together(joint, alone), tuple(alone)) for joint, *alone in judged]
+
+
+def _spelled_as(text: str, claim: str) -> str:
+    """The claim, with initials and the names that they stand for as the text has them: the UK, the United Kingdom.
+
+    >>> _spelled_as("The World Health Organization was founded in 1948.", "The WHO is from 1948.")
+    'The World Health Organization is from 1948.'
+    """
+    for found in _INITIALS.finditer(claim):
+        letters = found[0].replace(".", "")
+        if (len(letters) < _LEAST_INITIALS and letters not in _KNOWN_INITIALS) or _has(text, found[0], letters):
+            continue
+        name = re.search(r" (?:(?:of|the|and|for) )*".join(rf"\b{letter}[a-z]{{2,}}" for letter in letters), text)
+        claim = claim.replace(found[0], name[0], 1) if name else claim
+    for found in _NAME_OF_MANY.finditer(claim):
+        letters = "".join(word[0] for word in found[0].split() if word[0].isupper())
+        if (len(letters) < _LEAST_INITIALS and letters not in _KNOWN_INITIALS) or _has(text, found[0]):
+            continue
+        if short := next((one for one in (letters, ".".join(letters) + ".") if _has(text, one)), None):
+            claim = claim.replace(found[0], short, 1)
+    return claim
+
+
+def _has(text: str, *phrases: str) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) for phrase in phrases)
 
 
 def _bare(text: str) -> str:
@@ -653,6 +763,7 @@ def read_sentences(chunks: Sequence[str]) -> list[Sentence]:
 
 def compare(claim: Wording, texts: Sequence[Wording], text: str = "") -> Comparison:
     """Choose the sentences that share most with the claim, words that few of them have counting more."""
+    claim = wording(_spelled_as(text, claim.text)) if text else claim
     near = tuple(texts[place] for place in _nearest_places(claim, texts))
     return Comparison(claim, near, evidence(claim, near), text)
 

@@ -110,8 +110,14 @@ _CACHED_LENGTH: Final = 2_000  # longer texts are read anew, so that the cache s
 _MOST_WORDS: Final = 4_000  # of a text; what comes after is not read
 # The treebanks write brackets in words; many corpora have kept them.
 _BRACKET: Final = re.compile(r"-[LR][RCS]B-")
+_HALF: Final = r"[ap](?:m\b|\.m\b\.?)|in the (?:morning|afternoon|evening)\b|at night\b"
+_HOURS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _PIECE: Final = re.compile(
-    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap](?:m\b|\.m\b\.?))"
+    rf"(?P<hour>\d{{1,2}})(?:[:.](?P<minute>[0-5]\d)| o['’]clock)?\s?(?P<half>{_HALF})"  # noqa: RUF001
+    rf"|(?:a )?(?P<past>half past|quarter past|quarter to) (?P<named>{'|'.join(_HOURS)}|\d{{1,2}})\b"
+    rf"(?:\s(?P<of_day>{_HALF}))?"
+    r"|(?:every|each|(?<=once )(?:an?|per)|(?<=times )(?:an?|per)|(?<=twice )(?:an?|per))"
+    r" (?P<period>hour|day|week|month|year|24 hours|7 days|12 months)\b(?! (?:of|before|after)\b)"
     r"|(?P<clock>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?![:\d])(?P<after>\s?[ap](?:m\b|\.m\b\.?))?"
     r"|(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*)(?P<tail>st|nd|rd|th|s|%|k|m|bn)?(?![^\W_])"
     r"|[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]"  # scripts without blanks: sign by sign
@@ -123,6 +129,12 @@ _ONCE: Final = re.compile(
     r"\s*(?:(?:a|an|per|each|every|daily|weekly|monthly|yearly|annually|only)\b|[.!;)]|$)", re.IGNORECASE
 )
 _OFTEN: Final = {"once": "1 times", "twice": "2 times", "thrice": "3 times"}
+_MINUTES: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+_PERIODS: Final = {
+    "hour": "hourly", "day": "daily", "24 hours": "daily", "week": "weekly", "7 days": "weekly", "month": "monthly",
+    "year": "yearly", "12 months": "yearly",
+}  # fmt: skip
+_YEARLY: Final = frozenset({"annual", "annually"})
 _CLOCK: Final = {"noon": "12:00", "midday": "12:00", "midnight": "0:00"}
 _MISREAD: Final = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac.")  # UTF-8 that was read as Windows-1252
 _ESCAPED: Final = re.compile(r"\\+u(?!d[89a-f])([0-9a-f]{4})", re.IGNORECASE)  # JSON that was written twice
@@ -218,6 +230,12 @@ def _piece(found: re.Match[str], at_start: bool) -> Word:
     piece = found[0]
     if hour := found["hour"] or found["clock"]:
         return _time(piece, int(hour), found["minute"] or found["minutes"] or "00", found["half"] or found["after"])
+    if past := found["past"]:
+        named = found["named"].lower()
+        minutes = 60 * (_HOURS.index(named) + 1 if named in _HOURS else int(named)) + _MINUTES[past.lower()]
+        return _time(piece, minutes // 60, f"{minutes % 60:02}", found["of_day"])
+    if found["period"]:
+        return Word(piece, stem(_PERIODS[found["period"].lower()]), "word")
     if found["number"]:
         return _number(found["number"], (found["tail"] or "").lower())
     lower = piece.lower()
@@ -231,7 +249,8 @@ def _piece(found: re.Match[str], at_start: bool) -> Word:
 def _time(text: str, hour: int, minute: str, half: str | None) -> Word:
     """A time of day; its key has 24 hours."""
     if half and hour <= 12:
-        hour = hour % 12 + (12 if half.strip().lower().startswith("p") else 0)
+        is_late = half.strip().lower().startswith(("p", "in the afternoon", "in the evening", "at night"))
+        hour = hour % 12 + (12 if is_late else 0)
     return Word(text, f"{hour}:{minute}", "number")
 
 
@@ -290,6 +309,8 @@ def _word(piece: str, at_start: bool) -> Word:
         return Word(piece, MONTHS.get(lower, lower), "date")
     if lower in STOP_WORDS:
         return Word(piece, lower, "stop")
+    if lower in _YEARLY:
+        return Word(piece, stem("yearly"), "word")
     if _DIGITS.search(lower):
         return Word(piece, lower, "word")
     return Word(piece, stem(unaccented(lower)), "name" if capital and not at_start else "word")

@@ -70,6 +70,47 @@ def test_what_no_chunk_says_is_not_and_the_reason_is_given(embedder, claim, why)
     assert not any(one.holds for one in found.chunks)
 
 
+def test_initials_and_their_name_are_one(embedder):
+    texts = ("The World Health Organization was founded in 1948. It has an office in the UK.",)
+    claims = ["The WHO was founded in 1948.", "It has an office in the United Kingdom.", "The EU was founded in 1948."]
+    found = [one.joint for one in judged(embedder, claims, texts)]
+    assert [one.holds for one in found] == [True, True, False]
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("Plan B is faster than plan A.", "Plan A is faster than plan B."),
+        ("A is slower than B.", "A is much faster than B."),
+        ("Italian cuisine was influenced by French cuisine.", "French cuisine was influenced by Italian cuisine."),
+        ("The Basic plan costs $25.", "| Plan | Price |\n| Basic | $10 |\n| Team | $25 |"),
+    ],
+)
+def test_what_is_said_the_other_way_round_contradicts(claim: str, text: str) -> None:
+    """The same words, of the other one."""
+    assert {"turned", "roles"} & {one.kind for one in evidence(claim, text.splitlines()).conflicts}
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("Plan B is slower than plan A.", "Plan A is faster than plan B."),
+        ("The Basic plan costs $10.", "| Plan | Price |\n| Basic | $10 |\n| Team | $25 |"),
+        ("Basic and Team cost $10 and $25.", "| Plan | Price |\n| Basic | $10 |\n| Team | $25 |"),
+    ],
+)
+def test_what_comes_to_the_same_does_not(claim: str, text: str) -> None:
+    """Of a table the row that is named counts."""
+    assert not [one for one in evidence(claim, text.splitlines()).conflicts if one.kind in {"turned", "roles"}]
+
+
+def test_the_least_is_not_the_most(embedder):
+    texts = ("Returns take at least 6 days.",)
+    most, least = judged(embedder, ["Returns take at most 6 days.", "Returns take 6 days or more."], texts)
+    assert most.joint.score < least.joint.score
+    assert "turned" in {one.kind for one in evidence("Returns take at most 6 days.", texts).conflicts}
+
+
 def test_chunks_support_together_what_none_does_alone(embedder):
     chunks = ("The tower is 330 metres tall.", "The tower was built by Gustave Eiffel.")
     (found,) = judged(embedder, ["The tower built by Gustave Eiffel is 330 metres tall."], chunks)
