@@ -363,6 +363,20 @@ def abstains(answer: str, question: str = "") -> bool:
     return _may_abstain(answer[:_READ]) and _abstains(answer, question)
 
 
+@lru_cache(maxsize=16_384)
+def refuses(sentence: str) -> bool:
+    """Whether one sentence says that who speaks does not know or won't say, or that the sources are silent.
+
+    >>> refuses("I can't tell you that."), refuses("The text doesn't say when."), refuses("It is not available.")
+    (True, True, False)
+    """
+    if not _may_abstain(sentence[:_READ]):
+        return False
+    plain = " ".join(_spoken(sentence[:_READ]))
+    silent = re.search(_SILENCE, plain) and not _CONCEDES.match(plain)
+    return bool(silent or _refuses(plain)) and not re.match(_TURN, plain)
+
+
 def abstaining(answers: Sequence[str | None], questions: Sequence[str]) -> list[bool | None]:
     """The same of many answers, of which a None is none; in a third of the time where most are short and do answer."""
     found: list[bool | None] = []

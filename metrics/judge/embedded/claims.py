@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from ...abstention import abstains
+from ...abstention import refuses
 from ...text import sentences
 from .wording import wording
 
@@ -142,7 +142,7 @@ def claims_of(text: str) -> tuple[str, ...]:
     claims = tuple(bare for sentence in spoken if _claims(bare := _unled(sentence)))
     if len(claims) > 1:  # what leads to a list, its numbers, and a yes, a no or "it does" beside its reason
         claims = tuple(one for one in claims if not _LIST.search(one) and not only_agrees(one)) or claims
-    if any(map(abstains, spoken)):
+    if any(map(refuses, spoken)):
         return tuple(claim for claim in claims if not _REFERRAL.fullmatch(claim))
     return claims
 
@@ -164,7 +164,7 @@ def _claims(sentence: str) -> bool:
         or _REACTION.fullmatch(bare)
         or _POLITE.fullmatch(bare)
         or _OFFER.fullmatch(bare)
-        or abstains(bare)
+        or refuses(bare)
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...abstention import abstains
+from ...abstention import refuses
 from ...numbers import amounts_said, in_other_units, opposite_bounds, other_amounts
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment
@@ -171,7 +171,7 @@ class Signals(NamedTuple):
 
 def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) -> Signals:
     """Compare an expected claim with a text; the question's words count as given, and any refusal says any other."""
-    if abstains(claim.text) and abstains(text.text):
+    if refuses(claim.text) and refuses(text.text):
         return Signals(1.0, 1.0, _cosine(claim.text, text.text, vectors), 1.0, *_NOTHING_AGAINST)
     given = _keys(question.words)
     wanted, answered = _content(claim), _content(text)
@@ -208,7 +208,7 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         name=float(renamed),
         negation=float(denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
-        refusal=float(coverage < _KNOWN and refuses(text.text)),
+        refusal=float(coverage < _KNOWN and _knows_nothing(text.text)),
         part=float(_is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
     )
 
@@ -271,7 +271,7 @@ def is_phrase(text: Wording) -> bool:
     return len(text.words) <= _PHRASE_WORDS and not text.text.rstrip().endswith(_STOPS)
 
 
-def refuses(text: str) -> bool:
+def _knows_nothing(text: str) -> bool:
     """Whether a text says that it does not know."""
     return _REFUSES.search(text) is not None
 
@@ -772,9 +772,9 @@ def _cover(best: Match | None) -> Verdict:
         return Verdict(False, why="the answer says nothing")
     if best.says:
         return _verdict(best)
-    if abstains(best.pair.claim.text):
+    if refuses(best.pair.claim.text):
         return _verdict(best, "expected is that the answer says that it does not know")
-    if refuses(best.pair.text.text):
+    if _knows_nothing(best.pair.text.text):
         return _verdict(best, "the answer says that it does not know")
     return _verdict(best, _why_not(best, "missing"))
 
@@ -797,7 +797,7 @@ def _support(answered: Match | None, carried: Match | None, is_point: bool) -> V
     # Other sentences have other names as a rule.
     if is_point and not set(carried.contradictions) - {"name"}:
         return Verdict(True, why="says more than the expected answer, which is only a phrase")
-    if abstains(answered.pair.claim.text):
+    if refuses(answered.pair.claim.text):
         return _verdict(answered, "says that it does not know")
     return _verdict(answered, _why_not(answered, "not expected"))
 
