@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...knowledge import Evidence, Question, sentence_spans
 from ...metrics.judge.embedded.claims import claims_of
-from ...metrics.judge.embedded.correctness import refuses
+from ...metrics.judge.embedded.correctness import knows_nothing
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...reports import count
 from .corpus import CorpusIndex, LanguagesApart, QuestionGold, SentenceBook, Stretch, languages_apart
@@ -59,7 +59,7 @@ def _checkable(text: str) -> tuple[str, ...]:
 
 def _says_nothing(claim: str) -> bool:
     """Whether a claim is that nothing is known, rather than something of a thing that is not available."""
-    return refuses(claim) and (_FIRST_PERSON.match(claim) is not None or len(claim.split()) <= _SHORT)
+    return knows_nothing(claim) and (_FIRST_PERSON.match(claim) is not None or len(claim.split()) <= _SHORT)
 
 
 WEIGHTS: Final = {

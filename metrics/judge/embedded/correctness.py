@@ -208,7 +208,7 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         name=float(renamed),
         negation=float(denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
-        refusal=float(coverage < _KNOWN and _knows_nothing(text.text)),
+        refusal=float(coverage < _KNOWN and knows_nothing(text.text)),
         part=float(_is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
     )
 
@@ -271,7 +271,7 @@ def is_phrase(text: Wording) -> bool:
     return len(text.words) <= _PHRASE_WORDS and not text.text.rstrip().endswith(_STOPS)
 
 
-def _knows_nothing(text: str) -> bool:
+def knows_nothing(text: str) -> bool:
     """Whether a text says that it does not know."""
     return _REFUSES.search(text) is not None
 
@@ -774,7 +774,7 @@ def _cover(best: Match | None) -> Verdict:
         return _verdict(best)
     if refuses(best.pair.claim.text):
         return _verdict(best, "expected is that the answer says that it does not know")
-    if _knows_nothing(best.pair.text.text):
+    if knows_nothing(best.pair.text.text):
         return _verdict(best, "the answer says that it does not know")
     return _verdict(best, _why_not(best, "missing"))
 
