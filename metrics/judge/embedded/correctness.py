@@ -191,9 +191,9 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     # Where the question itself denies something, a negation in one answer and not in the other says nothing.
     denied = coverage >= _SAID and not question.negations and _denied(claim, text)
     opposed = _opposed(wanted, claim, text) or _opposed(new, text, claim)
-    is_reversed = bool(opposite_bounds(claim.text, text.text)) or is_compared_otherwise(
-        comparison(claim) or _asked_comparison(question, claim), comparison(text)
-    )
+    is_reversed = is_compared_otherwise(comparison(claim) or _asked_comparison(question, claim), comparison(text))
+    if len(claim.negations) == len(text.negations):
+        is_reversed = is_reversed or bool(opposite_bounds(claim.text, text.text))
     return Signals(
         coverage=coverage,
         precision=1 - len(strange) / len(new) if new else float(coverage >= _SAID),

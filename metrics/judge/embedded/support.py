@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -49,6 +49,10 @@ _INITIALS: Final = re.compile(r"\b(?:[A-Z]\.){2,}|\b[A-Z]{2,6}\b")
 _NAME_OF_MANY: Final = re.compile(r"\b(?!(?:The|In|At|An?)\b)[A-Z][a-z]+(?: (?:(?:of|the|and|for) )*[A-Z][a-z]+)+")
 _LEAST_INITIALS: Final = 3  # letters, but for those that everybody knows
 _KNOWN_INITIALS: Final = frozenset({"US", "UK", "EU", "UN"})
+_CONDITION: Final = re.compile(r"\b(?:if|unless|except|but|while|when|until)\b", re.IGNORECASE)
+_EXCEPTED: Final = re.compile(
+    r"\b(?:is|are) (?:excluded|excepted|exempt|not (?:included|eligible|covered))\b", re.IGNORECASE
+)
 OFTEN: Final = " times"  # the end of the key of how often
 _WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
 _LOST: Final = re.compile(
@@ -62,7 +66,7 @@ _THE_OUTCOME: Final = re.compile(r"(?:the|a|their|his|her|its|our) (?:win|victor
 class Conflict(NamedTuple):
     """A word of the claim, and what the texts say in its place."""
 
-    kind: str  # opposite, negation, number, date, name, word, turned, denied or roles
+    kind: str  # opposite, negation, number, unit, date, name, word, turned, denied or roles
     claimed: str
     found: str
 
@@ -129,7 +133,9 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
         missing=tuple(word.text for word in missing),
         missing_names=tuple(word.text for word in missing if word.kind == "name"),
         missing_numbers=tuple(word.text for word in missing if word.kind in {"number", "date"}),
-        conflicts=(*_conflicts(read, near, missing, aligned), *_other_row(read, texts)) if near else (),
+        conflicts=(*_conflicts(read, near, missing, aligned), *_other_row(read, texts), *_excluded(read, texts))
+        if near
+        else (),
         hedged=near is not None and _hedges(read) != _hedges(near),
     )
 
@@ -169,7 +175,8 @@ def _align(claim: Wording, text: Wording) -> _Alignment:
 
 def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment) -> tuple[Conflict, ...]:
     found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
-    found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
+    if not (claim.negations or text.negations or _CONDITION.search(claim.text) or _CONDITION.search(text.text)):
+        found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
     if is_compared_otherwise(comparison(claim), comparison(text)):
         found.append(Conflict("roles", claim.text.strip().rstrip("."), text.text.strip().rstrip(".")))
     found += _opposed(claim, text)
@@ -182,16 +189,33 @@ def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: 
 
 
 def _other_row(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
-    """Figures of a claim about one row of a table that stand in other rows alone."""
+    """Words and figures of a claim about one row of a table that stand in other rows alone."""
     rows = [text for text in texts if text.text.count("|") > 1 and text.of_kind("number", "date")]  # no header
     named = [row for row in rows if (head := _first_cell(row)) and head <= claim.content]
     if len(named) != 1 or len(rows) == 1:
         return
     elsewhere = frozenset[str]().union(*(row.content for row in rows if row is not named[0]))
     own = frozenset[str]().union(*(text.content for text in texts if text not in rows or text is named[0]))
-    for word in claim.of_kind("number", "date"):
-        if word.key in elsewhere and word.key not in own:
+    for word in claim.words:
+        if word.kind != "stop" and word.key in elsewhere and word.key not in own:
             yield Conflict("turned", word.text, named[0].text.strip())
+
+
+def _excluded(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
+    """What a claim says of something that a text excepts, and no other text speaks of: gift cards are excluded."""
+    subject = frozenset(word.key for word in takewhile(lambda word: word.kind != "stop", _unled(claim.words)))
+    if not subject or len(subject) == len(claim.content) or claim.negations or _EXCEPTED.search(claim.text):
+        return
+    of_it = [text for text in texts if subject <= text.content]
+    for text in of_it:
+        found = _EXCEPTED.search(text.text)
+        if found and len(of_it) == 1 and subject <= wording(text.text[: found.start()]).content:
+            yield Conflict("denied", claim.text.strip().rstrip("."), text.text.strip().rstrip("."))
+
+
+def _unled(words: Sequence[Word]) -> Sequence[Word]:
+    """The words of a sentence without the article at its beginning."""
+    return words[1:] if words and words[0].key in {"the", "a", "an", "all", "any"} else words
 
 
 def _first_cell(row: Wording) -> frozenset[str]:
@@ -414,8 +438,9 @@ def _led_alike(ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
 
 def _other_figures(claim: Wording, text: Wording, missing: Sequence[Word]) -> Iterable[Conflict]:
     """A missing number or date, when the text has another one of its sort that the claim misses; and other units."""
+    is_all_but = claim.content - {word.key for word in claim.of_kind("number")} <= text.content
     for one, other in in_other_units(claim.text, text.text):
-        yield Conflict("number", one.text, other.text)
+        yield Conflict("unit" if is_all_but else "number", one.text, other.text)
     for word in missing:
         if word.kind in {"number", "date"}:
             others = [one for one in text.of_kind(word.kind) if one.key not in claim.content and _like(one, word)]
@@ -501,7 +526,7 @@ _COSINE_RANGE: Final = WEIGHTS["cosine"] * max(_USUAL_COSINE, 1 - _USUAL_COSINE)
 _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
-_CERTAIN: Final = frozenset({"turned", "denied", "roles"})  # kinds of conflict that decide
+_CERTAIN: Final = frozenset({"turned", "denied", "roles", "unit"})  # kinds of conflict that decide
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
@@ -805,7 +830,7 @@ def signals(compared: Comparison, vectors: Vectors) -> dict[str, float]:
         "missing names": float(min(len(found.missing_names), _MOST_COUNTED)),
         "opposite": float(bool(kinds & {"opposite", "turned"})),
         "negation": float(bool(kinds & {"negation", "denied"})),
-        "other number": float(bool(kinds & {"number", "date"})),
+        "other number": float(bool(kinds & {"number", "date", "unit"})),
         "other name": float("name" in kinds),
         "quantity": float(bool(claimed) and not all(claimed <= quantities(text) for text in near)),
     }
