@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -110,8 +110,13 @@ class Evidence:
         return "; ".join(label + ", ".join(words) for label, words in parts if words)
 
 
-def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidence:
+def evidence(claim: str | Wording, premises: Sequence[str | Wording], around: Sequence[Wording] = ()) -> Evidence:
     """Compare a claim with texts that are taken together; conflicts and order are with the nearest of them.
+
+    Args:
+        claim: what is claimed.
+        premises: the texts.
+        around: all sentences that they are of, in their order, for tables and exceptions; else themselves.
 
     >>> evidence("The tower opened in 1889.", ["The tower opened in 1887 in Paris."]).why()
     'contradicted: 1889 (1887)'
@@ -133,9 +138,7 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording]) -> Evidenc
         missing=tuple(word.text for word in missing),
         missing_names=tuple(word.text for word in missing if word.kind == "name"),
         missing_numbers=tuple(word.text for word in missing if word.kind in {"number", "date"}),
-        conflicts=(*_conflicts(read, near, missing, aligned), *_other_row(read, texts), *_excluded(read, texts))
-        if near
-        else (),
+        conflicts=_conflicts(read, near, missing, aligned, around or texts) if near else (),
         hedged=near is not None and _hedges(read) != _hedges(near),
     )
 
@@ -173,7 +176,9 @@ def _align(claim: Wording, text: Wording) -> _Alignment:
     return _Alignment(max(blocks) / len(ours), sum(blocks) / len(ours), replaced, extra)
 
 
-def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment) -> tuple[Conflict, ...]:
+def _conflicts(
+    claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment, around: Sequence[Wording]
+) -> tuple[Conflict, ...]:
     found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
     if not (claim.negations or text.negations or _CONDITION.search(claim.text) or _CONDITION.search(text.text)):
         found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
@@ -184,21 +189,23 @@ def _conflicts(claim: Wording, text: Wording, missing: Sequence[Word], aligned: 
         found += negated(claim, text)
     for ours, theirs in aligned.replaced:
         found += _replaced(ours, theirs, missing, claim)
-    found += _other_figures(claim, text, missing)
+    found += [*_other_figures(claim, text, missing), *_other_row(claim, around), *_excluded(claim, around)]
     return tuple({one.claimed: one for one in reversed(found)}.values())[::-1]
 
 
 def _other_row(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
     """Words and figures of a claim about one row of a table that stand in other rows alone."""
-    rows = [text for text in texts if text.text.count("|") > 1 and text.of_kind("number", "date")]  # no header
-    named = [row for row in rows if (head := _first_cell(row)) and head <= claim.content]
-    if len(named) != 1 or len(rows) == 1:
-        return
-    elsewhere = frozenset[str]().union(*(row.content for row in rows if row is not named[0]))
-    own = frozenset[str]().union(*(text.content for text in texts if text not in rows or text is named[0]))
-    for word in claim.words:
-        if word.kind != "stop" and word.key in elsewhere and word.key not in own:
-            yield Conflict("turned", word.text, named[0].text.strip())
+    for is_table, lines in groupby(texts, lambda text: text.text.count("|") > 1):
+        rows = list(lines)[1:]  # without the header
+        heads = [(row, _first_cell(row)) for row in rows if is_table]
+        named = [row for row, head in heads if head and head <= claim.content]
+        if len(named) != 1 or len(rows) == 1:
+            continue
+        elsewhere = frozenset[str]().union(*(row.content for row in rows if row is not named[0]))
+        own = frozenset[str]().union(*(text.content for text in texts if text not in rows or text is named[0]))
+        for word in claim.words:
+            if word.kind != "stop" and word.key in elsewhere and word.key not in own:
+                yield Conflict("turned", word.text, named[0].text.strip())
 
 
 def _excluded(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
@@ -790,7 +797,7 @@ def compare(claim: Wording, texts: Sequence[Wording], text: str = "") -> Compari
     """Choose the sentences that share most with the claim, words that few of them have counting more."""
     claim = wording(_spelled_as(text, claim.text)) if text else claim
     near = tuple(texts[place] for place in _nearest_places(claim, texts))
-    return Comparison(claim, near, evidence(claim, near), text)
+    return Comparison(claim, near, evidence(claim, near, texts), text)
 
 
 def _nearest_places(claim: Wording, texts: Sequence[Wording]) -> list[int]:
