@@ -297,10 +297,9 @@ def numeric_match(
 
 # Two items that count, or a citation behind a word: their numbers say nothing.
 _LIST: Final = re.compile(r"^[ \t]*1[.)][ \t]+\S.*(?:\n(?![ \t]*\d+[.)]).*)*\n[ \t]*2[.)][ \t]+\S", re.MULTILINE)
-_CITED: Final = re.compile(r"[^\s\[][.!?]? ?(?:\[\^?\d{1,3}(?:, ?\d{1,3})*\]|\u3010[^\u3011]*\u3011)")
-_MARKS: Final = re.compile(
-    r"^[ \t]*\d{1,3}[.)](?=[ \t]+\S)|\[\^?\d{1,3}(?:, ?\d{1,3})*\]|\u3010[^\u3011]*\u3011", re.MULTILINE
-)
+_CITATION: Final = r"(?:\[\^?\d{1,3}(?:, ?\d{1,3})*\]|\u3010[^\u3011]*\u3011)"
+_CITED: Final = re.compile(rf"[^\s\[][.!?]? ?{_CITATION}")
+_MARKS: Final = re.compile(rf"^[ \t]*\d{{1,3}}[.)](?=[ \t]+\S)|{_CITATION}", re.MULTILINE)
 _THOUSANDS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d])")
 _FRACTIONS: Final = {"\u00bd": 0.5, "\u00bc": 0.25, "\u00be": 0.75, "\u2153": 1 / 3, "\u2154": 2 / 3}
 _FRACTION: Final = re.compile(rf"(\d*) ?([{''.join(_FRACTIONS)}])")

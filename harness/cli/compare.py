@@ -44,9 +44,11 @@ from ...reports.compare import (
     Operand,
     Plan,
     Planned,
+    Wish,
     check_bot,
     find_file,
     interval,
+    make_plan,
     open_operand,
     signed,
 )
@@ -419,9 +421,6 @@ def plan(
 
     Estimated from the spread of an earlier run; nothing is asked.
     """
-    from ... import InputError
-    from ...reports.compare import Wish, check_bot, make_plan, open_operand
-
     if not metric:
         raise InputError("Name the metric with --metric ID, such as: proctor plan --metric keyword_recall --delta 0.05")
     if delta is None:

@@ -176,9 +176,10 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     given = _keys(question.words)
     wanted, answered = _content(claim), _content(text)
     names = _names(claim, given)
+    is_rough = any(_ROUGHLY.search(one.text) for one in (claim, text))
     amounts = amounts_said(claim.text, [text.text])
     same = frozenset(_key(word) for one in amounts for word in wording(one.text).words)
-    found = _found(wanted, text, vectors, names, given, _is_rough(claim, text))
+    found = _found(wanted, text, vectors, names, given, is_rough)
     found |= dict.fromkeys(same & wanted.keys(), 1.0)
     coverage = _coverage(wanted, given | _beside_figure(question, wanted), found)
     new = {key: word for key, word in answered.items() if key not in given}
@@ -201,9 +202,9 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         spelling=1.0 if is_said else _spelling(claim, text),
         figure=float(
             bool(in_other_units(claim.text, text.text))
-            or (bool(other_amounts(claim.text, text.text)) and not _is_rough(claim, text))
+            or (bool(other_amounts(claim.text, text.text)) and not is_rough)
             or _other_call(claim.text, text.text)
-            or _other_figure(_without(wanted, same), new, given, _is_rough(claim, text))
+            or _other_figure(_without(wanted, same), new, given, is_rough)
         ),
         name=float(renamed),
         negation=float(denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text)),
@@ -476,11 +477,6 @@ def _beside_figure(question: Wording, wanted: Mapping[str, Word]) -> frozenset[s
     figures = {key for key, word in wanted.items() if word.kind in {"number", "date"}}
     asked = figures and _ASKS_FIGURE.match(question.text)
     return frozenset(wanted.keys() - figures if asked else ())
-
-
-def _is_rough(claim: Wording, text: Wording) -> bool:
-    """Whether one of two texts says that its figures are not exact."""
-    return any(_ROUGHLY.search(one.text) for one in (claim, text))
 
 
 def _rounded(key: str, others: Iterable[str]) -> bool:
