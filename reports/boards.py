@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from operator import itemgetter
 from typing import TypeAlias
 
 from ..metrics.classification import ConfusionMatrix, confusion_matrix
@@ -18,6 +19,7 @@ from .summary import BotSummary, MetricColumn, MetricSummary
 from .table import Block, Item, Sentence, Span, Table, Words, columns, quoted
 
 NEUTRAL = 0.5
+FULL = 0.2  # of a metric's range: bots that are closer than this are nearer to neutral, by as much as they are closer
 MOST_CELLS = 100_000  # of a confusion matrix: answers that are no labels would make one of rows by rows
 
 
@@ -25,8 +27,10 @@ MOST_CELLS = 100_000  # of a confusion matrix: answers that are no labels would 
 class Cell:
     """One aggregate of one bot.
 
-    ``position`` is the place between the column's worst bot (0) and its best (1), 0.5 where all are equal or the
-    metric has no direction, and None without a value. ``n_failed`` includes the parse failures.
+    ``position`` is the place between the column's worst bot (0) and its best (1). It is nearer to 0.5 where these two
+    are less than a fifth of the metric's range apart (without a range, of the greater figure), and 0.5 where their
+    intervals overlap, where questions are too few for one, and where the metric has no direction; None without a value.
+    ``n_failed`` includes the parse failures.
     """
 
     value: float | None
@@ -169,15 +173,20 @@ def _cells(bot: BotSummary, columns: Sequence[MetricColumn], bots: Sequence[BotS
 
 
 def _cell(metric: MetricSummary, column: MetricColumn, bots: Sequence[BotSummary]) -> Cell:
-    means = [mean for bot in bots if (mean := bot.metrics[column.name].mean) is not None]
-    position = None if metric.mean is None else _position(metric.mean, min(means), max(means), column)
+    summaries = [bot.metrics[column.name] for bot in bots]
+    position = None if metric.mean is None else _position(metric.mean, summaries, column)
     return Cell(metric.mean, position, metric.n_ok, metric.n_not_applicable, metric.n_parse_failure, metric.n_failed)
 
 
-def _position(value: float, least: float, most: float, column: MetricColumn) -> float:
+def _position(value: float, summaries: Sequence[MetricSummary], column: MetricColumn) -> float:
+    known = [(each.mean, each.ci_low, each.ci_high) for each in summaries if each.mean is not None]
+    (least, _, low_end), (most, high_start, _) = min(known, key=itemgetter(0)), max(known, key=itemgetter(0))
     if most <= least or column.better == "neither":
         return NEUTRAL
-    place = (value - least) / (most - least)
+    if column.is_of_rows and (low_end is None or high_start is None or low_end >= high_start):
+        return NEUTRAL
+    scale = max(abs(least), abs(most)) if column.low is None or column.high is None else column.high - column.low
+    place = NEUTRAL + (value - (least + most) / 2) / max(most - least, FULL * scale)
     return place if column.better == "higher" else 1 - place
 
 

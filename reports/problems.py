@@ -506,6 +506,16 @@ ACTIONS: dict[ProblemType, str] = {
     "operations": "Look at the time and the money that these rows took: a smaller model, fewer contexts or a shorter"
     " prompt takes less.",
 }
+# The same of a bot without a language model: there is no prompt to change, and no model to exchange.
+WITHOUT_LLM: dict[ProblemType, str] = {
+    "accuracy": "Read these rows, worst first: fix expected answers that are wrong, then what the bot knows. It uses no"
+    " LLM; one would write answers of its own.",
+    "fairness": "Read these rows first: what looks for bias and toxicity is often wrong (fairness_bias on 38 texts of"
+    " 100). Then change the text that the bot quotes.",
+    "summarization": "Compare these answers with their sources. The bot uses no LLM: it picks sentences, and sums up"
+    " nothing.",
+    "operations": "Look at the time that these rows took: fewer contexts or entries take less.",
+}
 FEW_CASES = "Add questions that this evaluator can score, or lower its min_test_cases."
 SILENT = "See that the bot returns its answer: a function without `return` gives none. A blank answer counts as wrong."
 NEGATIVE = "Correct the prices in the suite, or the bot that reports the cost; these rows have no cost until then."
@@ -560,9 +570,13 @@ def _missed(run: ReportedRun, evaluator: RunEvaluator, column: MetricColumn, bot
     type: ProblemType = evaluator.problem_type  # type: ignore[assignment] # from the table of evaluators
     return problem_in(
         severity_of(value, column), type, f"{bot.name}: {column.name} is {apart(value, column.threshold)},"
-        f" wanted {bound(column)}.", ACTIONS[type], failing_rows(run, evaluator, column.name, bot.name),
+        f" wanted {bound(column)}.", _action(type, bot), failing_rows(run, evaluator, column.name, bot.name),
         bot=bot.name, evaluator=evaluator.id, metric=column.name, threshold=column.threshold, value=value,
     )  # fmt: skip
+
+
+def _action(type: ProblemType, bot: BotSummary) -> str:
+    return WITHOUT_LLM.get(type, ACTIONS[type]) if bot.embedded else ACTIONS[type]
 
 
 def _failing_contexts(run: ReportedRun) -> Iterator[Problem]:

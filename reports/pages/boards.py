@@ -469,11 +469,6 @@ class Distribution:
     failing: int | None
     summary: MetricSummary
 
-    @property
-    def missing_share(self) -> float:
-        """Share of the rows without a value."""
-        return self.missing / (self.known + self.missing) if self.missing else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class MetricDistributions:
@@ -597,9 +592,13 @@ class HeatCell:
     filters: dict[str, str]
 
     @property
-    def missing(self) -> int:
-        """How many rows have no value."""
-        return self.cell.n_not_applicable + self.cell.n_failed
+    def rests_on(self) -> str:
+        """How many rows have a value where the metric does not apply to all, and on how many it failed."""
+        lost = f"{self.cell.n_failed:,} failed" if self.cell.n_failed else ""
+        if self.cell.value is None:
+            return lost or "not applicable"
+        known = f"n {self.cell.n_ok:,}" if self.cell.n_not_applicable else ""
+        return ", ".join(filter(None, (known, lost)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -798,11 +797,11 @@ class BotHistogram:
 
 @dataclass(frozen=True, slots=True)
 class MetricHistograms:
-    """One metric with a drawing for each bot, all with the same axes; ``missing`` is a share of all rows."""
+    """One metric with a drawing for each bot, all with the same axes; ``known`` is a share of all rows."""
 
     column: MetricColumn
     bots: tuple[BotHistogram, ...]
-    missing: float
+    known: float
 
 
 def histograms(metric: MetricDistributions, places: Sequence[str]) -> MetricHistograms:
@@ -815,7 +814,7 @@ def histograms(metric: MetricDistributions, places: Sequence[str]) -> MetricHist
     most = max(max(each.counts) for each in metric.bots)
     drawn = tuple(_bot_histogram(metric, each, places.index(each.bot), most) for each in metric.bots)
     rows = sum(each.known + each.missing for each in metric.bots)
-    return MetricHistograms(metric.column, drawn, sum(each.missing for each in metric.bots) / rows)
+    return MetricHistograms(metric.column, drawn, sum(each.known for each in metric.bots) / rows)
 
 
 def _bot_histogram(metric: MetricDistributions, each: Distribution, place: int, most: int) -> BotHistogram:
@@ -851,7 +850,10 @@ def _distribution_summary(each: Distribution, column: MetricColumn) -> str:
         parts.append(f"{each.failing:,} of {each.known:,} miss {default}{figure(column.threshold, column)}")
     else:
         parts.append(count(each.known, "value"))
-    parts.append(f"{each.missing:,} missing ({each.missing_share:.0%})" if each.missing else "none missing")
+    if each.missing:
+        parts.append(f"a value on {each.known:,} of {count(each.known + each.missing, 'row')}")
+    if each.summary.n_failed:
+        parts.append(f"{each.summary.n_failed:,} failed")
     return "; ".join(parts)
 
 

@@ -711,6 +711,13 @@ _ADVICE: Final = (
     ("evidence was retrieved", "The model left it out: change the prompt or take another model."),
     ("", "Read some of these rows; correct expected answers that are wrong, then the bot's prompt or knowledge."),
 )  # fmt: skip
+# The same where only bots without a language model are concerned: they can't be told, and have no model to exchange.
+_ADVICE_WITHOUT_LLM: Final = (
+    ("Answered, though", "An FAQ bot abstains more with a higher min_similarity; others need a model that can say so."),
+    ("evidence was retrieved", "Without an LLM the bot only picks sentences, and picked others: give it a model."),
+    *(each for each in _ADVICE if each[0]),
+    ("", "Read some of these rows; correct expected answers that are wrong, then what the bot knows."),
+)  # fmt: skip
 MOST_CAUSES: Final = 6
 
 
@@ -739,11 +746,16 @@ def cause_list(run: ReportedRun, bots: Sequence[str]) -> list[CauseLine]:
                 (number, rows_address(bot=bot, cause=cause) if number else "")
                 for bot, found in counts.items() for number in [found.get(cause, 0)]
             ),
-            next(advice for words, advice in _ADVICE if words in cause),
+            _advice(cause, [run.bot(bot) for bot, found in counts.items() if found.get(cause)]),
         )
         for cause in causes
     ]  # fmt: skip
     return sorted(lines, key=lambda line: -line.total)
+
+
+def _advice(cause: str, bots: Sequence[BotSummary]) -> str:
+    known = _ADVICE_WITHOUT_LLM if all(bot.embedded for bot in bots) else _ADVICE
+    return next(advice for words, advice in known if words in cause)
 
 
 def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:

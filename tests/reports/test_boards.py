@@ -1,5 +1,6 @@
 """The three kinds of boards, from a database made by hand."""
 
+import contextlib
 from dataclasses import replace
 
 import pytest
@@ -20,7 +21,7 @@ def only_board(book):
 
 def test_bots_are_sorted_by_the_primary_metric_null_last_ties_by_name(tmp_path):
     nothing = missing("keyword_recall", "expected_missing")
-    book = book_of(tmp_path / "x.db", {"absent": [nothing], "b": [0.5], "low": [0.0], "a": [0.5], "top": [0.9]})
+    book = book_of(tmp_path / "x.db", {"absent": [nothing], "b": [0.5], "low": [0.0] * 9, "a": [0.5], "top": [0.9] * 9})
     board = only_board(book)
     assert [line.bot for line in board.rows] == ["top", "a", "b", "low", "absent"]
     assert [line.cells[0].position for line in board.rows] == [
@@ -35,7 +36,7 @@ def test_bots_are_sorted_by_the_primary_metric_null_last_ties_by_name(tmp_path):
 
 
 def test_where_lower_is_better_the_order_and_the_colours_are_reversed(tmp_path):
-    book = book_of(tmp_path / "x.db", {"bad": [0.9], "good": [0.1], "between": [0.5]}, TOXIC)
+    book = book_of(tmp_path / "x.db", {"bad": [0.9] * 40, "good": [0.1] * 40, "between": [0.5]}, TOXIC)
     board = only_board(book)
     assert [(line.bot, line.cells[0].position) for line in board.rows] == [
         ("good", 1.0), ("between", pytest.approx(0.5)), ("bad", 0.0),
@@ -48,6 +49,22 @@ def test_equal_values_and_metrics_without_direction_are_neutral(tmp_path, metric
     book = book_of(tmp_path / "x.db", {f"bot{place}": [float(value)] for place, value in enumerate(values)}, metric)
     assert {line.cells[0].position for line in only_board(book).rows} == {0.5}
     book.store.close()
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "positions"),
+    [
+        (RECALL, [[0.7] * 400, [0.6] * 400], [0.75, 0.25]),  # half of the fifth from which colours are full
+        (RECALL, [[0.9] * 40, [0.65] * 40, [0.4] * 40], [1.0, 0.5, 0.0]),
+        (RECALL, [[0.99] * 40, [0.98] * 40], [0.5, 0.5]),  # intervals that overlap
+        (RECALL, [[1.0], [0.0]], [0.5, 0.5]),  # one question has no interval
+        (replace(TOXIC, high=None), [[1000.0] * 9, [1100.0] * 9], [0.5 + 5 / 22, 0.5 - 5 / 22]),
+    ],
+)  # fmt: skip
+def test_colours_show_a_difference_by_its_size_and_only_where_intervals_are_apart(tmp_path, metric, values, positions):
+    with contextlib.closing(book_of(tmp_path / "x.db", dict(zip("abc", values, strict=False)), metric)) as book:
+        rows = sorted(only_board(book).rows, key=lambda line: line.bot)
+    assert [line.cells[0].position for line in rows] == pytest.approx(positions)
 
 
 def test_weak_points_are_failing_rows_worst_first(tmp_path):

@@ -165,3 +165,24 @@ def test_evaluate_prints_it_first(tmp_path):
     questions = [{"question": "Where?", "expected_answer": "In Ulm"}, {"question": "When?", "constraints": ["nine"]}]
     run = package.evaluate(questions, {"mine": lambda question: "In Ulm"}, db=tmp_path / "x.db", progress=False)
     assert str(run).splitlines()[0].startswith("mine answers 50 % right")
+
+
+def test_a_bot_without_a_language_model_is_not_told_to_change_its_prompt_or_its_model(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "shop.md").write_text("The shop opens at nine. The shop is in Mill Street.")
+    asked = {
+        "id": "q",
+        "question": "When does the shop open?",
+        "constraints": ["midnight"],
+        "source_document": "shop.md",
+    }
+    asked["evidence"] = [{"document": "shop.md", "quote": "The shop opens at nine."}]
+    write_suite(
+        tmp_path, "", [asked], knowledge="docs", bots={"rag": {"type": "rag"}}, metrics=["correct", "hit_rate"],
+        thresholds={"correct": 0.9},
+    )  # fmt: skip
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    page = read_html(proctor("report", "--html", "-", folder=tmp_path).stdout).one(id="overview").text
+    assert "though the evidence was retrieved" in page and "picked others: give it a model" in page
+    assert "another model" not in page and "prompt" not in page, "there is neither"
+    assert "then what the bot knows" in page, "the problem says the same"

@@ -63,8 +63,10 @@ def test_every_cell_of_the_heatmap_is_the_figure_of_its_board(page: Shown, writt
                     text = cell_text(cell, column)
                     if text == "0.75" and cell.value < 0.75:
                         text = f"{cell.value:.3f}"
-                    lost = cell.n_not_applicable + cell.n_failed
-                    said = f"{lost} missing" if lost else ""
+                    parts = [f"n {cell.n_ok}"] * bool(cell.n_not_applicable) + [f"{cell.n_failed} failed"] * bool(
+                        cell.n_failed
+                    )
+                    said = ", ".join(parts)
                     wanted.append([column.name, row_of.bot, text, str(int(cell.position * 10 + 0.5)), said])
     assert len(wanted) > 60
     assert sorted(each for each in drawn if each[3] is not None) == sorted(wanted)

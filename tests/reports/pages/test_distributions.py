@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.reports.pages.boards import Bins, bins_for, distributions, round_width, score_values
+from proctor.metrics.score import Status
+from proctor.reports.pages.boards import Bins, bins_for, distributions, histograms, round_width, score_values
 from proctor.reports.store.run import RunMetric
 from reported_runs import book_of, missing, reported
 
@@ -115,8 +116,18 @@ def test_a_distribution_counts_values_missing_and_those_that_miss_the_threshold(
     first, second, third = made.bots
     assert counts(made.bins, 0.5, 2.0, 2.5) == {0.5: 1, 2.0: 1, 2.5: 1}
     assert (first.known, first.missing, first.median, first.failing) == (3, 1, 2.0, 1)
-    assert (second.known, second.missing, second.missing_share, second.failing) == (1, 3, 0.75, 1)
+    assert (second.known, second.missing, second.failing) == (1, 3, 1)
     assert (third.known, third.missing, third.median, sum(third.counts)) == (0, 2, None, 0)
+
+
+def test_rows_without_a_value_are_told_from_those_that_failed(tmp_path: Path) -> None:
+    aside, lost = missing("cost", "not_reported"), missing("cost", "judge_unavailable", Status.ERROR)
+    with contextlib.closing(book_of(tmp_path / "p.db", {"a": [0.5, 2.0, aside, lost], "b": [1.0]}, OPEN)) as book:
+        run = reported(book)
+        (made,) = distributions(run, score_values(run), ["a", "b"])
+    drawn = histograms(made, ["a", "b"])
+    assert drawn.bots[0].summary.endswith("; a value on 2 of 4 rows; 1 failed")
+    assert "row" not in drawn.bots[1].summary and drawn.known == 3 / 5
 
 
 def test_the_threshold_of_whole_numbers_is_between_those_that_pass_and_those_that_do_not(tmp_path: Path) -> None:

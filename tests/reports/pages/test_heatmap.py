@@ -28,9 +28,9 @@ def heat(tmp_path: Path) -> Iterator[Heatmap]:
     evaluators = [alone(metric) for metric in metrics]
     with contextlib.closing(Book(tmp_path / "p.db", bots=list(MEANS), metrics=metrics, evaluators=evaluators)) as book:
         for bot, (recall, toxic, length) in MEANS.items():
-            for place in range(2):
+            for place in range(40):
                 made = ok("keyword_recall", recall)
-                if bot == "b" and place:
+                if bot == "b" and place == 1:
                     made = missing("keyword_recall", "expected_missing")
                 rest = (ok("toxicity", toxic), ok("answer_length", length), ok("politeness", 0.5))
                 book.put(row(book.run, bot, f"q{place}"), made, *rest, missing("faithfulness", "contexts_missing"))
@@ -98,7 +98,17 @@ def test_a_figure_that_misses_a_threshold_is_not_rounded_up_to_it(tmp_path: Path
 
 
 def test_rows_without_a_value_are_counted(heat: Heatmap) -> None:
-    assert [cell.missing for cell in line(heat, "keyword_recall").cells] == [0, 1, 0]
+    assert [cell.rests_on for cell in line(heat, "keyword_recall").cells] == ["", "n 39", ""]
+    assert {cell.rests_on for cell in heat.empty[0].cells} == {"not applicable"}
+
+
+def test_rows_on_which_a_metric_failed_are_told_from_those_it_does_not_apply_to(tmp_path: Path) -> None:
+    failed, aside = missing("keyword_recall", "broken", Status.ERROR), missing("keyword_recall", "expected_missing")
+    values = {"a": [0.5, aside, failed], "b": [0.5, 0.5, failed], "c": [aside, aside, failed]}
+    with contextlib.closing(book_of(tmp_path / "p.db", values)) as book:
+        found = heatmap(make_report(book.store, book.run.id))
+    said = {cell.bot: cell.rests_on for cell in line(found, "keyword_recall").cells}
+    assert said == {"a": "n 1, 1 failed", "b": "1 failed", "c": "1 failed"}
 
 
 def test_metrics_without_any_value_stand_apart(heat: Heatmap) -> None:
