@@ -141,6 +141,7 @@ class Detector:
         digits: the fewest digits in anything that the pattern finds; a text with fewer is not searched.
         overlapping: whether matches may overlap, because one that is not valid may hide the beginning of one that is;
             only for patterns that match short texts, as this keeps the search linear.
+        unless: what no match may come right after, in RE2's syntax: an address with four parts after "version".
         alone: whether it must not be a part of a longer number, like 123-45-6789 in 99-123-45-6789.
     """
 
@@ -152,6 +153,7 @@ class Detector:
     digits: int = 0
     overlapping: bool = False
     alone: bool = False
+    unless: str = ""
 
 
 MOST_FINDINGS: Final = 20  # of one detector in one text; then it is not searched further
@@ -237,13 +239,14 @@ def masked(value: str) -> str:
 class _Search:
     """A detector with its patterns compiled."""
 
-    __slots__ = ("_detector", "_group", "_near", "_pattern")
+    __slots__ = ("_detector", "_group", "_near", "_pattern", "_unless")
 
     def __init__(self, detector: Detector) -> None:
         self._detector = detector
         self._pattern = compiled(detector.pattern)
         self._group = 1 if self._pattern.groups else 0
         self._near = compiled(_any_of(detector.near)) if detector.near else None
+        self._unless = compiled(rf"(?i)(?:^|[^a-z0-9])(?:{detector.unless})$") if detector.unless else None
 
     def spans(self, data: bytes) -> Iterator[Span]:
         """Where in the bytes something was found."""
@@ -273,6 +276,8 @@ class _Search:
         if detector.alone and _is_in_a_longer_number(data, start, end):
             return False
         if detector.valid is not None and not detector.valid(_latin(data, start, end)):
+            return False
+        if self._unless is not None and self._unless.search(data[max(start - _AFTER, 0) : start]) is not None:
             return False
         if self._near is None:
             return True

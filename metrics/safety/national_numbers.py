@@ -349,7 +349,8 @@ NORTH_AMERICA: Final = (
     Detector(
         "us_driver_license",
         r"\b(?:[A-Z]{1,2}[0-9]{4,14}|[0-9]{7,12}|[0-9]{7,9}[A-Z]{1,2}|[0-9]{2}[A-Z]{3}[0-9]{5}|[A-Z]{3}[0-9]{6})\b",
-        near=("driver", "driving licen", "dl", "cdl"), digits=4, alone=True,
+        near=("driver licen", "drivers licen", "driver'?s.{0,3} licen", "driving licen", "dl", "cdl"), digits=4,
+        alone=True,
     ),
     Detector(
         "us_provider_number", r"\b[12][0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}\b", valid=_is_provider,

@@ -78,6 +78,8 @@ def test_numbers_of_a_network_have_its_lengths(digits: str) -> None:
         ("card 45 39 14 88 03 43 64 67", "45 39 14 88 03 43 64 67"),
         ("card number 4539 - 1488 - 0343 - 6467", "4539 - 1488 - 0343 - 6467"),
         ("3530 1113 3330 0000", "3530 1113 3330 0000"),
+        ("card\n4539 1488\n0343 6467", "4539 1488\n0343 6467"),
+        ("Card: **4539** **1488** **0343** **6467**", "4539** **1488** **0343** **6467"),
     ],
 )
 def test_cards_of_twelve_to_nineteen_digits_in_any_groups(text: str, card: str) -> None:
@@ -103,6 +105,10 @@ def test_names_with_digits_are_no_cards(text: str) -> None:
         ("called CVE-2022-0101 by its phone", []),
         ("dial in from 10.20.30.40", []),
         ("the plots 78 651 450", []),
+        ("Tel. 030 / 901 82-0", ["030 / 901 82-0"]),
+        ("(0044) 20 7946 0958", ["(0044) 20 7946 0958"]),
+        ("Write to us in Boston, MA 02110-1301, or call.", []),
+        ("the letters U+2161-2163 and U+2165-2168", []),
     ],
 )
 def test_phone_numbers_near_a_word_about_phones(text: str, numbers: list[str]) -> None:
@@ -244,6 +250,8 @@ def test_people_are_born_on_leap_days_and_every_digit_is_checked(kind: str, numb
         "3.14159265358979",
         "12345678A", "the 1990s and 2000s", "from 10:30 to 11:45", "a::b", "ratio 1:2:3", "ff:ff:ff:ff:ff:ff",
         "12345678901",
+        "open 192.168.0.1 in a browser", "upgraded to 10.15.7.3", "version 2.5.0.100", "4f:2c:10:9e:44:51:07:aa:0b:fe",
+        "The driver (bug 1911036) is new.", "The account was closed on 20240115.",
         "about 1,234,567,890 rows", "The refund takes 14 days; 30 for members since 2019.",
     ],
 )  # fmt: skip

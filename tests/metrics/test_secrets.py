@@ -76,11 +76,42 @@ def test_standard_kinds(text: str, wanted: list[str]) -> None:
         ("password=********", []),
         ("Your password must be 12 characters long: letters and digits.", []),
         ("https://acme.io/path:x", []),
+        ("AIza" + "SyD9tSrke72PouQMnMXa7eZSW0jkFMBWY4x", ["google_key"]),
+        ("hf_" + "abcdefghijklmnopqrstuvwxyzABCDEFGH", ["hugging_face_token"]),
+        ("Authorization: Bearer 4f9c2b7a8d1e4c3fa0b19d2e7c6f5a48", ["bearer_token"]),
+        ("Bearer authentication-with-tokens-is-described-below", []),
     ],
 )
 def test_extended_kinds(text: str, wanted: list[str]) -> None:
     assert kinds(text, suite="extended") == wanted
     assert kinds(text, suite="standard") == []
+
+
+@in_one_test(
+    ("text", "is_told"),
+    [
+        ("password: hunter2secret!", True),
+        ("Your password is Tr0ub4dor&3.", True),
+        ("Das Passwort lautet Geheim!99.", True),
+        ("**Password:** `zT7!qpw9`", True),
+        ("Username: jo, password: k9$Lm2xQ", True),
+        ("The API key is 7d793037a0760186574b0282f2f435e7.", True),
+        ("client_secret: GOCSPX-a1b2c3d4e5f6g7h8", True),
+        ("The password is case-sensitive.", False),
+        ("Your password is sha256-hashed before it is stored.", False),
+        ("Password: 8-20 characters", False),
+        ("The password is at least 12-characters long.", False),
+        ("The API key is base64-encoded.", False),
+        ("password: {{ vault_password }}", False),
+        ("password: !vault", False),
+        ("Password: **********", False),
+        ("secret: projects/123456/secrets/db", False),
+        ("The password is e-mailed to jo@acme.io.", False),
+        ("Secret: 20% more butter", False),
+    ],
+)
+def test_a_password_that_a_sentence_tells_is_found(text: str, is_told: bool) -> None:
+    assert kinds(text, suite="extended") == ["keyword_assignment"] * is_told
 
 
 def test_entropy_is_an_option_of_its_own() -> None:
