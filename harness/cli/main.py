@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import gc
 import importlib
 import keyword
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -147,6 +149,16 @@ class Commands(TyperGroup):
         made.epilog = f"Example: {listed.example}"
         return made
 
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - as above
+        """Run the command; a value that its option can't take is told in our words."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            found = getattr(error.__cause__, "errors", None)  # what pydantic, which Typer reads values with, says
+            if found is None or error.param is None:
+                raise
+            raise InputError(_unfit(max(error.param.opts, key=len), found()[0])) from error
+
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:  # noqa: ANN401 - as above
         """The names with what the help says of them; no command is imported for it."""
         self._is_completing = True
@@ -163,6 +175,25 @@ class Commands(TyperGroup):
                 formatter.write_dl([(name.ljust(width), each.says) for name, each in listed.items()])
                 example = next(iter(listed.values())).example
                 formatter.write(f"{'':{formatter.current_indent}}{'':{width}}  $ {example}\n")
+
+
+def _unfit(option: str, error: Mapping[str, Any]) -> str:
+    """What was given, what the option takes, and the nearest of it."""
+    given, kind, bounds = str(error["input"]), str(error["type"]), error.get("ctx", {})
+    _, _, names = str(error["msg"]).partition(" is not one of ")
+    if known := re.findall(r"'([^']*)'", names):
+        near = difflib.get_close_matches(given, known, n=1)
+        return f"{option} {given}: wanted {' or '.join(known)}.{f' Did you mean {near[0]!r}?' if near else ''}"
+    for name, words in (("ge", "of at least"), ("le", "of at most")):
+        if name in bounds:
+            return f"{option} {given}: wanted a number {words} {bounds[name]}; the nearest is {bounds[name]}."
+    whole = kind.startswith("int_")
+    wanted = f"{option} {given}: wanted a {'whole ' if whole else ''}number"
+    try:
+        near_by = float(given.replace(",", "."))
+        return f"{wanted}; the nearest is {round(near_by) if whole else near_by}."
+    except (ValueError, OverflowError):  # no number at all
+        return f"{wanted}."
 
 
 app = typer.Typer(

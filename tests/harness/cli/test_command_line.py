@@ -33,6 +33,12 @@ from typed import proctor
         (["ask", "suite.yaml", "mine", "  "], "The question is blank"),
         (["init", "."], "suite.yaml"),
         (["run", "suite.yaml", "--rows", "-"], "--rows wants a file name"),
+        (["run", "suite.yaml", "--limit", "zwei"], "proctor: --limit zwei: wanted a whole number.\n"),
+        (["run", "suite.yaml", "--limit", "2.6"], "--limit 2.6: wanted a whole number; the nearest is 3."),
+        (["run", "suite.yaml", "--repeat", "0"], "--repeat 0: wanted a number of at least 1; the nearest is 1."),
+        (["view", "--port", "70000"], "--port 70000: wanted a number of at most 65535; the nearest is 65535."),
+        (["plan", "--power", "0,8"], "--power 0,8: wanted a number; the nearest is 0.8."),
+        (["compare", "--correct", "hol"], "--correct hol: wanted holm or bh. Did you mean 'holm'?"),
     ],
 )
 def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words):
