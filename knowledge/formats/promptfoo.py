@@ -363,8 +363,9 @@ class _Config:
                     "a rubric of single tests is",
                     "a rubric of ours grades all questions; write what is right as the expected answer",
                 )
-        bots = bots_of(self.content.get("providers") or self.content.get("targets"), prompts, name, fixed, self.notes)
-        suite: dict[str, object] = {"name": str(self.content.get("description") or "")}
+        providers = self.content.get("providers") or self.content.get("targets")
+        bots, models = bots_of(providers, prompts, name, fixed, self.notes)
+        suite: dict[str, object] = {"name": str(self.content.get("description") or ""), "models": models}
         if bots:
             suite["bots"] = bots
         if shared:
@@ -516,14 +517,18 @@ _PARAMETERS: Final = (
     "temperature", "max_tokens", "max_completion_tokens", "top_p", "frequency_penalty", "presence_penalty", "seed",
     "stop", "response_format", "reasoning_effort",
 )  # fmt: skip
+# Those of them that a model of ours has as settings.
+_SETTINGS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "temperature": (int, float), "max_tokens": int, "top_p": (int, float), "seed": int, "reasoning_effort": str,
+}  # fmt: skip
 _MODEL_ID: Final = re.compile(r"(?P<kind>[a-z]+):(?:(?:chat|completion|messages|responses):)?(?P<model>.+)")
 _QUESTION: Final = "{question}"
 
 
 def bots_of(
     given: object, prompts: Sequence[Prompt], question: str, fixed: Mapping[str, str], notes: Notes
-) -> dict[str, object]:
-    """The bots of a suite by name: one for each provider and prompt.
+) -> tuple[dict[str, object], dict[str, Item]]:
+    """The bots of a suite by name, one for each provider and prompt; and the models that they name, by name.
 
     Args:
         given: `providers` of the config.
@@ -534,6 +539,7 @@ def bots_of(
     """
     listed = given if isinstance(given, list) else [given] if given else []
     bots: dict[str, object] = {}
+    models: dict[str, Item] = {}
     for each in listed:
         id_, label, config = _provider_of(each)
         for prompt in prompts or [Prompt(f"{{{{{question}}}}}")]:
@@ -546,9 +552,20 @@ def bots_of(
             if isinstance(bot, str):
                 notes.lose(f"the provider {id_ or each!r} is", bot)
                 break
+            if isinstance(model := bot.get("model"), dict):
+                bot["model"] = _named(model, models)
             bots[_free(name, bots)] = bot
             _lose_config(id_, config, notes)
-    return bots
+    return bots, models
+
+
+def _named(model: Item, models: dict[str, Item]) -> str:
+    """What the suite calls a model: its name, with a number where it is there with other settings."""
+    known = next((name for name, each in models.items() if each == model), None)
+    if known is None:
+        known = _free(model["model"].partition(":")[2], models)
+        models[known] = model
+    return known
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:
@@ -599,6 +616,13 @@ def _bot(id_: str, config: Item, prompt: str) -> Item | str:
         return "no bot of ours speaks its protocol; put it behind HTTP, or use LangChain"
     base = str(config.get("apiBaseUrl") or server.base_url).rstrip("/")
     key = str(config.get("apiKeyEnvar") or server.key)
+    if _is_plain(prompt) and re.match(r"https?://", base):
+        model: Item = {"model": f"openai:{found['model']}"}
+        if base != _SERVERS["openai"].base_url:
+            model |= {"base_url": base, "api_key_env": key or f"{found['kind'].upper()}_API_KEY"}
+        elif key != _SERVERS["openai"].key:
+            model["api_key_env"] = key
+        return {"type": "prompt", "model": {**model, **_settings(config), **_prices(config)}, "prompt": prompt}
     return {
         "type": "http",
         "url": f"{base}/chat/completions",
@@ -619,8 +643,29 @@ def _anthropic(model: str, config: Item, prompt: str) -> Item:
     return {"type": "http", "url": url, "headers": headers, "body": body, "answer": "content.0.text"}
 
 
+def _is_plain(prompt: str) -> bool:
+    """Whether a bot of type ``prompt`` can send it: one message, with nothing that looks like a place of ours."""
+    is_one = _messages(prompt) == [{"role": "user", "content": prompt}]
+    return is_one and not re.search(r"\{\s*[A-Za-z_]+\s*\}", prompt.replace(_QUESTION, ""))
+
+
+def _settings(config: Item) -> Item:
+    """The parameters as a model of ours has them, those without a setting under ``extra``."""
+    given = _parameters(config)
+    own = {key: given.pop(key) for key in _SETTINGS if isinstance(given.get(key), _SETTINGS[key])}
+    return {**own, "extra": given} if given else own
+
+
+def _prices(config: Item) -> Item:
+    """The prices of a million tokens where the provider has those of a token."""
+    each = [config.get(key, config.get("cost")) for key in ("inputCost", "outputCost")]
+    known = [float(f"{price * 1e6:.9g}") for price in each if isinstance(price, (int, float)) and price >= 0]
+    return dict(zip(("price_in", "price_out"), known, strict=True)) if len(known) == len(each) else {}
+
+
 def _parameters(config: Item) -> Item:
-    return {key: config[key] for key in _PARAMETERS if isinstance(config.get(key), (str, int, float, list))}
+    given = {key: config[key] for key in _PARAMETERS if isinstance(config.get(key), (str, int, float, list))}
+    return {key: [*each] if isinstance(each, list) else each for key, each in given.items()}
 
 
 def _messages(prompt: str) -> list[dict[str, str]]:
@@ -684,7 +729,7 @@ def _path(given: object) -> str | None:
 def _lose_config(id_: str, config: Item, notes: Notes) -> None:
     known = {
         *_PARAMETERS, "url", "method", "headers", "body", "transformResponse", "responseParser", "apiBaseUrl",
-        "apiKeyEnvar", _LINE,
+        "apiKeyEnvar", "cost", "inputCost", "outputCost", _LINE,
     }  # fmt: skip
     for key in config:
         if key not in known:
@@ -787,9 +832,10 @@ def _label(result: Item) -> str:
 
 
 def bot_name(provider: str, label: str, several: bool) -> str:
-    """What a provider with one of several prompts is called."""
-    short = re.sub(r"\s+", " ", label.partition(": ")[0] if label.partition(": ")[0].endswith(".txt") else label)
-    return f"{provider} / {short[:40].strip()}" if several and short else provider
+    """What a provider with one of several prompts is called; no name of a bot holds a comma."""
+    label = label.partition(": ")[0] if label.partition(": ")[0].endswith(".txt") else _messages(label)[0]["content"]
+    short = re.sub(r"[\s,]+", " ", label)
+    return f"{provider.replace(',', ' ')} / {short[:40].strip()}" if several and short else provider.replace(",", " ")
 
 
 # ---------------------------------------------------------------- files

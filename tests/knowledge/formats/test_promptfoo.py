@@ -10,6 +10,7 @@ import proctor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openai_server import OpenAIServer
 from proctor.knowledge.formats.finding import detected
 from proctor.knowledge.formats.format import Notes
 from proctor.knowledge.formats.promptfoo import FORMAT
@@ -134,17 +135,15 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
         "local llama / polite.txt", "our bot / short", "our bot / polite.txt",
     ]  # fmt: skip
     assert suite["bots"]["local llama / polite.txt"] == {
-        "type": "http",
-        "url": "http://localhost:11434/v1/chat/completions",
-        "headers": {},
-        "body": {
-            "model": "llama3.2",
-            "messages": [{"role": "user", "content": "Please answer politely: {question}"}],
-            "temperature": 0.2,
-            "max_tokens": 200,
+        "type": "prompt", "model": "llama3.2", "prompt": "Please answer politely: {question}",
+    }  # fmt: skip
+    assert suite["models"] == {
+        "gpt-5-mini": {"model": "openai:gpt-5-mini"},
+        "llama3.2": {
+            "model": "openai:llama3.2", "base_url": "http://localhost:11434/v1", "api_key_env": "OLLAMA_API_KEY",
+            "temperature": 0.2, "max_tokens": 200,
         },
-        "answer": "choices.0.message.content",
-    }
+    }  # fmt: skip
     assert suite["bots"]["our bot / short"]["headers"] == {"Authorization": "Bearer $BOT_KEY"}
     assert suite["bots"]["our bot / short"]["answer"] == "reply.text"
     assert list(notes.sentences(Path("c.yaml"))) == [
@@ -165,6 +164,29 @@ def test_an_imported_config_is_a_suite_that_can_be_run(tmp_path: Path) -> None:
     done = program("run", "suite", "--dry-run", folder=tmp_path, env=keys)
     assert done.returncode == 0, done.stderr
     assert "18 answers of bots to 3 questions" in done.stdout  # of 6 bots
+
+
+def test_a_chat_model_is_asked_as_promptfoo_asks_it_and_its_answers_have_their_price(tmp_path: Path) -> None:
+    chat = [{"role": "system", "content": "Be kind, always"}, {"role": "user", "content": "{{question}}"}]
+    test = {"vars": {"question": "When do you open?"}, "assert": [{"type": "icontains", "value": "nine"}]}
+    with OpenAIServer(lambda call: "At nine.") as server:
+        settings = {"temperature": 0.2, "stop": ["END"], "inputCost": 0.000002, "outputCost": 0.000008}
+        provider = {"id": "openai:chat:test-model", "config": {**settings, "apiBaseUrl": server.url}}
+        config = {"prompts": ["Be brief: {{question}}", json.dumps(chat)], "providers": [provider], "tests": [test]}
+        path = written(tmp_path, "promptfooconfig.json", json.dumps(config))
+        made = program("import", path, "--into", "suite", folder=tmp_path)
+        assert made.returncode == 0 and "not carried over" not in made.stdout + made.stderr, made.stderr
+        done = program("run", "suite", folder=tmp_path, env={**os.environ, "OPENAI_API_KEY": "k"})
+        assert done.returncode == 0, done.stdout
+        brief, kind = sorted(server.calls, key=lambda call: len(call.body["messages"]))
+    assert brief.body["messages"] == [{"role": "user", "content": "Be brief: When do you open?"}]
+    assert (brief.body["temperature"], brief.body["stop"], brief.bearer) == (0.2, ["END"], "k")
+    assert kind.body["messages"][0] == chat[0]
+    assert "&" not in (tmp_path / "suite" / "suite.yaml").read_text()  # nor anchors, though both bots have one list
+    (run,) = proctor.open(tmp_path / "proctor.db").runs()
+    (row,) = run.rows("openai:chat:test-model / Be brief: {{question}}")
+    assert row.cost == pytest.approx((2 * row.tokens_in + 8 * row.tokens_out) / 1e6)
+    assert run.rows("openai:chat:test-model / Be kind always")[0].cost is None  # of two messages: a bot of type http
 
 
 def test_scores_of_an_output_are_compared_by_our_statistics(tmp_path: Path) -> None:
