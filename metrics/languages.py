@@ -109,8 +109,38 @@ _WIDESPREAD: Final = frozenset({
 })  # fmt: skip
 _LESS_COMMON: Final = 0.1
 _RARITY: Final = 0.01
+_LEAST: Final = 1e-6
 # Scripts whose letters alone name the language.
 _BY_SCRIPT: Final = {"JAPANESE": "ja", "KOREAN": "ko", "CHINESE": "zh", "CJK": "zh", "THAI": "th", "GREEK": "el"}
+# Words that are an answer by themselves or begin a short one, of which the identifier sees too few letters.
+_SAID_ALONE: Final = {
+    "da": "hej hi ja nej tak", "de": "bitte danke gern gerne hallo hi ja nein", "en": "hello hi no thanks yes",
+    "es": "gracias hola no sí", "fr": "bonjour merci non oui salut", "it": "buongiorno ciao grazie no non prego sì",
+    "nl": "bedankt hallo hi ja nee", "no": "hei hi ja nei takk", "pl": "cześć dziękuję nie tak",
+    "pt": "não obrigada obrigado olá sim", "sv": "hej hi ja nej tack",
+}  # fmt: skip
+_SHORT: Final = 3  # words
+# What languages are called in English, German, French, Spanish, Italian, Portuguese and Dutch.
+_CALLED: Final = {
+    "ar": "arabic arabisch arabe árabe arabo", "cs": "czech tschechisch tchèque checo ceco",
+    "da": "danish dänisch danois danés danese", "de": "german deutsch deutsche allemand alemán tedesco alemão duits",
+    "el": "greek griechisch grec griego greco grego", "en": "english englisch anglais inglés inglese inglês engels",
+    "es": "spanish spanisch espagnol español castellano spagnolo espanhol spaans", "fi": "finnish finnisch finnois",
+    "fr": "french französisch français francés francese francês frans", "he": "hebrew hebräisch hébreu hebreo",
+    "hi": "hindi", "hu": "hungarian ungarisch hongrois húngaro", "it": "italian italienisch italien italiano italiaans",
+    "ja": "japanese japanisch japonais japonés giapponese japonês", "ko": "korean koreanisch coréen coreano",
+    "nl": "dutch niederländisch holländisch néerlandais neerlandés holandés olandese nederlands",
+    "no": "norwegian norwegisch norvégien noruego", "pl": "polish polnisch polonais polaco polacco",
+    "pt": "portuguese portugiesisch portugais portugués portoghese português",
+    "ro": "romanian rumänisch roumain rumano", "ru": "russian russisch russe ruso russo",
+    "sv": "swedish schwedisch suédois sueco svedese", "th": "thai", "tr": "turkish türkisch turc turco",
+    "uk": "ukrainian ukrainisch ukrainien ucraniano", "vi": "vietnamese vietnamesisch vietnamien",
+    "zh": "chinese chinesisch chinois chino cinese chinês mandarin",
+}  # fmt: skip
+_BY_NAME: Final = {name: code for code, names in _CALLED.items() for name in names.split()}
+_ASKED_FOR: Final = re.compile(
+    rf"\b(?:in|into|to|ins|auf|en|em|au|al|a|para|naar)\s{{1,3}}({'|'.join(_BY_NAME)})\b", re.IGNORECASE
+)
 _LOADING: Final = threading.Lock()
 
 
@@ -128,8 +158,30 @@ def languages(text: str) -> Mapping[str, float]:
         identifier = _identifier()
     for code, share in identifier.rank(of_script(text, script) or text):
         shares[_ONE_LANGUAGE.get(code, code)] += float(share) * _weight(code)
+    if said := said_alone(text):
+        shares = defaultdict(float, {language: shares.get(language, 0.0) + _LEAST for language in said})
     whole = sum(shares.values())
     return {language: share / whole for language, share in shares.items()}
+
+
+def said_alone(text: str) -> frozenset[str]:
+    """The languages in which the first of at most three words is an answer by itself; none for other texts.
+
+    >>> sorted(said_alone("Oui, merci.")), sorted(said_alone("Nej!")), sorted(said_alone("Nothing."))
+    (['fr'], ['da', 'sv'], [])
+    """
+    words = text.split(maxsplit=_SHORT)
+    first = words[0].strip(".,;:!?…¡¿*_\"'").lower() if 0 < len(words) <= _SHORT else ""
+    return frozenset(language for language, said in _SAID_ALONE.items() if first in said.split())
+
+
+def asked_for(text: str) -> frozenset[str]:
+    """The languages for which a question asks: "in French", "auf Englisch", "en español".
+
+    >>> sorted(asked_for("Translate it into German or to Polish.")), sorted(asked_for("What is German?"))
+    (['de', 'pl'], [])
+    """
+    return frozenset(_BY_NAME[one[1].lower()] for one in _ASKED_FOR.finditer(text))
 
 
 def _weight(code: str) -> float:

@@ -11,7 +11,7 @@ from typing import Final, cast
 from ...abstention import abstains
 from ...conversation import ConversationVerdicts, JudgeConversation, retained
 from ...facts import Turn
-from ...languages import languages, letters, main_script, prose
+from ...languages import asked_for, languages, letters, main_script, prose, said_alone
 from ...text import sentences
 from ...tools import Embedder, Entailment, SupportModel
 from ...versions import code_version
@@ -342,15 +342,20 @@ _SAME: Final = 0.1
 _SAME_SHORT: Final = 0.02
 _SHORT_TEXT: Final = 20  # letters
 _NAME_WORDS: Final = 3  # words with capitals that may be a name, which stands in any language
+_TITLE_WORDS: Final = 7  # of a title, mostly an English one, of which those of four letters and more have capitals
+_LONG: Final = 4
+_SURE: Final = 0.5  # of a part of a question
+_OPENING, _CLOSING = '"“„«', '"”“»'
 
 
 async def same_language(call: Label) -> Word:
     """Whether the two texts of a call are in one language; what it takes them for is said beside.
 
-    Texts in two scripts are in two languages; else the identifier says how likely each is in which.
+    Texts in two scripts are in two languages; else the identifier says how likely each is in which. A question may ask
+    for another language, or put a text in another one ("Summarise this text: ...").
 
     Raises:
-        NotApplicable: a text has no letters, or may be nothing but a name.
+        NotApplicable: a text has no letters, or may be nothing but a name or a quotation.
     """
     texts = [prose(block.text)[:_LONGEST_TEXT] for block in call.texts]
     scripts = [main_script(text) for text in texts]
@@ -360,13 +365,34 @@ async def same_language(call: Label) -> Word:
     found = ", ".join(max(shares, key=lambda language: shares[language]) for shares in (first, second))
     chance = sum(share * second.get(language, 0.0) for language, share in first.items())
     is_short = any(sum(1 for _ in letters(text)) < _SHORT_TEXT for text in texts)
-    if chance >= (_SAME_SHORT if is_short else _SAME):
+    limit = _SAME_SHORT if is_short else _SAME
+    if chance >= limit or await asyncio.to_thread(_may_answer, texts[0], second, limit):
         return Word("same", found)
     if any(_may_be_a_name(text) for text in texts):
-        raise cannot_grade(call, "A few words with capitals may be a name, which stands in any language.")
+        raise cannot_grade(call, "A name, a title or a quotation stands in any language.")
     return Word("different", found)
 
 
+def _may_answer(question: str, answer: Mapping[str, float], limit: float) -> bool:
+    """Whether a question in two languages, or one that asks for another, may be answered in a language."""
+    if sum(answer.get(language, 0.0) for language in asked_for(question)) >= limit:
+        return True
+    before, colon, after = question.partition(":")
+    parts = [languages(part) for part in (before, after) if colon and main_script(part)]
+    sure = [shares for shares in parts if max(shares.values()) >= _SURE]
+    return any(sum(share * answer.get(language, 0.0) for language, share in one.items()) >= _SURE for one in sure)
+
+
 def _may_be_a_name(text: str) -> bool:
+    """A few words with capitals, an English title ("The Lord of the Rings"), or nothing but a quotation."""
+    if said_alone(text):
+        return False
+    stripped = text.strip()
+    if stripped[:1] in _OPENING and stripped.rstrip(".")[-1:] in _CLOSING:
+        return True
     words = text.split()
-    return len(words) <= _NAME_WORDS and all(word[:1].isupper() or not word[:1].isalpha() for word in words)
+    large = [word[:1].isupper() or not word[:1].isalpha() for word in words]
+    if len(words) <= _NAME_WORDS:
+        return all(large)
+    is_title = sum(large) >= _NAME_WORDS and all(map(lambda one, word: one or len(word) < _LONG, large, words))
+    return is_title and len(words) <= _TITLE_WORDS and text[-1:].isalnum() and languages(text).get("en", 0.0) >= _SURE

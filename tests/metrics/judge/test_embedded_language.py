@@ -46,6 +46,23 @@ def test_dialects_are_one_language():
         ("환불은 얼마나 걸리나요?", "14일 걸립니다.", "same"),
         ("如何提交更改?", "请使用 git commit 命令提交更改。", "same"),
         (ENGLISH, "The word Возврат on the form means refund.", "same"),
+        # one word
+        ("Est-ce que vous livrez le samedi ?", "Oui.", "same"),
+        ("Est-ce que vous livrez le samedi ?", "Yes.", "different"),
+        ("Do you deliver on Saturdays?", "Oui.", "different"),
+        ("Liefern Sie samstags?", "Ja.", "same"),
+        ("¿Es posible?", "No.", "same"),
+        ("Is it possible?", "No.", "same"),
+        ("Hi", "Hello! How can I help you today?", "same"),
+        ("Bonjour", "Hello! How can I help you?", "different"),
+        # a language that is asked for, and a text that is put
+        ("Translate to Spanish: Good morning, friend", "Buenos días, amigo", "same"),
+        ("Translate to Spanish: Hola amigo", "Hola amigo", "same"),
+        ("Wie sagt man auf Englisch 'Guten Morgen'?", "Good morning", "same"),
+        ("Réponds en anglais : quelle est la capitale de l'Italie ?", "The capital of Italy is Rome.", "same"),
+        ("What time do most shops in Germany open?", "Die meisten Läden öffnen um neun Uhr.", "different"),
+        ("Fasse zusammen: The dog barks loudly all night long.", "Der Hund bellt die ganze Nacht.", "same"),
+        ("Wann öffnen Sie: morgens oder mittags?", "We open at nine in the morning.", "different"),
     ],
 )
 def test_short_texts_and_other_scripts_are_told_apart(question, answer, label):
@@ -57,6 +74,8 @@ def test_short_texts_and_other_scripts_are_told_apart(question, answer, label):
     [
         ("谁创办了这家公司?", "Steve Jobs"),  # a name, in any language
         (ENGLISH, "Albert Einstein"),
+        ("Wie heißt der Film?", "The Lord of the Rings"),
+        ("Welche Meldung kommt?", '"Access denied: you have no right to open this file."'),
         (ENGLISH, "14 `refund_period_in_days = fourteen`"),
     ],
 )
