@@ -287,8 +287,9 @@ class Run:
 
         with contextlib.closing(Store.open(self.db, create=False)) as store:
             run_id, _ = reports.find_run(store, self.name)
-            _check_baseline(run_tables(store, run_id), bots, metrics)
-            return write_baseline(store, run_id, path, BaselineChoice(bots or None, metrics or None, answers))
+            run = run_tables(store, run_id)
+            _check_baseline(run, bots, metrics)
+            return write_baseline(store, run_id, run, path, BaselineChoice(bots or None, metrics or None, answers))
 
     def report(self, path: Anywhere, *, whole: bool = False) -> Path:
         """Write the run to a file, by its ending: the page (``.html``), Markdown (``.md``), JSON, JUnit (``.xml``),

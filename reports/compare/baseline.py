@@ -25,7 +25,7 @@ from ..store.row_scores import ABSENT, CODES, STATUSES
 from ..summary import MetricColumn
 from .cases import Case, CaseColumns, Cases
 from .changes import BotState
-from .scores import Figures, RunTables, ScoreTable, run_tables
+from .scores import Figures, RunTables, ScoreTable
 
 
 def six_digits(value: float) -> float:
@@ -388,12 +388,13 @@ class BaselineChoice:
     answers: bool = True
 
 
-def write_baseline(store: Store, run_id: int, path: Path, choice: BaselineChoice) -> RunTables:
-    """Write a run into a baseline file, and return what was written of it.
+def write_baseline(store: Store, run_id: int, run: RunTables, path: Path, choice: BaselineChoice) -> RunTables:
+    """Write a run, whose tables were read, into a baseline file, and return what was written of it.
 
     Values have six significant digits; answers are cut after 500 characters. Equal runs give equal bytes.
     """
-    run = run_tables(store, run_id, choice.bots)
+    wanted = {bot: table for bot, table in run.tables.items() if choice.bots is None or bot in choice.bots}
+    run = replace(run, tables=wanted)
     head = _head(run, _bots(store, run_id), choice)
     # The checksum stands before the questions, so that these wait in a file of their own and not in memory.
     with whole_file(path) as file, tempfile.TemporaryFile() as waiting:

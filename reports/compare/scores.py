@@ -23,7 +23,7 @@ from ..store.database import Store, explain
 from ..store.encoding import question_columns, to_json
 from ..store.row_scores import ABSENT, CODES, RunScores
 from ..summary import MetricColumn, metric_columns
-from .cases import Case, CaseColumns, Cases, Places, PlacesByKey
+from .cases import AT_ONCE, Case, CaseColumns, Cases, Places, PlacesByKey
 
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -283,9 +283,10 @@ SELECT value, name, version, better, low, high, threshold, level, aggregate, is_
 JOIN run_metrics ON run_metrics.run_id = run_scores.run_id AND run_metrics.metric_id = run_scores.metric_id
 JOIN metrics ON metrics.id = run_scores.metric_id WHERE run_scores.run_id = ? AND bot_id = ?"""
 
-ANSWER: Final = """
-SELECT answer FROM run_rows JOIN replies ON replies.id = reply_id
-WHERE run_id = ? AND run_rows.bot_id = ? AND question_id IN (SELECT value FROM json_each(?)) AND run_rows.repeat = ?"""
+ANSWERS: Final = """
+SELECT key, run_rows.repeat, answer FROM run_rows JOIN replies ON replies.id = reply_id
+JOIN questions ON questions.id = question_id
+WHERE run_id = ? AND run_rows.bot_id = ? AND question_id IN (SELECT value FROM json_each(?))"""
 
 
 def run_tables(
@@ -447,10 +448,9 @@ class _Questions:
         """The places of the first turns of what stands at some places."""
         return np.array([self.first_turns.get(each, each) for each in places.tolist()], np.int32)
 
-    def of(self, key: str) -> Sequence[int]:
-        """The ids of a question by its key."""
-        place = self.cases.places.get(key)
-        return [] if place is None else self.of_key.get(place) or [self.cases.id_at(place)]
+    def at_place(self, place: int) -> Sequence[int]:
+        """The ids of the question at a place."""
+        return self.of_key.get(place) or [self.cases.id_at(place)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +475,7 @@ class _Frame:
             timed_out=self._full(False, np.bool_), latency_ms=self._full(np.nan, np.float64),
             cost=self._costs(bot_id), abstained=self._full(-1, np.int8),
             answer_hashes=self._full(0, np.uint64),
-            answers=partial(_answer, self.store, self.run_id, bot_id, self.questions),
+            answers=_StoredAnswers(self.store, self.run_id, bot_id, self.questions),
             of_run={
                 str(column[0]): RunFigure(replace(MetricColumn(*column), threshold_is_default=bool(is_default)), value)
                 for value, *column, is_default in self.store.query(OF_RUN, [self.run_id, bot_id])
@@ -526,7 +526,23 @@ class _Frame:
         return np.full((len(self.questions.cases), self.repeats), blank, kind)
 
 
-def _answer(store: Store, run_id: int, bot_id: int, questions: _Questions, key: str, repeat: int) -> str | None:
-    """By the ids of the question: looking for its key would read the whole run for every answer."""
-    found = store.query(ANSWER, [run_id, bot_id, to_json(questions.of(key)), repeat])
-    return None if not found or found[0][0] is None else str(found[0][0])
+class _StoredAnswers:
+    """What a bot said in a run, read from the store; of many questions together for one who goes on from one to the next.
+
+    They are looked for by the ids of the questions: by their keys, the whole run would be read for every answer.
+    """
+
+    def __init__(self, store: Store, run_id: int, bot_id: int, questions: _Questions) -> None:
+        self._store, self._of, self._questions = store, (run_id, bot_id), questions
+        self._end = 0  # after the questions whose answers were read last
+        self._read: dict[str, dict[int, str | None]] = {}
+
+    def __call__(self, key: str, repeat: int) -> str | None:
+        if key not in self._read and (place := self._questions.cases.places.get(key)) is not None:
+            last = self._end
+            self._end = min(place + (AT_ONCE if place == last else 1), len(self._questions.cases))
+            ids = [number for each in range(place, self._end) for number in self._questions.at_place(each)]
+            self._read = {key: {}}
+            for each, number, answer in self._store.query(ANSWERS, [*self._of, to_json(ids)]):
+                self._read.setdefault(each, {})[number] = answer
+        return self._read.get(key, {}).get(repeat)

@@ -22,7 +22,7 @@ from ..table import Heading
 from ..table import markdown as as_markdown
 from .json import as_json
 from .markdown import markdown
-from .tables import FrameRow, about_csv, about_json, csv_heading, frame_rows, has_tool_calls, row_csv, row_json
+from .tables import CsvRow, FrameRow, about_json, csv_heading, frame_rows, has_tool_calls, row_json
 
 # Without ids, dates and measured times, and in an order that rests on texts alone: equal runs give equal files.
 NAMES = (
@@ -235,11 +235,11 @@ class _Frames:
         self._open.append((file, metrics, as_csv))
 
     def fill(self, rows: Iterable[FrameRow]) -> None:
-        separator = b"\n"
+        separator, has_json = b"\n", not all(as_csv for _, _, as_csv in self._open)
         for row in rows:
-            in_csv, in_json = about_csv(row, self._tools), about_json(row)
+            in_csv, in_json = CsvRow(row, self._tools), about_json(row) if has_json else b""
             for file, metrics, as_csv in self._open:
-                file.write(row_csv(row, metrics, in_csv) if as_csv else separator + row_json(row, metrics, in_json))
+                file.write(in_csv.line(metrics) if as_csv else separator + row_json(row, metrics, in_json))
             separator = b",\n"
         for file, _, as_csv in self._open:
             if not as_csv:

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from ...metrics import passed
-from ..files import csv_line, whole_file
+from ..files import csv_cell, csv_line, whole_file
 from ..reported_run import ReportedRun
 from ..store.database import Store, marks
 
@@ -162,25 +162,28 @@ def csv_heading(metrics: Iterable[str], tools: bool = False) -> bytes:
     return "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
 
 
-def about_csv(row: FrameRow, tools: bool = False) -> bytes:
-    """What was asked and answered, as the beginning of a CSV line; several accepted answers are lines of one cell."""
-    expected = "\n".join(row.expected)
-    cells = [getattr(row, name) for name in ABOUT]
-    cells[ABOUT.index("expected")] = expected
-    return csv_line([*cells, row.tool_calls] if tools else cells).removesuffix(b"\r\n")
+class CsvRow:
+    """One row on its way into several CSV frames: what stands in all of them becomes text once.
+
+    Several accepted answers are lines of one cell. With ``tools`` there is a cell for tool calls.
+    """
+
+    def __init__(self, row: FrameRow, tools: bool = False) -> None:
+        cells = [getattr(row, name) for name in ABOUT]
+        cells[ABOUT.index("expected")] = "\n".join(row.expected)
+        self._about = ",".join(map(csv_cell, [*cells, row.tool_calls] if tools else cells))
+        self._scores = {
+            name: f"{csv_cell(score.value)},{_PASSED[score.passed]},{csv_cell(score.reason)}"
+            for name, score in row.scores.items()
+        }
+
+    def line(self, metrics: Iterable[str]) -> bytes:
+        """What was asked and answered, then three cells for each metric."""
+        return f"{','.join([self._about, *[self._scores.get(name, _NO_SCORE) for name in metrics]])}\r\n".encode()
 
 
-def row_csv(row: FrameRow, metrics: Iterable[str], about: bytes | None = None) -> bytes:
-    """One row as a line of a CSV frame: what was asked and answered, then three cells for each metric."""
-    cells: list[object] = []
-    for name in metrics:
-        score = row.scores.get(name)
-        cells += [None] * 3 if score is None else [score.value, _word(score.passed), score.reason]
-    return b"%s%s" % (about or about_csv(row), b"," + csv_line(cells) if cells else b"\r\n")
-
-
-def _word(passed: bool | None) -> str | None:
-    return None if passed is None else "yes" if passed else "no"
+_PASSED: Final = {None: '""', True: '"yes"', False: '"no"'}
+_NO_SCORE: Final = '"","",""'
 
 
 def row_lines(store: Store, run: str) -> Iterator[bytes]:

@@ -63,7 +63,7 @@ def database(tmp_path: Path) -> Path:
 def written(database: Path, run: int = 1, **choice: object) -> Path:
     path = database.with_name("baseline.json")
     with contextlib.closing(opened(database)) as store:
-        write_baseline(store, run, path, BaselineChoice(**choice))
+        write_baseline(store, run, run_tables(store, run), path, BaselineChoice(**choice))
     return path
 
 

@@ -6,7 +6,7 @@ import json
 
 from proctor.reports.export.archive import fill_csv_folder
 from proctor.reports.export.json import run_json
-from proctor.reports.export.tables import csv_heading, frame_rows, row_csv, row_json
+from proctor.reports.export.tables import CsvRow, csv_heading, frame_rows, row_json
 from proctor.reports.files import cell
 from proctor.reports.report import make_report
 from report_rows import LENGTH, Book, ok, row
@@ -52,7 +52,7 @@ def test_every_answer_comes_back_from_the_csv(tmp_path):
     answers = [*FORMULAS, *PLAIN]
     book = book_of_answers(tmp_path / "x.db", answers)
     run = reported(book)
-    data = csv_heading(run.columns) + b"".join(row_csv(each, run.columns) for each in frame_rows(run, run.columns))
+    data = csv_heading(run.columns) + b"".join(CsvRow(each).line(run.columns) for each in frame_rows(run, run.columns))
     lines = read(data)
     back = [line["answer"][1:] if line["answer"].startswith("'") else line["answer"] for line in lines]
     assert back == answers

@@ -17,6 +17,7 @@ from proctor.reports.compare import messages as words
 from proctor.reports.compare.baseline import BaselineChoice, write_baseline
 from proctor.reports.compare.comparison import Asked, compare_bots
 from proctor.reports.compare.operands import open_operand
+from proctor.reports.compare.scores import run_tables
 from proctor.reports.export.comparison import comparison_object
 from proctor.reports.leaderboard import figure
 from proctor.reports.pages.pair_changes import forest, paired_runs
@@ -360,7 +361,8 @@ def test_runs_of_two_databases(page: Shown, tmp_path: Path) -> None:
 def test_a_baseline_file_says_what_it_cannot_show(page: Shown, book: PageBook, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     with contextlib.closing(book.store()) as store:
-        write_baseline(store, find_run(store, book.base)[0], baseline, BaselineChoice())
+        run, _ = find_run(store, book.base)
+        write_baseline(store, run, run_tables(store, run), baseline, BaselineChoice())
     page.open(write(tmp_path / "page.html", f"{baseline}:rag", "latest:rag", book.path))
     assert "A baseline file holds scores" in page.text("#changes")
     assert rows_of(page, ".pair-metrics tbody tr:not(.pair-group)")
