@@ -492,7 +492,13 @@ class _Frame:
                 table.cost[at] = np.array(cost, np.float64)
             table.abstained[at] = [-1 if each is None else each for each in abstained]
             table.answer_hashes[at] = np.fromiter(map(answer_hash, answers), np.uint64)  # the texts stay on disk
-        return table
+        return replace(
+            table,
+            values={name: _once(found, table.latency_ms) for name, found in values.items()},
+            statuses={name: _once(found) for name, found in statuses.items()},
+            asked=_once(table.asked), answered=_once(table.answered), timed_out=_once(table.timed_out),
+            abstained=_once(table.abstained),
+        )  # fmt: skip
 
     def _scores(self, bot_id: int) -> tuple[dict[str, Figures], dict[str, NDArray[np.int8]]]:
         """Values and statuses by metric."""
@@ -526,8 +532,19 @@ class _Frame:
         return np.full((len(self.questions.cases), self.repeats), blank, kind)
 
 
+def _once(figures: Any, other: Any = None) -> Any:  # noqa: ANN401 - arrays of any kind
+    """An array that takes no memory of its own where it is equal to another one, or the same everywhere."""
+    if other is not None and np.array_equal(figures, other, equal_nan=True):
+        return other
+    return (
+        np.broadcast_to(figures.flat[0], figures.shape)
+        if figures.size and (figures == figures.flat[0]).all()
+        else figures
+    )
+
+
 class _StoredAnswers:
-    """What a bot said in a run, read from the store; of many questions together for one who goes on from one to the next.
+    """What a bot said in a run, read from the store; of many questions at once for one who reads them in order.
 
     They are looked for by the ids of the questions: by their keys, the whole run would be read for every answer.
     """
