@@ -120,7 +120,7 @@ def ingredients(function: Callable[..., object]) -> dict[str, str]:
     source = _source(code.co_filename, function.__module__)
     if source is None or top not in source.definitions:
         return {"code": in_memory(function)}
-    parts = {"closure": _closure(function)}
+    parts = {"values": _values(inspect.unwrap(function))}
     _follow(source, top, parts)
     return parts
 
@@ -314,11 +314,26 @@ def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
     yield from (argument for argument in (arguments.vararg, arguments.kwarg) if argument)
 
 
-def _closure(function: Callable[..., object]) -> str:
-    """Plain values in the closure of a function: they distinguish the members of a family."""
-    cells = getattr(inspect.unwrap(function), "__closure__", None) or ()
-    values = [cell.cell_contents for cell in cells]
-    return repr([value for value in values if isinstance(value, (str, int, float, tuple, type(None)))])
+def _values(function: FunctionType) -> str:
+    """Values that the source doesn't tell: those of the closure, and what global names of a user's module hold now.
+
+    Global names are read also in the functions of that module that are called; ours hold what their source says.
+    """
+    scope = {} if function.__module__.split(".")[0] == _ROOT else function.__globals__
+    found: dict[str, object] = {}
+    functions = [function]
+    for each in functions:  # grows as it goes
+        code = each.__code__
+        cells = dict(zip(code.co_freevars, map(_content, each.__closure__ or ()), strict=True))
+        names = ChainMap(cells, scope)
+        read, state = _names([code])
+        for name in sorted((read - state) & names.keys()):
+            value = names[name]
+            if not isinstance(value, (FunctionType, type, ModuleType)):
+                found[name] = value
+            elif isinstance(value, FunctionType) and value.__globals__ is scope and value not in functions:
+                functions.append(value)
+    return _Written(function.__globals__).of(found)
 
 
 def _source(path: str, module: str) -> _Source | None:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +45,9 @@ def other(answer: str) -> float:
     """Another."""
     return 1.0
 '''
+
+
+LIMITS: dict[str, int] = {}
 
 
 def versions(folder: Path, text: str = FILE) -> dict[str, str]:
@@ -254,6 +258,31 @@ def test_members_of_a_family_differ() -> None:
 
     assert code_version(member(1)) != code_version(member(2))
     assert code_version(member(1)) == code_version(member(1))
+
+
+def test_values_that_a_users_metric_reads_are_part_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script may read its words from a file: their source says nothing of them."""
+
+    def mentions(words: list[str], seen: list[str]) -> Callable[..., object]:
+        def mentioned(answer: str) -> float:
+            seen.append(answer)
+            return limited(sum(word in answer for word in words))
+
+        return mentioned
+
+    def version(*words: str, seen: tuple[str, ...] = ()) -> str:
+        return code_version(mentions(list(words), list(seen)))
+
+    monkeypatch.setattr(sys.modules[__name__], "LIMITS", {"low": 1})
+    before = version("a")
+    assert version("a") == version("a", seen=("x",)) == before
+    assert version("b") != before
+    LIMITS["low"] = 2
+    assert version("a") != before
+
+
+def limited(count: int) -> float:
+    return float(min(count, LIMITS["low"]))
 
 
 def test_functions_without_a_file_have_versions_too() -> None:
