@@ -190,8 +190,8 @@ class LangChainBot:
             name: the bot's name in reports.
             runnable: anything with ``ainvoke``.
             identity: what it is made of.
-            input_key: None hands over the text; ``messages`` one user message, for agents; any other key
-                a mapping with the question under it.
+            input_key: None hands over the text, or one user message to an agent or a graph that takes ``messages``;
+                any other key a mapping with the question under it.
             history_key: the key under which the earlier messages are handed over, as LangChain's messages; with
                 ``messages`` they come before the question, whatever is said here.
             output_key: the key of the answer in a mapping; None tries the usual names.
@@ -200,7 +200,7 @@ class LangChainBot:
         self.identity = identity
         self.warnings: tuple[str, ...] = ()
         self._runnable = runnable
-        self._input_key = input_key
+        self._input_key = input_key or ("messages" if history_key is None and _takes_messages(runnable) else None)
         self._output_key = output_key
         self._history_key = history_key
         self._session_keys = _session_keys(runnable)
@@ -234,6 +234,8 @@ class LangChainBot:
         if self._session_keys:
             config["configurable"] = dict.fromkeys(self._session_keys, session)
         output = await self._runnable.ainvoke(self._input(question, history if self.hears_history else ()), config)
+        if hasattr(output, "model_dump") and not hasattr(output, "content"):  # structured output; messages have content
+            output = output.model_dump()
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
         if contexts is None and isinstance(output, Mapping):
             contexts = _found_documents(output)
@@ -256,6 +258,14 @@ class LangChainBot:
             self._input_key or "question": question,
             self._history_key: convert_to_messages([dict(each) for each in history]),
         }
+
+
+def _takes_messages(runnable: Any) -> bool:  # noqa: ANN401 - LangChain's
+    """Whether a chain says that its input is a mapping with ``messages``, as those of agents do."""
+    try:
+        return "messages" in runnable.get_input_jsonschema().get("properties", {})
+    except Exception:  # noqa: BLE001 - of somebody's own Runnable; then it is handed the text
+        return False
 
 
 _SESSION_KEYS: Final = (

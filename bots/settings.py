@@ -207,8 +207,8 @@ class LangChainSettings(Settings):
     )
     input_key: str | None = Field(
         None,
-        description="Key under which the chain takes the question; left out, the text alone; "
-        "`messages` hands over one user message, as agents want it.",
+        description="Key under which the chain takes the question; left out, the text alone, or one user message "
+        "where the chain takes `messages`, as agents do.",
     )
     history_key: str | None = Field(
         None,
