@@ -102,6 +102,9 @@ def find_target(written: str, base: Path) -> Target:
 
 def _module_file(written: str, place: str) -> Path | None:
     """The source of a module, found without running it (its parent packages are run)."""
+    if place == "__main__":  # a script, or a notebook, which has no file
+        script = getattr(sys.modules[place], "__file__", None)
+        return Path(script) if script else None
     importlib.invalidate_caches()  # the file may be newer than what Python remembers of its folder
     try:
         found = importlib.util.find_spec(place)

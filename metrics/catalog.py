@@ -32,7 +32,7 @@ from .declaration import (
     wrong_in,
 )
 from .evaluators import EVALUATORS, GROUPS
-from .facts import OF_CONVERSATION, ROW_CHECKS, RUN_CHECKS, TOOLS
+from .facts import ELSEWHERE, OF_CONVERSATION, ROW_CHECKS, RUN_CHECKS, TOOLS
 from .plan import EmptyContexts, Plan, make_plan
 from .versions import read_files
 
@@ -208,7 +208,12 @@ class Catalog:
         for need in needs:
             if need.name not in known:
                 message = f"{place_of(function)}: {kind} '{name}' asks for '{need.name}', which nothing provides"
-                raise InputError(message + nearest(need.name, known, separator="; "))
+                if not need.required:
+                    raise InputError(f"{message}; an option is keyword-only: (*, {need.name}={need.default!r}).")
+                meant = ELSEWHERE.get(need.name, "")
+                raise InputError(
+                    f"{message}; did you mean '{meant}'?" if meant in known else message + nearest(need.name, known)
+                )
 
     def _check_row_metrics(self) -> None:
         by_row = {name for name, metric in self.metrics.items() if metric.level != "run"}

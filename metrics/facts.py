@@ -306,6 +306,16 @@ ROW_CHECKS: Final[Mapping[str, FactCheck]] = {
 RUN_CHECKS: Final[Mapping[str, FactCheck]] = dict.fromkeys(RunFacts.__annotations__, _figure)
 OF_CONVERSATION: Final = frozenset({"conversation", "goal"})  # what metrics of level ``conversation`` may ask for
 TOOLS: Final = frozenset({"embedder", "judge", *LOCAL_MODELS})
+# What other tools call these facts, for those who come from there.
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "input": "question", "query": "question", "user_input": "question", "prompt": "question", "inputs": "question",
+    "output": "answer", "actual_output": "answer", "actual_answer": "answer", "response": "answer", "reply": "answer",
+    "completion": "answer", "prediction": "answer", "outputs": "answer",
+    "expected_output": "expected", "expected_answer": "expected", "reference": "expected", "ground_truth": "expected",
+    "reference_answer": "expected", "target": "expected", "reference_outputs": "expected",
+    "context": "contexts", "retrieved_context": "contexts", "retrieved_contexts": "contexts", "passages": "contexts",
+    "documents": "contexts", "chunks": "contexts", "retrieval_context": "contexts",
+}  # fmt: skip
 # The facts of a bot's reply; all other facts are the same for every bot that is asked the question.
 OF_REPLY: Final = frozenset(
     {"answer", "contexts", "context_documents", "abstained", "faq_question", "latency_ms", "cost", "tokens_in",

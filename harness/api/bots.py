@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ... import InputError
 from ...bots import (
@@ -143,7 +143,7 @@ class LangChain:
 
     Attributes:
         runnable: anything with ``ainvoke``.
-        input_key: where the question goes; None hands over the text, ``messages`` one user message.
+        input_key: where the question goes; None hands over the text, or one user message to what takes ``messages``.
         output_key: where the answer stands in a mapping; None tries the usual names.
         history_key: where the earlier messages of a conversation go; with ``messages`` they come before the question.
             A ``RunnableWithMessageHistory``, or a graph with a checkpointer, keeps them itself, by a session of its own
@@ -196,12 +196,12 @@ def given_bot(name: str, bot: object) -> tuple[GivenBot, Mapping[str, object]]:
         return GivenBot(_checked(name, bot.kind, {**bot.settings, "model": chat}), None, bot.knowledge), {
             chat: dict(bot.model)
         }
-    if isinstance(bot, BaseModel):
-        raise InputError(f"Bot {name}: settings were given; make the bot: proctor.Rag(...), proctor.Faq(...).")
     if isinstance(bot, str):
         return _named(name, bot), {}
     if isinstance(bot, LangChain) or is_runnable(bot):
         return GivenBot(LangChainSettings(type="langchain", target=_place(bot)), _langchain(name, bot)), {}
+    if isinstance(bot, (*_KINDS.values(), PythonSettings, LangChainSettings)):
+        raise InputError(f"Bot {name}: settings were given; make the bot: proctor.Rag(...), proctor.Faq(...).")
     try:
         made = as_bot(bot, name)
     except TypeError as error:
@@ -245,9 +245,20 @@ def _with_model(kind: str, knowledge: Files, model: Model, settings: Mapping[str
     if own.get("prompt") is not None:
         written = str(own["prompt"])
         own["prompt"] = written if is_prompt(written) else str(_absolute(written))
+    check_model("model", model)
     if isinstance(model, str):
         return BotRecipe(kind, {"model": model, **own}, paths(knowledge))
     return BotRecipe(kind, own, paths(knowledge), dict(model))
+
+
+def check_model(option: str, given: object) -> None:
+    """Raise InputError for a model that is neither named nor described, such as an object of LangChain."""
+    if given is not None and not isinstance(given, (str, Mapping)):
+        raise InputError(
+            f"{option}: got a {type(given).__name__}; wanted openai:NAME or the settings of a model. A chat model of "
+            "LangChain is named by where it is: langchain:file.py:name, or in this script or notebook "
+            "langchain:__main__:name."
+        )
 
 
 _KINDS: Mapping[str, type[BotSettings]] = {

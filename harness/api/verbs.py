@@ -33,7 +33,7 @@ from ..suite import (
     split_metrics,
     suite_of_values,
 )
-from .bots import Files, given_bot, named_bots, paths
+from .bots import Files, check_model, given_bot, named_bots, paths
 from .results import (
     AbstentionReport,
     CompareOptions,
@@ -97,7 +97,8 @@ def _evaluate(
         metrics: ids of metrics and evaluators, ``{id: {option: value}}``, or functions; left out, those that fit.
         rubrics: Markdown files with criteria in plain words, each graded by the judge as ``rubric.FILE``.
         knowledge: documents for bots that bring none, and in which evidence is looked up.
-        judge: who grades: ``openai:NAME``, a name of ``models``, ``embedded`` (left out), or the settings of a suite.
+        judge: who grades: ``openai:NAME``, a name of ``models``, ``langchain:__main__:NAME`` (a chat model of LangChain
+            in this script or notebook), ``embedded`` (left out), or the settings of a suite.
         models: chat models by name, each with ``model``, ``base_url``, ``temperature`` and the like.
         name: what the run is called in reports.
         db: the SQLite file with all results.
@@ -129,6 +130,8 @@ def _evaluate(
             ["exact_match", "faithfulness"],
         )
     """
+    for option, model in {"judge": judge, **{f"models.{key}": value for key, value in (models or {}).items()}}.items():
+        check_model(option, model)
     if bots is None:
         for_bots = {"knowledge": paths(knowledge), "models": models, "repeat": repeat != 1, "latency_run": latency_run,
                     "simulated_user": simulated_user}  # fmt: skip
@@ -200,6 +203,7 @@ def _run(
 
         run = proctor.run("suite.yaml", bots=["mine"], limit=20)
     """
+    check_model("judge", options.get("judge"))
     loaded = load_named(None if suite is None else Path(suite))
     entries, functions = split_metrics(metrics)
     config = RunConfig.of(options, metrics=entries, functions=functions)
@@ -239,6 +243,7 @@ def _score(
         run = proctor.score("answers.jsonl", metrics=["exact_match", "rouge_l"])
     """
     check_no_parts(answers, "a file of recorded answers")
+    check_model("judge", options.get("judge"))
     source = rows_of(answers, "answers")
     entries, functions = split_metrics(metrics)
     config = RunConfig.of(

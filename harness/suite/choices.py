@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import difflib
+import inspect
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -768,8 +769,10 @@ def split_metrics(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None
         if isinstance(known, str) and hasattr(each, "score"):  # proctor.metrics.rouge_l
             entries.append(known)
             continue
-        if not callable(each):
-            raise InputError(f"metrics: got a {type(each).__name__}; wanted a name, {{name: {{...}}}} or a function.")
+        if not inspect.isfunction(each):
+            what = f"{type(each).__name__} {getattr(each, '__name__', '')}".rstrip()
+            wanted = "a name, {name: {...}} or a function written with def, which may call it"
+            raise InputError(f"metrics: got a {what}; wanted {wanted}.")
         function = each if declaration_of(each) else metric(each)
         functions.append(function)
         if isinstance(declaration_of(function), MetricDeclaration):

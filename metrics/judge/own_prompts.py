@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from ... import InputError
 from ..bench import together
 from ..declaration import Allowed, Function, artefact, metric, signed
+from ..facts import ELSEWHERE
 from ..score import Measured, Reason, Unreadable
 from ..tools import Judge
 from .boolean import Check, Outcome, boolean_metrics, joined, labelled, made_check, requests
@@ -24,16 +25,6 @@ _ALIASES: Final[Mapping[str, str]] = {
     "ACTUAL_OUTPUT": "answer",
 }
 _NAMES: Final[Mapping[str, str]] = {**{field: field for field in FIELDS}, **_ALIASES}
-# Names of these fields in other tools; a placeholder with such a name is a mistake, not text.
-_SYNONYMS: Final[Mapping[str, str]] = {
-    "input": "question", "query": "question", "user_input": "question", "prompt": "question",
-    "output": "answer", "actual_output": "answer", "actual_answer": "answer", "response": "answer", "reply": "answer",
-    "completion": "answer", "prediction": "answer",
-    "expected_output": "expected", "expected_answer": "expected", "reference": "expected", "ground_truth": "expected",
-    "reference_answer": "expected", "target": "expected",
-    "context": "contexts", "retrieved_context": "contexts", "retrieved_contexts": "contexts", "passages": "contexts",
-    "documents": "contexts", "chunks": "contexts", "retrieval_context": "contexts",
-}  # fmt: skip
 _PLACEHOLDER: Final = re.compile(r"(\{*)\{[ \t]*([A-Za-z_][A-Za-z_]*)[ \t]*\}(\}*)")
 _LIKENESS: Final = 0.75
 
@@ -85,10 +76,10 @@ def _refuse_lookalike(name: str, place: str) -> None:
     """Raise InputError when a placeholder's name resembles that of a field."""
     plain = name.lower()
     names = {each.lower(): each for each in (*_ALIASES, *FIELDS)}
-    meant = names.get(plain, "") or _SYNONYMS.get(plain, "")
+    meant = names.get(plain, "") or ELSEWHERE.get(plain, "")
     if not meant:
-        near = difflib.get_close_matches(plain, [*names, *_SYNONYMS], n=1, cutoff=_LIKENESS)
-        meant = names.get(near[0], "") or _SYNONYMS[near[0]] if near else ""
+        near = difflib.get_close_matches(plain, [*names, *ELSEWHERE], n=1, cutoff=_LIKENESS)
+        meant = names.get(near[0], "") or ELSEWHERE[near[0]] if near else ""
     if meant:
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise InputError(f"{place}: there is no placeholder {{{name}}}; did you mean {{{meant}}}? There are {known}.")

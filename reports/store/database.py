@@ -156,6 +156,8 @@ class Store:
         Raises:
             StoreError: no such file (when not to be created), not a database, made by a newer Proctor, read-only.
         """
+        if str(path) == ":memory:":
+            raise StoreError("A run needs a file, which several connections open: give --db FILE, not :memory:.")
         if not path.exists():
             if not create:
                 raise StoreError(f"There is no database {path}. Run 'proctor run' first, or give --db FILE.")

@@ -72,6 +72,13 @@ def test_a_run_is_a_leaderboard_in_text_and_in_html(tmp_path):
     assert "<i>" not in page
 
 
+def of(parameters: str):
+    """A metric with these parameters."""
+    space = {}
+    exec(f"def own({parameters}): return 1.0", space)  # noqa: S102 - as a kernel does
+    return space["own"]
+
+
 def test_what_is_kept_is_not_asked_again(tmp_path):
     seen = tmp_path / "seen.txt"
 
@@ -256,6 +263,7 @@ def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch, package, me
         ({"bots": {"mine": "acme"}}, "Bot mine: No installed package has a bot 'acme'"),
         ({"bots": {"faq": proctor.Faq("nowhere.csv")}}, "Bot faq: There is no .*nowhere.csv"),
         ({"judge": "gpt"}, "There is no judge 'gpt'"),
+        ({"judge": hours}, "judge: got a function; wanted openai:NAME or .* langchain:__main__:name"),
         ({"repeat": 0}, "repeat: got 0, wanted"),
         ({"thresholds": {"exact_macth": 1}}, "thresholds.exact_macth: .*Did you mean 'exact_match'"),
     ],
@@ -267,6 +275,12 @@ def test_what_cannot_be_used_gets_a_sentence(tmp_path, changes, says):
     assert not (tmp_path / "x.db").exists()
 
 
+def test_a_database_in_memory_is_refused():
+    with pytest.raises(proctor.StoreError, match=r"a file, .*, not :memory:"):
+        proctor.evaluate(QUESTIONS, hours, ["exact_match"], db=":memory:", progress=False)
+    assert not Path(":memory:").exists()
+
+
 @pytest.mark.parametrize(
     ("metrics", "says"),
     [
@@ -275,8 +289,11 @@ def test_what_cannot_be_used_gets_a_sentence(tmp_path, changes, says):
         ([7], "metrics: got a int; wanted a name"),
         ([lambda answer: 1.0], "has no name"),
         ([{"exact_match": {"speed": 3}}], "metrics.0.*speed"),
+        ([Path("x").with_suffix], "got a method with_suffix; wanted .* a function written with def"),
+        ([of("response, reference")], "asks for 'response', which nothing provides; did you mean 'answer'"),
+        ([of("answer, weight=2")], r"an option is keyword-only: \(\*, weight=2\)"),
     ],
-    ids=["misspelt", "no list", "number", "no name", "no option"],
+    ids=["misspelt", "no list", "number", "no name", "no option", "method", "other tool", "option"],
 )
 def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
     with pytest.raises(proctor.InputError, match=says):
@@ -310,6 +327,26 @@ def test_a_runnable_is_a_bot(tmp_path):
     bot = proctor.LangChain(chain, input_key="question", output_key="said")
     run = evaluated(tmp_path, bots={"keyed": bot, "plain": RunnableLambda(hours)})
     assert [row.answer for row in run.rows("keyed")] == [row.answer for row in run.rows("plain")] == [*ANSWERS.values()]
+
+
+def test_chains_graphs_and_structured_output_are_taken_as_they_are(tmp_path):
+    """A chain of several parts is a model of pydantic, as our own settings are."""
+    from langchain_core.runnables import RunnableLambda
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    class Said(BaseModel):
+        answer: str
+        confidence: float = 0.5
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("say", lambda state: {"messages": [("ai", hours(state["messages"][-1].content))]})
+    graph.add_edge(START, "say")
+    graph.add_edge("say", END)
+    chain = RunnableLambda(str.strip) | RunnableLambda(hours)
+    bots = {"chain": chain, "graph": graph.compile(), "typed": chain | (lambda text: Said(answer=text))}
+    run = evaluated(tmp_path, bots=bots)
+    for bot in bots:
+        assert [row.answer for row in run.rows(bot)] == [*ANSWERS.values()]
 
 
 def test_a_suite_is_run_as_by_the_command(tmp_path, monkeypatch):
