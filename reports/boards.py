@@ -43,10 +43,19 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """One bot with a cell for each column of its board."""
+    """One bot with a cell for each column of its board.
+
+    Attributes:
+        bot: its name.
+        cells: one for each column.
+        passes_parsed: of a boolean evaluator, the share of passes among readable rows.
+        confusion: of a classification, its matrix; None where that has more than ``MOST_CELLS``.
+    """
 
     bot: str
     cells: tuple[Cell, ...]
+    passes_parsed: float | None = None
+    confusion: ConfusionMatrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,70 +70,27 @@ class WeakPoints:
 FindWeak: TypeAlias = Callable[[], tuple[WeakPoints, ...]]
 
 
-class _Weak:
-    """What a board was weak at."""
-
-    __slots__ = ()
-    find_weak: FindWeak
-
-    @property
-    def weak_points(self) -> tuple[WeakPoints, ...]:
-        """By metric, while the store is open."""
-        return self.find_weak()
-
-
 @dataclass(frozen=True, slots=True)
-class HeatmapBoard(_Weak):
-    """Bots by metrics, the best bot by the primary metric first."""
+class Board:
+    """Bots by the metrics of an evaluator, the best bot by the primary metric first.
+
+    Of a boolean evaluator the columns are its rates, of a classification the figures without those of single rows.
+    """
 
     evaluator: RunEvaluator
     columns: tuple[MetricColumn, ...]
     rows: tuple[BoardRow, ...]
     find_weak: FindWeak = field(compare=False, repr=False)
 
+    @property
+    def kind(self) -> str:
+        """``heatmap``, ``bool`` or ``classification``."""
+        return self.evaluator.board
 
-@dataclass(frozen=True, slots=True)
-class BoolRow:
-    """The five rates of one bot, None where a rate is not on record, and the share of passes among readable rows."""
-
-    bot: str
-    cells: tuple[Cell, ...]
-    passes_parsed: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class BoolBoard(_Weak):
-    """Bots by the rates of a boolean evaluator, most passes first."""
-
-    evaluator: RunEvaluator
-    columns: tuple[MetricColumn, ...]
-    rows: tuple[BoolRow, ...]
-    find_weak: FindWeak = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassificationRow:
-    """Accuracy, precision, recall and F1 of one bot, and its confusion matrix.
-
-    ``confusion`` is None where the matrix has more than ``MOST_CELLS``.
-    """
-
-    bot: str
-    cells: tuple[Cell, ...]
-    confusion: ConfusionMatrix | None
-
-
-@dataclass(frozen=True, slots=True)
-class ClassificationBoard(_Weak):
-    """Bots by the figures of a classification, the best first."""
-
-    evaluator: RunEvaluator
-    columns: tuple[MetricColumn, ...]
-    rows: tuple[ClassificationRow, ...]
-    find_weak: FindWeak = field(compare=False, repr=False)
-
-
-Board: TypeAlias = HeatmapBoard | BoolBoard | ClassificationBoard
+    @property
+    def weak_points(self) -> tuple[WeakPoints, ...]:
+        """What it was weak at, by metric; while the store is open."""
+        return self.find_weak()
 
 
 def boards_of(run: ReportedRun) -> tuple[Board, ...]:
@@ -136,18 +102,19 @@ def board_of(run: ReportedRun, evaluator: RunEvaluator) -> Board:
     """The board of one evaluator: bots in the order of its primary metric, those without a value last, ties by name."""
     columns = _columns(run, evaluator)
     bots = _ranked(run.bots, run.columns.get(evaluator.primary))
-    cells = {bot.name: _cells(bot, columns, run.bots) for bot in bots}
     weak = cache(lambda: tuple(_weak_points(run, evaluator, columns)))
+    return Board(evaluator, columns, tuple(_row(run, bot, evaluator, columns) for bot in bots), weak)
+
+
+def _row(run: ReportedRun, bot: BotSummary, evaluator: RunEvaluator, columns: Sequence[MetricColumn]) -> BoardRow:
+    cells = tuple(_cell(bot.metrics[column.name], column, run.bots) for column in columns)
     match evaluator.board:
         case "bool":
-            parsed = [BoolRow(bot.name, cells[bot.name], _passes_parsed(bot, evaluator)) for bot in bots]
-            return BoolBoard(evaluator, columns, tuple(parsed), weak)
+            passes = bot.metrics.get(evaluator.primary)
+            return BoardRow(bot.name, cells, passes_parsed=passes.mean_parsed if passes else None)
         case "classification":
-            confused = [ClassificationRow(bot.name, cells[bot.name], _confusion(run, bot)) for bot in bots]
-            return ClassificationBoard(evaluator, columns, tuple(confused), weak)
-        case _:
-            rows = tuple(BoardRow(bot.name, cells[bot.name]) for bot in bots)
-            return HeatmapBoard(evaluator, columns, rows, weak)
+            return BoardRow(bot.name, cells, confusion=_confusion(run, bot))
+    return BoardRow(bot.name, cells)
 
 
 def _columns(run: ReportedRun, evaluator: RunEvaluator) -> tuple[MetricColumn, ...]:
@@ -166,10 +133,6 @@ def _ranked(bots: Sequence[BotSummary], column: MetricColumn | None) -> list[Bot
         return value is None, sign * (value or 0.0), bot.name
 
     return sorted(bots, key=rank)
-
-
-def _cells(bot: BotSummary, columns: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> tuple[Cell, ...]:
-    return tuple(_cell(bot.metrics[column.name], column, bots) for column in columns)
 
 
 def _cell(metric: MetricSummary, column: MetricColumn, bots: Sequence[BotSummary]) -> Cell:
@@ -196,11 +159,6 @@ def _weak_points(run: ReportedRun, evaluator: RunEvaluator, columns: Sequence[Me
     return [weak for weak in found if weak.found.total]
 
 
-def _passes_parsed(bot: BotSummary, evaluator: RunEvaluator) -> float | None:
-    passes = bot.metrics.get(evaluator.primary)
-    return passes.mean_parsed if passes else None
-
-
 def _confusion(run: ReportedRun, bot: BotSummary) -> ConfusionMatrix | None:
     counts = confusion_counts(run.store, run.id, run.bot_ids[bot.name])
     labels = {label for label, _ in counts}
@@ -222,7 +180,7 @@ def board_object(board: Board) -> dict[str, object]:
         "board": board.evaluator.board,
         "primary_metric": board.evaluator.primary,
         "metrics": [_column_object(column) for column in board.columns],
-        "bots": [_row_object(row, board.columns) for row in board.rows],
+        "bots": [_row_object(row, board) for row in board.rows],
         "weak_points": {
             weak.metric: {
                 "row_count": weak.found.total,
@@ -238,14 +196,14 @@ def _column_object(column: MetricColumn) -> dict[str, object]:
     return {"metric": column.name, **{name: getattr(column, name) for name in names}}
 
 
-def _row_object(row: BoardRow | BoolRow | ClassificationRow, columns: Sequence[MetricColumn]) -> dict[str, object]:
+def _row_object(row: BoardRow, board: Board) -> dict[str, object]:
     made: dict[str, object] = {
         "bot": row.bot,
-        "values": {column.name: record_object(cell) for column, cell in zip(columns, row.cells, strict=True)},
+        "values": {column.name: record_object(cell) for column, cell in zip(board.columns, row.cells, strict=True)},
     }
-    if isinstance(row, BoolRow):
+    if board.kind == "bool":
         made["passes_parsed"] = row.passes_parsed
-    elif isinstance(row, ClassificationRow):
+    elif board.kind == "classification":
         matrix = row.confusion
         made["confusion"] = matrix and {"labels": matrix.labels, "columns": matrix.columns, "counts": matrix.counts}
     return made
@@ -254,11 +212,10 @@ def _row_object(row: BoardRow | BoolRow | ClassificationRow, columns: Sequence[M
 def board_blocks(board: Board) -> Iterator[Block]:
     """The board as a table: bots down, figures across; then what it was weak at."""
     headers = [(quoted(_short(column, board)), f" {ARROWS[column.better]}".rstrip()) for column in board.columns]
-    parsed = ["passes, parsed"] if isinstance(board, BoolBoard) else []
+    parsed = ["passes, parsed"] if board.kind == "bool" else []
     yield Table(columns("bot", *headers, *parsed), list(_rows(board)))
-    if isinstance(board, ClassificationBoard):
-        for row in board.rows:
-            yield from _confusion_table(row.bot, row.confusion)
+    for row in board.rows:
+        yield from _confusion_table(row.bot, row.confusion)
     for weak in board.weak_points:
         parts: list[str | Span] = ["Weak in ", quoted(weak.metric), ": "]
         for place, found in enumerate(weak.found.rows[:MOST_WEAK]):
@@ -268,13 +225,13 @@ def board_blocks(board: Board) -> Iterator[Block]:
 
 
 def _short(column: MetricColumn, board: Board) -> str:
-    return column.name.rpartition(".")[2] if isinstance(board, BoolBoard) else column.name
+    return column.name.rpartition(".")[2] if board.kind == "bool" else column.name
 
 
 def _rows(board: Board) -> Iterator[list[Words]]:
     for row in board.rows:
         cells = [cell_text(cell, column) for cell, column in zip(row.cells, board.columns, strict=True)]
-        if isinstance(row, BoolRow):
+        if board.kind == "bool":
             cells.append("-" if row.passes_parsed is None else f"{row.passes_parsed:.2f}")
         yield [quoted(row.bot, 60), *cells]
 

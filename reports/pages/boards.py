@@ -14,7 +14,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ...metrics.classification import ConfusionMatrix
-from ..boards import Board, BoardRow, BoolBoard, BoolRow, Cell, ClassificationBoard, ClassificationRow, HeatmapBoard
+from ..boards import Board, BoardRow, Cell
 from ..compare.scores import Mean, clustered_mean
 from ..leaderboard import figure, milliseconds
 from ..problems import ERROR_RATE
@@ -129,15 +129,6 @@ class Breakdown:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricBreakdowns:
-    """The metric by which an evaluator ranks, by tag, by document, or by both."""
-
-    evaluator: RunEvaluator
-    column: MetricColumn
-    parts: tuple[Breakdown, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class _Groups:
     """Groups of one kind: a question may be in several.
 
@@ -181,8 +172,10 @@ class _BotRows:
     unreadable: Codes
 
 
-def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = "") -> list[MetricBreakdowns]:
-    """Breakdowns by the row metric of each evaluator; none where questions have neither tags nor documents.
+def breakdowns(
+    run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = ""
+) -> list[tuple[Breakdown, ...]]:
+    """The row metric of each evaluator by tag, by document, or by both; none where questions have neither.
 
     Args:
         run: the run.
@@ -194,22 +187,15 @@ def breakdowns(run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leadi
     kinds = [each for each in groups if each.parts_questions]
     if not kinds:
         return []
-    found: list[MetricBreakdowns] = []
-    for evaluator, column in sorted(_columns(run), key=lambda each: each[1].name != leading):
+    found: list[tuple[Breakdown, ...]] = []
+    names = dict.fromkeys(map(row_metric, run.evaluators))
+    columns = [column for name in names if (column := run.columns.get(name)) is not None and column.is_of_rows]
+    for column in sorted(columns, key=lambda each: each.name != leading):
         rows = [_bot_rows(run, bot, column, scores.get((bot, column.name)), ids) for bot in bots]
         if any(each.overall is not None for each in rows):
             most = FEWER_GROUPS if found else MOST_GROUPS
-            parts = tuple(_breakdown(groups, column, tuple(bots), rows, most) for groups in kinds)
-            found.append(MetricBreakdowns(evaluator, column, parts))
+            found.append(tuple(_breakdown(groups, column, tuple(bots), rows, most) for groups in kinds))
     return found
-
-
-def _columns(run: ReportedRun) -> Iterable[tuple[RunEvaluator, MetricColumn]]:
-    first: dict[str, RunEvaluator] = {}
-    for evaluator in run.evaluators:
-        first.setdefault(row_metric(evaluator), evaluator)
-    columns = ((evaluator, run.columns.get(name)) for name, evaluator in first.items())
-    return [(evaluator, column) for evaluator, column in columns if column is not None and column.is_of_rows]
 
 
 def _groups(lines: Iterable[tuple[int, str, str]]) -> tuple[NDArray[np.int64], tuple[_Groups, _Groups]]:
@@ -378,7 +364,7 @@ class ConfusionTable:
     cut: str
 
 
-def confusions(board: ClassificationBoard) -> list[ConfusionTable]:
+def confusions(board: Board) -> list[ConfusionTable]:
     """The matrix of each bot that has one."""
     return [
         _table(row.bot, row.confusion) if row.confusion else _too_large(row.bot)
@@ -457,71 +443,6 @@ class Bins:
         return tuple(int(number) for number in np.bincount(places, minlength=len(edges) - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """The values of one bot; ``failing`` is None for a metric without a threshold, ``median`` without a value."""
-
-    bot: str
-    counts: tuple[int, ...]
-    known: int
-    missing: int
-    median: float | None
-    failing: int | None
-    summary: MetricSummary
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDistributions:
-    """One metric with a distribution for each bot."""
-
-    evaluator: RunEvaluator
-    column: MetricColumn
-    bins: Bins
-    bots: tuple[Distribution, ...]
-
-    @property
-    def limit(self) -> float | None:
-        """The border between passing and failing values; None without a threshold."""
-        threshold = self.column.threshold
-        if threshold is None or self.column.better == "neither" or not self.bins.is_whole:
-            return None if self.column.better == "neither" else threshold
-        return math.ceil(threshold) - 0.5 if self.column.better == "higher" else math.floor(threshold) + 0.5
-
-
-def distributions(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) -> list[MetricDistributions]:
-    """The metrics of rows that have a value for some bot, in the order of the evaluators.
-
-    Of a boolean evaluator only the primary metric: its other rates repeat it.
-    """
-    found = []
-    for evaluator, name in metrics_once(run):
-        there = {bot: scores[bot, name] for bot in bots if (bot, name) in scores}
-        known = {bot: own.known for bot, own in there.items()}
-        column = run.columns[name]
-        is_shown = column.is_of_rows and (evaluator.board != "bool" or name == evaluator.primary)
-        if is_shown and any(len(values) for values in known.values()):
-            bins = bins_for(np.concatenate(list(known.values())), column.low, column.high)
-            own_bots = tuple(_distribution(run, bot, column, bins, own) for bot, own in there.items())
-            found.append(MetricDistributions(evaluator, column, bins, own_bots))
-    return found
-
-
-def _distribution(run: ReportedRun, bot: str, column: MetricColumn, bins: Bins, scores: MetricScores) -> Distribution:
-    values = scores.known
-    summary = run.bot(bot).metrics[column.name]
-    return Distribution(
-        bot=bot, counts=bins.counts(values), known=len(values), missing=scores.missing,
-        median=float(np.median(values)) if len(values) else None, failing=_failing(values, column), summary=summary,
-    )  # fmt: skip
-
-
-def _failing(values: Figures, column: MetricColumn) -> int | None:
-    """How many miss the threshold, judged as rows are: exactly."""
-    if column.threshold is None or column.better == "neither":
-        return None
-    return int(np.count_nonzero(values < column.threshold if column.better == "higher" else values > column.threshold))
-
-
 def bins_for(values: Figures, low: float | None, high: float | None) -> Bins:
     """Bins for values of which there is at least one.
 
@@ -567,8 +488,6 @@ def round_width(least: float) -> float:
 
 
 SHADES: Final = 10  # the worst bot is heat-0, the best heat-10
-
-AnyRow = BoardRow | BoolRow | ClassificationRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -655,18 +574,18 @@ def _best_first(report: Report) -> tuple[str, ...]:
     return tuple(row.bot for row in boards[0].rows) if boards else ()
 
 
-def board_cells(board: Board, row: AnyRow) -> tuple[HeatCell, ...]:
+def board_cells(board: Board, row: BoardRow) -> tuple[HeatCell, ...]:
     """The cells of one bot in the order of the board's columns."""
     return tuple(
         _heat_cell(board, row.bot, column, cell) for column, cell in zip(board.columns, row.cells, strict=True)
     )
 
 
-def boards_with_values(boards: Sequence[Board], kind: type[BoolBoard] | type[ClassificationBoard]) -> list[Board]:
+def boards_with_values(boards: Sequence[Board], kind: str) -> list[Board]:
     """The boards of a kind on which at least one bot has a figure."""
     return [
         board for board in boards
-        if isinstance(board, kind) and any(cell.value is not None for row in board.rows for cell in row.cells)
+        if board.kind == kind and any(cell.value is not None for row in board.rows for cell in row.cells)
     ]  # fmt: skip
 
 
@@ -676,7 +595,7 @@ def _lines(board: Board, bots: Sequence[str]) -> tuple[HeatLine, ...]:
         HeatLine(column, tuple(by_bot[bot][place] for bot in bots))
         for place, column in enumerate(board.columns)
     )  # fmt: skip
-    if isinstance(board, BoolBoard):
+    if board.kind == "bool":
         return tuple(line for line in lines if line.column.name == board.evaluator.primary)
     return tuple(lines)
 
@@ -693,7 +612,7 @@ def _filters(board: Board, bot: str, column: MetricColumn, cell: Cell) -> dict[s
     if column.is_of_rows:
         rest = {"show": "missing"} if cell.value is None else {"sort": "value"}
         return {"bot": bot, "metric": column.name, **rest}
-    if not isinstance(board, HeatmapBoard) and "row_correct" in board.evaluator.metrics:
+    if board.kind != "heatmap" and "row_correct" in board.evaluator.metrics:
         return {"bot": bot, "metric": "row_correct", "sort": "value"}
     return {"bot": bot, "show": "errors"} if column.name == ERROR_RATE else {"bot": bot}
 
@@ -804,30 +723,46 @@ class MetricHistograms:
     known: float
 
 
-def histograms(metric: MetricDistributions, places: Sequence[str]) -> MetricHistograms:
-    """Drawings of one metric.
+def histograms(run: ReportedRun, scores: ScoreValues, bots: Sequence[str]) -> list[MetricHistograms]:
+    """The metrics of rows that have a value for some bot, in the order of the evaluators.
 
-    Args:
-        metric: what is drawn.
-        places: names of all bots, in the order by which they have their colours everywhere.
+    Of a boolean evaluator only the primary metric: its other rates repeat it.
     """
-    most = max(max(each.counts) for each in metric.bots)
-    drawn = tuple(_bot_histogram(metric, each, places.index(each.bot), most) for each in metric.bots)
-    rows = sum(each.known + each.missing for each in metric.bots)
-    return MetricHistograms(metric.column, drawn, sum(each.known for each in metric.bots) / rows)
+    found = []
+    for evaluator, name in metrics_once(run):
+        there = {bot: scores[bot, name] for bot in bots if (bot, name) in scores}
+        column = run.columns[name]
+        is_shown = column.is_of_rows and (evaluator.board != "bool" or name == evaluator.primary)
+        if is_shown and any(len(own.known) for own in there.values()):
+            found.append(_metric_histograms(run, column, there))
+    return found
 
 
-def _bot_histogram(metric: MetricDistributions, each: Distribution, place: int, most: int) -> BotHistogram:
-    column = metric.column
-    summary = _distribution_summary(each, column)
-    if each.known < 2 or len(each.counts) == YES_OR_NO:  # the mean says it all
-        return BotHistogram(each.bot, None, summary)
-    chart = Histogram(
-        title=f"{column.name} of {each.bot}", description="", edges=metric.bins.edges, counts=each.counts,
-        series=place, label=_label(column, is_log=metric.bins.is_log), reference=metric.limit,
-        is_log=metric.bins.is_log, most=most,
-    )  # fmt: skip
-    return BotHistogram(each.bot, chart, summary)
+def _metric_histograms(run: ReportedRun, column: MetricColumn, scores: Mapping[str, MetricScores]) -> MetricHistograms:
+    bins = bins_for(np.concatenate([own.known for own in scores.values()]), column.low, column.high)
+    counts = {bot: bins.counts(own.known) for bot, own in scores.items()}
+    places = [bot.name for bot in run.bots]  # by which they have their colours everywhere
+    most = max(max(each) for each in counts.values())
+    drawn = []
+    for bot, own in scores.items():
+        summary = _distribution_summary(own, run.bot(bot).metrics[column.name], column)
+        chart = None
+        if len(own.known) > 1 and len(counts[bot]) != YES_OR_NO:  # else the mean says it all
+            chart = Histogram(
+                title=f"{column.name} of {bot}", description="", edges=bins.edges, counts=counts[bot],
+                series=places.index(bot), label=_label(column, is_log=bins.is_log), reference=_limit(column, bins),
+                is_log=bins.is_log, most=most,
+            )  # fmt: skip
+        drawn.append(BotHistogram(bot, chart, summary))
+    rows = sum(len(own.values) for own in scores.values())
+    return MetricHistograms(column, tuple(drawn), sum(len(own.known) for own in scores.values()) / rows)
+
+
+def _limit(column: MetricColumn, bins: Bins) -> float | None:
+    """The border between passing and failing values; None without a threshold."""
+    if column.threshold is None or column.better == "neither" or not bins.is_whole:
+        return None if column.better == "neither" else column.threshold
+    return math.ceil(column.threshold) - 0.5 if column.better == "higher" else math.floor(column.threshold) + 0.5
 
 
 def _label(column: MetricColumn, *, is_log: bool) -> Callable[[float], str] | None:
@@ -836,24 +771,25 @@ def _label(column: MetricColumn, *, is_log: bool) -> Callable[[float], str] | No
     return (lambda value: f"{value:.3g}") if is_log else None
 
 
-def _distribution_summary(each: Distribution, column: MetricColumn) -> str:
+def _distribution_summary(scores: MetricScores, summary: MetricSummary, column: MetricColumn) -> str:
     """Mean with interval, median, how many miss the threshold, how many rows have no value."""
-    parts = []
-    if (mean := each.summary.mean) is not None:
-        low, high = each.summary.ci_low, each.summary.ci_high
+    parts, known = [], scores.known
+    if (mean := summary.mean) is not None:
+        low, high = summary.ci_low, summary.ci_high
         interval = "" if low is None or high is None else f" ({figure(low, column)} to {figure(high, column)})"
         parts.append(f"mean {figure(mean, column)}{interval}")
-    if each.median is not None:
-        parts.append(f"median {figure(each.median, column)}")
-    default = "the default of " if column.threshold_is_default else ""
-    if each.failing is not None and column.threshold is not None and each.known:
-        parts.append(f"{each.failing:,} of {each.known:,} miss {default}{figure(column.threshold, column)}")
+    if len(known):
+        parts.append(f"median {figure(float(np.median(known)), column)}")
+    if len(known) and column.threshold is not None and column.better != "neither":
+        default = "the default of " if column.threshold_is_default else ""
+        missed = known < column.threshold if column.better == "higher" else known > column.threshold  # as of rows
+        parts.append(f"{missed.sum():,} of {len(known):,} miss {default}{figure(column.threshold, column)}")
     else:
-        parts.append(count(each.known, "value"))
-    if each.missing:
-        parts.append(f"a value on {each.known:,} of {count(each.known + each.missing, 'row')}")
-    if each.summary.n_failed:
-        parts.append(f"{each.summary.n_failed:,} failed")
+        parts.append(count(len(known), "value"))
+    if scores.missing:
+        parts.append(f"a value on {len(known):,} of {count(len(scores.values), 'row')}")
+    if summary.n_failed:
+        parts.append(f"{summary.n_failed:,} failed")
     return "; ".join(parts)
 
 
@@ -891,17 +827,16 @@ def boards_section(report: Report) -> Markup:
     heat = heatmap(report)
     scores = score_values(run)
     latencies = latency_percentiles(run)
-    places = [bot.name for bot in run.bots]
     leading = run.summary.primary.name if run.summary.primary else ""
     broken_down = breakdowns(run, scores, heat.bots, leading)
-    spreads = [histograms(each, places) for each in distributions(run, scores, heat.bots)]
+    spreads = histograms(run, scores, heat.bots)
     spreads.sort(key=lambda each: (not any(bot.chart for bot in each.bots), each.column.name != leading))
     return render(
         "boards.html.j2",
         heat=heat,
         reason_of=lambda bot, metric: _reason(run.bot(bot).metrics[metric]),
-        bool_boards=boards_with_values(report.boards, BoolBoard),
-        classification_boards=boards_with_values(report.boards, ClassificationBoard),
+        bool_boards=boards_with_values(report.boards, "bool"),
+        classification_boards=boards_with_values(report.boards, "classification"),
         board_cells=board_cells,
         confusions=confusions,
         distributions=spreads,
@@ -909,7 +844,7 @@ def boards_section(report: Report) -> Markup:
         latency_chart=latency_chart(latencies),
         percentiles=PERCENTILES,
         breakdowns=broken_down[:MOST_BROKEN_DOWN],
-        others_broken_down=[each.column.name for each in broken_down[MOST_BROKEN_DOWN:]],
+        others_broken_down=[each[0].column.name for each in broken_down[MOST_BROKEN_DOWN:]],
         small=SMALL,
         turns=turn_board(run.summary),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from page_runs import page_book, report_of
 from proctor.metrics.score import Score, Status
-from proctor.reports.pages.boards import Breakdown, MetricBreakdowns, breakdowns, score_values
+from proctor.reports.pages.boards import Breakdown, breakdowns, score_values
 from proctor.reports.store.run import RunMetric
 from report_rows import Book, ok, row
 from reported_runs import alone, missing, reported
@@ -46,15 +46,15 @@ def book_of(path: Path, values: Values, metric: RunMetric = RECALL) -> Book:
     return book
 
 
-def broken_down(path: Path, values: Values, metric: RunMetric = RECALL) -> MetricBreakdowns:
+def broken_down(path: Path, values: Values, metric: RunMetric = RECALL) -> tuple[Breakdown, ...]:
     with contextlib.closing(book_of(path, values, metric)) as book:
         run = reported(book)
         (made,) = breakdowns(run, score_values(run), ["a"])
     return made
 
 
-def part(made: MetricBreakdowns, kind: str) -> Breakdown:
-    return next(each for each in made.parts if each.kind == kind)
+def part(made: tuple[Breakdown, ...], kind: str) -> Breakdown:
+    return next(each for each in made if each.kind == kind)
 
 
 def test_all_means_are_those_of_sql(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_all_means_are_those_of_sql(tmp_path: Path) -> None:
         run = report_of(store).run
         bots = list(run.bot_ids)
         compared = 0
-        for metric in breakdowns(run, score_values(run), bots):
-            for each in metric.parts:
+        for parts in breakdowns(run, score_values(run), bots):
+            for each in parts:
                 group, joined = GROUPS[each.kind]
                 for place, bot in enumerate(bots):
                     if each.overall[place] is None:

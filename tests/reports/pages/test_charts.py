@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from page_html import read_html
 from proctor.metrics.classification import confusion_matrix
-from proctor.reports.boards import ClassificationBoard, ClassificationRow
+from proctor.reports.boards import Board, BoardRow
 from proctor.reports.pages.boards import (
     PERCENTILES,
     BotLatency,
@@ -272,8 +272,8 @@ def test_a_chart_tells_what_it_shows_and_holds_no_style_and_no_html_of_others(ma
 
 
 def tables(counts: dict[tuple[str, str], int] | None) -> list[ConfusionTable]:
-    row = ClassificationRow("a", (), None if counts is None else confusion_matrix(counts))
-    return confusions(ClassificationBoard(RunEvaluator("labels", "Labels", "accuracy", []), (), (row,), tuple))
+    row = BoardRow("a", (), confusion=None if counts is None else confusion_matrix(counts))
+    return confusions(Board(RunEvaluator("labels", "Labels", "accuracy", [], "classification"), (), (row,), tuple))
 
 
 def test_counts_stand_by_label_and_answer_and_the_diagonal_is_right() -> None:

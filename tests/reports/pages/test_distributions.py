@@ -1,12 +1,13 @@
 """Values fall into the bins into which a reader would sort them by hand."""
 
 import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from proctor.metrics.score import Status
-from proctor.reports.pages.boards import Bins, bins_for, distributions, histograms, round_width, score_values
+from proctor.metrics.score import Score, Status
+from proctor.reports.pages.boards import Bins, MetricHistograms, bins_for, histograms, round_width, score_values
 from proctor.reports.store.run import RunMetric
 from reported_runs import book_of, missing, reported
 
@@ -107,38 +108,39 @@ def test_round_widths() -> None:
     assert [round_width(each) for each in (0.011, 0.05, 1.0, 3.0, 600.0)] == [0.02, 0.05, 1.0, 5.0, 1000.0]
 
 
+def drawn(
+    path: Path, values: Mapping[str, Sequence[float | Score]], metric: RunMetric = OPEN
+) -> list[MetricHistograms]:
+    with contextlib.closing(book_of(path / "p.db", values, metric)) as book:
+        run = reported(book)
+        return histograms(run, score_values(run), list(values))
+
+
 def test_a_distribution_counts_values_missing_and_those_that_miss_the_threshold(tmp_path: Path) -> None:
-    lost = missing("cost", "not_reported")
-    values = {"a": [0.5, 2.0, 2.5, lost], "b": [7.5, lost, lost, lost], "c": [lost, lost]}
-    with contextlib.closing(book_of(tmp_path / "p.db", values, OPEN)) as book:
-        run = reported(book)
-        (made,) = distributions(run, score_values(run), ["a", "b", "c"])
-    first, second, third = made.bots
-    assert counts(made.bins, 0.5, 2.0, 2.5) == {0.5: 1, 2.0: 1, 2.5: 1}
-    assert (first.known, first.missing, first.median, first.failing) == (3, 1, 2.0, 1)
-    assert (second.known, second.missing, second.failing) == (1, 3, 1)
-    assert (third.known, third.missing, third.median, sum(third.counts)) == (0, 2, None, 0)
-
-
-def test_rows_without_a_value_are_told_from_those_that_failed(tmp_path: Path) -> None:
-    aside, lost = missing("cost", "not_reported"), missing("cost", "judge_unavailable", Status.ERROR)
-    with contextlib.closing(book_of(tmp_path / "p.db", {"a": [0.5, 2.0, aside, lost], "b": [1.0]}, OPEN)) as book:
-        run = reported(book)
-        (made,) = distributions(run, score_values(run), ["a", "b"])
-    drawn = histograms(made, ["a", "b"])
-    assert drawn.bots[0].summary.endswith("; a value on 2 of 4 rows; 1 failed")
-    assert "row" not in drawn.bots[1].summary and drawn.known == 3 / 5
+    lost, failed = missing("cost", "not_reported"), missing("cost", "judge_unavailable", Status.ERROR)
+    values = {"a": [0.5, 2.0, 2.5, lost], "b": [7.5, lost, lost, lost], "c": [lost, failed], "d": [1.0]}
+    (made,) = drawn(tmp_path, values)
+    first, second, third, fourth = made.bots
+    assert first.chart is not None
+    found = zip(first.chart.edges, first.chart.counts, strict=False)
+    assert {edge: number for edge, number in found if number} == {0.5: 1, 2.0: 1, 2.5: 1}
+    assert (first.chart.series, first.chart.most, first.chart.reference) == (0, 1, 2.0)
+    assert first.summary.endswith("; median 2.0; 1 of 3 miss 2.0; a value on 3 of 4 rows")
+    assert (second.chart, third.chart) == (None, None)
+    assert "1 of 1 miss 2.0" in second.summary
+    assert third.summary == "0 values; a value on 0 of 2 rows; 1 failed"
+    assert "row" not in fourth.summary and made.known == 5 / 11
 
 
 def test_the_threshold_of_whole_numbers_is_between_those_that_pass_and_those_that_do_not(tmp_path: Path) -> None:
-    higher = RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 1.0)
-    with contextlib.closing(book_of(tmp_path / "p.db", {"a": [0.0, 1.0]}, higher)) as book:
-        run = reported(book)
-        (made,) = distributions(run, score_values(run), ["a"])
-    assert made.limit == 0.5
+    (made,) = drawn(tmp_path, {"a": [1.0, 2.0, 4.0]}, RunMetric("cost", "v1", "higher", None, None, 2.0))
+    assert made.bots[0].chart is not None and made.bots[0].chart.reference == 1.5
+
+
+def test_yes_or_no_is_told_by_its_mean_alone(tmp_path: Path) -> None:
+    (made,) = drawn(tmp_path, {"a": [0.0, 1.0]}, RunMetric("exact_match", "v1", "higher", 0.0, 1.0, 1.0))
+    assert made.bots[0].chart is None and made.bots[0].summary.endswith("1 of 2 miss 1.00")
 
 
 def test_a_metric_without_a_value_has_no_distribution(tmp_path: Path) -> None:
-    with contextlib.closing(book_of(tmp_path / "p.db", {"a": [missing("cost", "not_reported")]}, OPEN)) as book:
-        run = reported(book)
-        assert distributions(run, score_values(run), ["a"]) == []
+    assert drawn(tmp_path, {"a": [missing("cost", "not_reported")]}) == []
