@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Unreadable,
         passed,
     )
-    from .tools import Embedded, Embedder, Judge
+    from .tools import Embedder, Judge
 
 _offered, __all__ = front(__name__)
 

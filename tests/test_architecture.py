@@ -15,7 +15,7 @@ from tables import in_one_test
 ROOT = Path(__file__).parents[1]
 BELOW = {
     "knowledge": {"knowledge"},
-    "metrics": {"metrics"},
+    "metrics": {"metrics", "knowledge"},
     "bots": {"bots", "knowledge", "metrics"},
     "reports": {"reports", "bots", "knowledge", "metrics"},
     "harness": {"harness", "reports", "bots", "knowledge", "metrics"},

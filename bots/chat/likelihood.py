@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ... import InputError
 from ...knowledge import encodable
-from ...knowledge.models.language_models import Continued, Likelihood, Stretch, sliding
+from ...knowledge.models.language_models import Continuation, Likelihood, Stretch, sliding
 from ...metrics import ModelUnavailable
 from ..bot import BotMisconfigured, BotRefused
 from ..redaction import redacted, redacted_url
@@ -508,7 +508,7 @@ class ServerLanguageModel:
         self._server.open()
         await self._server.offer()
 
-    async def likelihoods(self, texts: Sequence[Continued]) -> list[Likelihood]:
+    async def likelihoods(self, texts: Sequence[Continuation]) -> list[Likelihood]:
         """How likely each completion is, in their order.
 
         Raises:
@@ -525,11 +525,10 @@ class ServerLanguageModel:
         self._likelihoods.cancel()
         await self._server.close()
 
-    async def _once(self, text: Continued) -> Likelihood:
-        key = (text.completion, text.before, text.source, text.after, text.stride)
-        return await self._likelihoods.get(key, lambda: self._likelihood(text))
+    async def _once(self, text: Continuation) -> Likelihood:
+        return await self._likelihoods.get(text, lambda: self._likelihood(text))
 
-    async def _likelihood(self, text: Continued) -> Likelihood:
+    async def _likelihood(self, text: Continuation) -> Likelihood:
         """Score it, and again where the server's refusal says how much it reads."""
         takes_tokens = (await self._server.offer()).takes_tokens
         while True:
@@ -542,7 +541,7 @@ class ServerLanguageModel:
                 if await self._server.window() == known:
                     raise ModelUnavailable(_too_long(self._model_id, str(error))) from None
 
-    async def _by_tokens(self, text: Continued) -> Likelihood:
+    async def _by_tokens(self, text: Continuation) -> Likelihood:
         stretches, truncated = await self._stretches(text)
         scored = [stretch for stretch in stretches if len(stretch.tokens) > stretch.scored]
         sums = await asyncio.gather(*(self._sum(stretch) for stretch in scored))
@@ -552,9 +551,9 @@ class ServerLanguageModel:
         count = len(stretch.tokens)
         return (await self._server.echo(stretch.tokens, count)).sum(stretch.scored, count)
 
-    async def _stretches(self, text: Continued) -> tuple[list[Stretch], bool]:
+    async def _stretches(self, text: Continuation) -> tuple[list[Stretch], bool]:
         """What has to be read to score a completion, and whether something was cut."""
-        completion, prefix = await self._numbers(text.completion), await self._numbers(_prefix(text))
+        completion, prefix = await self._numbers(text.completion), await self._numbers(text.prefix)
         window = await self._server.window() or len(prefix) + len(completion)
         if not prefix:
             if text.stride and len(completion) > window:
@@ -572,16 +571,16 @@ class ServerLanguageModel:
     async def _numbers(self, text: str) -> list[int]:
         return [token for token in await self._server.tokens(text) if isinstance(token, int)]
 
-    async def _by_text(self, text: Continued) -> Likelihood:
+    async def _by_text(self, text: Continuation) -> Likelihood:
         prefix, completion, truncated = await self._fitting(text)
         echo = await self._server.read(prefix + completion)
         start = max(1, _alike(echo.tokens, await self._server.tokens(prefix)))
         end = len(echo.tokens)
         return _likelihood(echo.sum(start, end), max(0, end - start), truncated)
 
-    async def _fitting(self, text: Continued) -> tuple[str, str, bool]:
+    async def _fitting(self, text: Continuation) -> tuple[str, str, bool]:
         """Prefix and completion as they fit the window, and whether something was cut."""
-        prefix, completion = _prefix(text), text.completion
+        prefix, completion = text.prefix, text.completion
         window = await self._server.window()
         if window is None or await self._count(prefix + completion) <= window:
             return prefix, completion, False
@@ -592,7 +591,7 @@ class ServerLanguageModel:
         read = await _largest(len(completion), lambda n: self._fits(prefix + completion[:n], window))
         return prefix, completion[:read], True
 
-    async def _shortened(self, text: Continued, room: int) -> str | None:
+    async def _shortened(self, text: Continuation, room: int) -> str | None:
         """The prefix with as much of the source's beginning as has room, see ``completions.shortened``."""
         before, source, after = text.before, text.source, text.after
         if await self._count(before + after) > room:
@@ -674,10 +673,6 @@ def _too_long(model: str, message: str) -> str:
         f"model reads: "
         "set context_tokens in its settings."
     )
-
-
-def _prefix(text: Continued) -> str:
-    return text.before + text.source + text.after
 
 
 def _likelihood(total: float, tokens: int, truncated: bool) -> Likelihood:

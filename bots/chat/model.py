@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ...knowledge import Message
-from ...metrics import Embedded
+from ...knowledge import Embedded, Message
 from ..bot import Context, Usage
 
 

@@ -38,7 +38,6 @@ from ..run.progress import span
 if TYPE_CHECKING:
     from ...bots import Context, Finder, FreshEmbedder
     from ...knowledge import BatchingEmbedder, Document, Passage, Reranker
-    from ...metrics import Embedded as Vectors
     from ..suite.settings import GridSettings
     from .corpus import CorpusIndex, Notify
     from .recommendation import Round
@@ -464,7 +463,7 @@ class QuestionVectors:
 
     def __init__(self, embedder: FreshEmbedder) -> None:
         self._embedder = embedder
-        self._known: dict[str, tuple[Vectors, float]] = {}
+        self._known: dict[str, tuple[Embedded, float]] = {}
 
     async def all(self, questions: Sequence[str], notify: Notify) -> None:
         """Embed those that are new, one after the other."""
@@ -491,11 +490,11 @@ class QuestionVectors:
         """Load the embedder's model."""
         await self._embedder.load()
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str]) -> Embedded:
         """The same as ``embed_fresh``."""
         return await self.embed_fresh(texts)
 
-    async def embed_fresh(self, texts: Sequence[str]) -> Vectors:
+    async def embed_fresh(self, texts: Sequence[str]) -> Embedded:
         """The vector of the question in the list."""
         (question,) = texts
         return self._known[question][0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ... import InputError
 from .loading import Place, load_model, load_tokenizer
 from .preparing import ALIGNSCORE_LABELS, config_of
-from .running import Forward, Item, LocalModel, ModelOutput, SequenceReader, Tokens, window_of
+from .running import Checked, Item, LocalModel, SequenceModel, SequenceReader, Tokens, window_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +57,6 @@ class PromptReader(SequenceReader):
         return truncated_tokens([end for _, end in offsets], begins, begins + len(source), self.window)
 
 
-class LoadedChecker:
-    """A checker in memory: how likely a source supports a claim.
-
-    Attributes:
-        window: how many tokens it reads, source and claim together.
-    """
-
-    def __init__(self, reader: SequenceReader, supported: Forward) -> None:
-        """Put a model together of what reads items and what makes a probability of each."""
-        self.window = reader.window
-        self._reader = reader
-        self._supported = supported
-
-    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
-        """The probability that the first text of each item supports the second."""
-        return self._reader.outputs(items, self._supported)
-
-
 def truncated_tokens(ends: Sequence[int], source_begins: int, source_ends: int, window: int) -> list[int]:
     """The tokens that are kept: all but the last ones of the source, and where that is not enough, of the claim.
 
@@ -102,7 +84,7 @@ def truncated_tokens(ends: Sequence[int], source_begins: int, source_ends: int, 
 _ALIGNED: Final = 0  # of the three outputs of AlignScore
 
 
-def open_alignscore(place: Place) -> LoadedChecker:
+def open_alignscore(place: Place) -> SequenceModel:
     """Load AlignScore from a prepared folder; the probability is that of the first of three outputs.
 
     A pair that is too long loses the end of its source; where the claim alone is too long, both lose theirs. Raises
@@ -119,7 +101,7 @@ def open_alignscore(place: Place) -> LoadedChecker:
         likely: NDArray[np.float32] = model(**tokens).logits.float().softmax(dim=-1)[:, _ALIGNED].cpu().numpy()
         return likely
 
-    return LoadedChecker(SequenceReader(model, load_tokenizer(place), keeps_second=True), aligned)
+    return SequenceModel(SequenceReader(model, load_tokenizer(place), keeps_second=True), aligned)
 
 
 TASK: Final = "predict: "
@@ -127,7 +109,7 @@ UNSUPPORTED, SUPPORTED = 3, 209  # the two words of FLAN-T5's vocabulary that th
 WINDOW: Final = 2048  # of models without a position for each token, as the authors set it
 
 
-def open_generator(place: Place) -> LoadedChecker:
+def open_generator(place: Place) -> SequenceModel:
     """MiniCheck-Flan-T5: the word with which a reply would begin, one of two. Raises InputError for other models."""
     import torch
 
@@ -143,10 +125,10 @@ def open_generator(place: Place) -> LoadedChecker:
         return _second(logits)
 
     prompt = Prompt(TASK, tokenizer.eos_token)
-    return LoadedChecker(PromptReader(model, tokenizer, prompt, WINDOW), supported)
+    return SequenceModel(PromptReader(model, tokenizer, prompt, WINDOW), supported)
 
 
-def open_encoder(place: Place) -> LoadedChecker:
+def open_encoder(place: Place) -> SequenceModel:
     """MiniCheck on RoBERTa or DeBERTa: the second of two outputs. Raises InputError when it can't be loaded."""
     model = load_model(place, "AutoModelForSequenceClassification")
     tokenizer = _tokenizer(place)
@@ -157,7 +139,7 @@ def open_encoder(place: Place) -> LoadedChecker:
         return _second(model(**tokens).logits)
 
     prompt = Prompt("", tokenizer.eos_token or tokenizer.sep_token)
-    return LoadedChecker(PromptReader(model, tokenizer, prompt, window), supported)
+    return SequenceModel(PromptReader(model, tokenizer, prompt, window), supported)
 
 
 def _second(logits: Any) -> NDArray[np.float32]:  # noqa: ANN401 - a tensor
@@ -183,7 +165,7 @@ PROMPT: Final = Prompt(
 HHEM_WINDOW: Final = 4096
 
 
-def open_cross_encoder(place: Place) -> LoadedChecker:
+def open_cross_encoder(place: Place) -> SequenceModel:
     """HHEM 1.0, or any other cross-encoder with one output, whose sigmoid is the probability.
 
     Source and claim are a pair of at most the model's window (512 tokens for HHEM 1.0). Where they are longer, the end
@@ -198,10 +180,10 @@ def open_cross_encoder(place: Place) -> LoadedChecker:
         found: NDArray[np.float32] = likely.cpu().numpy()
         return found
 
-    return LoadedChecker(SequenceReader(model, load_tokenizer(place)), supported)
+    return SequenceModel(SequenceReader(model, load_tokenizer(place)), supported)
 
 
-def open_token_classifier(place: Place) -> LoadedChecker:
+def open_token_classifier(place: Place) -> SequenceModel:
     """HHEM 2.1, as the token classifier of T5 that its own code wraps. Raises InputError when the folder has none."""
     model = load_model(place, "AutoModelForTokenClassification")
     tokenizer = load_tokenizer(place)
@@ -215,7 +197,7 @@ def open_token_classifier(place: Place) -> LoadedChecker:
     def supported(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
         return consistent(model(**tokens).logits)
 
-    return LoadedChecker(PromptReader(model, tokenizer, PROMPT, HHEM_WINDOW), supported)
+    return SequenceModel(PromptReader(model, tokenizer, PROMPT, HHEM_WINDOW), supported)
 
 
 def consistent(logits: Any) -> NDArray[np.float32]:  # noqa: ANN401 - a tensor
@@ -228,7 +210,7 @@ Family = Literal["hhem_2", "cross_encoder", "minicheck_t5", "minicheck_encoder",
 _NO_NAME: Final = re.compile(r"(label_?)?\d+", re.IGNORECASE)
 
 
-_OPENERS: Final[Mapping[Family, Callable[[Place], LoadedChecker]]] = {
+_OPENERS: Final[Mapping[Family, Callable[[Place], SequenceModel]]] = {
     "hhem_2": open_token_classifier,
     "cross_encoder": open_cross_encoder,
     "minicheck_t5": open_generator,
@@ -237,39 +219,25 @@ _OPENERS: Final[Mapping[Family, Callable[[Place], LoadedChecker]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Checked:
-    """What a checker says of some pairs, in their order.
-
-    Attributes:
-        probabilities: shape (n,), float32: how likely the claim is supported by the source.
-        truncated: shape (n,), whether not all of the pair was read.
-    """
-
-    probabilities: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
-
-
-class Checker(LocalModel[LoadedChecker]):
+class Checker(LocalModel[SequenceModel]):
     """A checker that metrics ask; calls of all rows in flight are gathered into batches."""
 
     async def check(self, pairs: Sequence[tuple[str, str]]) -> Checked:
         """How likely the first text of each pair supports the second. Raises InputError when it can't be loaded."""
-        outputs = await self.ask(pairs)
-        probabilities = np.array([one.values[0] for one in outputs], dtype=np.float32)
-        return Checked(probabilities, np.array([one.truncated for one in outputs], dtype=np.bool_))
+        probabilities, truncated = await self.table(pairs, 1)
+        return Checked(probabilities[:, 0], truncated)
 
     async def window(self) -> int:
         """How many tokens of a pair the model reads; loads it. Raises InputError when it can't be loaded."""
         return (await self.load()).window
 
 
-def open_checker(place: Place) -> LoadedChecker:
+def open_checker(place: Place) -> SequenceModel:
     """Load the checker in a folder. Raises InputError when it holds none."""
     return _OPENERS[family_of(place.folder, place.called)](place)
 
 
-def open_similarity(place: Place) -> LoadedChecker:
+def open_similarity(place: Place) -> SequenceModel:
     """Load a cross-encoder that says how alike two texts are, as the sigmoid of its one output.
 
     Raises:

@@ -5,21 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from .embedding import refuse_foreign_code
-from .finding import ModelChoice, find
+from .finding import ModelChoice
 from .hub import Hub
-from .loading import Place, load_model, load_tokenizer, own_window
-from .running import Item, LoadedModel, LocalModel, ModelOutput, SequenceReader
+from .loading import Place, cross_encoder_place, load_model, load_tokenizer
+from .running import Checked, LocalModel, SequenceModel, SequenceReader, load_cross_encoder
 
 TOKENS_OF_A_PAIR: Final = 500  # that are read at most: SummaC's limit, so that all who ask share what was said
 _CALLED: Final = "entailment model"
-_OWNER: Final = "cross-encoder"  # of a model that is named without one, as sentence-transformers has it
 _PLAIN_LABEL: Final = re.compile(r"label_?\d+|\d+")
 _SUPPORTS: Final = re.compile(r"entail(?:ment|s|ed)?|support(?:s|ed)?|consistent|grounded|factual|true|yes")
 _LABELS: Final = ("entailment", "neutral", "contradiction")
@@ -40,96 +38,51 @@ class Classified:
     truncated: NDArray[np.bool_]
 
 
-class LoadedClassifier:
-    """A classifier in memory: the logits of each text, or of each pair of texts.
+def open_classifier(place: Place) -> SequenceModel:
+    """The logits of each text, or of each pair of texts. Raises InputError when the folder holds no such model."""
+    model = load_model(place, "AutoModelForSequenceClassification")
 
-    Attributes:
-        labels: in the order of its outputs, as its configuration names them.
-    """
+    def logits(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = model(**tokens).logits.float().cpu().numpy()
+        return found
 
-    def __init__(self, place: Place) -> None:
-        """Load it. Raises InputError when the folder holds no such model."""
-        self._model = load_model(place, "AutoModelForSequenceClassification")
-        self._reader = SequenceReader(self._model, load_tokenizer(place))
-        named = self._model.config.id2label
-        self.labels = tuple(str(named.get(place, f"LABEL_{place}")) for place in range(self._model.config.num_labels))
-
-    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
-        """The logits of each item."""
-        return self._reader.outputs(items, self._logits)
-
-    def _logits(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
-        logits: NDArray[np.float32] = self._model(**tokens).logits.float().cpu().numpy()
-        return logits
+    named = model.config.id2label
+    labels = tuple(str(named.get(place, f"LABEL_{place}")) for place in range(model.config.num_labels))
+    return SequenceModel(SequenceReader(model, load_tokenizer(place)), logits, labels)
 
 
-class Labelling(LoadedModel, Protocol):
-    """A classifier in memory, as ``Classifier`` knows it."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """In the order of its outputs."""
-        ...
-
-
-class Classifier(LocalModel[Labelling]):
+class Classifier(LocalModel[SequenceModel]):
     """A classifier that metrics ask; calls of all rows in flight are gathered into batches."""
 
     async def classify(self, texts: Sequence[str]) -> Classified:
         """The logits of each text. Raises InputError when the model can't be loaded."""
-        outputs = await self.ask([(text,) for text in texts])
         labels = (await self.load()).labels
-        logits = np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), len(labels))
-        return Classified(labels, logits, np.array([one.truncated for one in outputs], dtype=np.bool_))
+        return Classified(labels, *await self.table([(text,) for text in texts], len(labels)))
 
 
-@dataclass(frozen=True, slots=True)
-class Entailed:
-    """What an entailment model says of some pairs, in their order.
+def open_entailment(place: Place) -> SequenceModel:
+    """Three probabilities of each pair. Raises InputError where there is no such model, or its outputs are unclear."""
+    model, reader = load_cross_encoder(place, TOKENS_OF_A_PAIR)
+    places = _label_places(model.config, place.folder)
 
-    Attributes:
-        probabilities: shape (n, 3), float32: entailment, neutral, contradiction, each row adding up to 1.
-        truncated: shape (n,), whether not all of the pair was read.
-    """
-
-    probabilities: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
-
-
-class LoadedEntailment:
-    """An entailment model in memory."""
-
-    def __init__(self, place: Place) -> None:
-        """Load it. Raises InputError when the folder holds no such model, or one whose outputs are unclear."""
-        refuse_foreign_code(place.folder)
-        window = own_window(place, TOKENS_OF_A_PAIR)
-        self._model = load_model(place, "AutoModelForSequenceClassification")
-        self._places = _label_places(self._model.config, place.folder)
-        self._reader = SequenceReader(self._model, load_tokenizer(place))
-        self._reader.window = min(self._reader.window, window)
-
-    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
-        """The three probabilities of each pair."""
-        return self._reader.outputs(items, self._probabilities)
-
-    def _probabilities(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
-        logits = self._model(**tokens).logits.float().cpu().numpy().astype(np.float64)
+    def probabilities(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
+        logits = model(**tokens).logits.float().cpu().numpy().astype(np.float64)
         logits[~np.isfinite(logits)] = np.nan  # infinity would make a probability of 1
-        return _in_order(logits, self._places)
+        return _in_order(logits, places)
+
+    return SequenceModel(reader, probabilities)
 
 
-class EntailmentModel(LocalModel[LoadedEntailment]):
+class EntailmentModel(LocalModel[SequenceModel]):
     """Says how likely a premise entails a hypothesis; calls from all rows in flight are gathered into batches."""
 
-    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
+    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Checked:
         """What the model says of each pair of premise and hypothesis; the longer one is cut first where both are long.
 
         A model with one output gives its probability of support as entailment, the rest as neutral; one with two
         outputs gives the other as neutral. Raises InputError when the model can't be loaded.
         """
-        outputs = await self.ask(pairs)
-        values = np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), 3)
-        return Entailed(values, np.array([one.truncated for one in outputs], dtype=np.bool_))
+        return Checked(*await self.table(pairs, len(_LABELS)))
 
     async def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """The probabilities of ``entailed`` alone, shape (n, 3)."""
@@ -138,15 +91,9 @@ class EntailmentModel(LocalModel[LoadedEntailment]):
 
 def find_entailment(settings: ModelChoice, hub: Hub | None = None) -> EntailmentModel:
     """A model by its folder or name, which loads when it is first asked. Raises InputError when it can't be found."""
-    found = find(settings, _CALLED, hub, _OWNER)
-    if found.folder is None:
-        raise InputError(
-            found.trouble
-            or f"The {_CALLED} '{settings.model}' is not on this machine and the Hugging Face hub can't be reached. "
-            "Give the folder of a model, go online, or leave the model out."
-        )
-    place = Place(found.model_id, found.folder, _CALLED, settings.device, settings.threads)
-    return EntailmentModel(partial(LoadedEntailment, place), found.model_id)
+    advice = "Give the folder of a model, go online, or leave the model out."
+    place = cross_encoder_place(settings, _CALLED, advice, hub)
+    return EntailmentModel(partial(open_entailment, place), place.model_id)
 
 
 def _in_order(logits: NDArray[np.float64], places: Sequence[int]) -> NDArray[np.float32]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, nan
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,30 +13,43 @@ from .loading import Place, SpecialTokens, load_config, load_model, load_tokeniz
 from .running import TOKENS_A_RUN, Item, LoadedModel, LocalModel, ModelOutput, padded, slices, window_of
 
 
-class Completion(NamedTuple):
-    """A text that is scored after a prefix of three parts; see ``Continued`` for what they mean.
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """A completion whose likelihood is asked for, after a prefix of three parts that is not scored.
 
-    It is an item of a batch, so all of it is text; ``stride`` is a number or blank.
+    Attributes:
+        completion: the text that is scored. Without a prefix its first token is not: nothing stands before it.
+        before: the prefix up to the source text.
+        source: the text within the prefix that may be cut from its end, where all together is too long.
+        after: the prefix from the source text on.
+        stride: for a completion without a prefix that is longer than the window: by how many tokens the window moves
+            on. Otherwise, and when it is None, what is longer than the window is cut.
     """
 
-    text: str
+    completion: str
     before: str = ""
     source: str = ""
     after: str = ""
-    stride: str = ""
-
-    @classmethod
-    def of(cls, item: Item) -> "Completion":
-        """What an item of a batch stands for."""
-        return cls(*item)
+    stride: int | None = None
 
     @property
     def prefix(self) -> str:
-        """All that stands before the text."""
+        """All that stands before the completion."""
         return self.before + self.source + self.after
 
+    @property
+    def item(self) -> Item:
+        """What it is in a batch, where all is text."""
+        return self.completion, self.before, self.source, self.after, str(self.stride or "")
 
-def shortened(completion: Completion, room: int, count: Callable[[str], int]) -> str | None:
+    @classmethod
+    def of(cls, item: Item) -> "Continuation":
+        """What an item of a batch stands for."""
+        completion, before, source, after, stride = item
+        return cls(completion, before, source, after, int(stride) if stride else None)
+
+
+def shortened(completion: Continuation, room: int, count: Callable[[str], int]) -> str | None:
     """The prefix with as much of the source's beginning as has room; None where it has none without any source.
 
     The cut is between characters, and the prefix is tokenized anew as one text. Found by halving: a longer source is
@@ -47,7 +60,7 @@ def shortened(completion: Completion, room: int, count: Callable[[str], int]) ->
         room: how many tokens the prefix may have.
         count: how many tokens a text has.
 
-    >>> shortened(Completion("", "Say: ", "a b c d e", " Now:"), 5, lambda text: len(text.split()))
+    >>> shortened(Continuation("", "Say: ", "a b c d e", " Now:"), 5, lambda text: len(text.split()))
     'Say: a b c Now:'
     """
     before, source, after = completion.before, completion.source, completion.after
@@ -193,18 +206,18 @@ class CausalModel:
 
     def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """For each item shape (2,): mean and count, both 0 where no token is scored."""
-        completions = [Completion.of(item) for item in items]
-        texts = self._tokens([completion.text for completion in completions])
+        completions = [Continuation.of(item) for item in items]
+        texts = self._tokens([completion.completion for completion in completions])
         prefixes = self._tokens([completion.prefix for completion in completions])
         read = [self._stretches(*each) for each in zip(completions, texts, prefixes, strict=True)]
         sums = iter(self._sums([stretch for stretches, _ in read for stretch in stretches]))
         return [_output(stretches, [next(sums) for _ in stretches], truncated) for stretches, truncated in read]
 
-    def _stretches(self, completion: Completion, text: list[int], prefix: list[int]) -> tuple[list[Stretch], bool]:
+    def _stretches(self, completion: Continuation, text: list[int], prefix: list[int]) -> tuple[list[Stretch], bool]:
         """What has to be read to score a completion, and whether something was cut."""
         if not prefix:
             if completion.stride and len(text) > self.window:
-                return list(sliding(text, self.window, int(completion.stride))), False
+                return list(sliding(text, self.window, completion.stride)), False
             return [Stretch(text[: self.window], 1)], len(text) > self.window
         is_cut = len(prefix) + len(text) > self.window
         if is_cut:
@@ -212,7 +225,7 @@ class CausalModel:
         whole = (prefix + text)[: self.window]
         return [Stretch(whole, max(1, len(prefix)))], is_cut
 
-    def _cut_prefix(self, completion: Completion, room: int) -> list[int]:
+    def _cut_prefix(self, completion: Continuation, room: int) -> list[int]:
         fitting = shortened(completion, room, lambda text: len(self._tokens([text])[0]))
         if fitting is not None:
             return self._tokens([fitting])[0]
@@ -320,9 +333,9 @@ class EncoderDecoder:
 
     def run(self, items: Sequence[Item]) -> list[ModelOutput]:
         """For each item shape (2,): mean and count; both 0 for a blank text, ``NEEDS_PREFIX`` without a prefix."""
-        completions = [Completion.of(item) for item in items]
+        completions = [Continuation.of(item) for item in items]
         read = [self._read(completion) for completion in completions]
-        written = [self._written(completion.text) for completion in completions]
+        written = [self._written(completion.completion) for completion in completions]
         weight = ceil(self._model.config.get_text_config().vocab_size / _LOGITS_A_TOKEN)
         asked = [place for place, completion in enumerate(completions) if completion.prefix and written[place][0]]
         lengths = [max(len(read[place][0]), weight * len(written[place][0])) for place in asked]
@@ -336,7 +349,7 @@ class EncoderDecoder:
             for mean, count, prefix, text in zip(means, counts, read, written, strict=True)
         ]
 
-    def _read(self, completion: Completion) -> tuple[list[int], bool]:
+    def _read(self, completion: Continuation) -> tuple[list[int], bool]:
         """The prefix as the encoder reads it, and whether it was cut."""
         tokens = self._tokens(completion.prefix)
         if len(tokens) <= self.window:
@@ -374,35 +387,6 @@ class EncoderDecoder:
             )
 
 
-class Continued(Protocol):
-    """A completion whose likelihood is asked for."""
-
-    @property
-    def completion(self) -> str:
-        """The text that is scored. Without a prefix its first token is not: nothing stands before it."""
-        ...
-
-    @property
-    def before(self) -> str:
-        """The prefix up to the source text."""
-        ...
-
-    @property
-    def source(self) -> str:
-        """The text within the prefix that may be cut from its end, where all together is too long."""
-        ...
-
-    @property
-    def after(self) -> str:
-        """The prefix from the source text on."""
-        ...
-
-    @property
-    def stride(self) -> int | None:
-        """For a completion without a prefix that is longer than the window: by how many tokens the window moves on."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Likelihood:
     """How likely a language model finds a completion.
@@ -426,13 +410,13 @@ def open_language_model(place: Place) -> LoadedModel:
 class LanguageModel(LocalModel[LoadedModel]):
     """A language model that metrics ask; calls of all rows in flight are gathered into batches."""
 
-    async def likelihoods(self, texts: Sequence[Continued]) -> list[Likelihood]:
+    async def likelihoods(self, texts: Sequence[Continuation]) -> list[Likelihood]:
         """How likely each completion is, in their order.
 
         Raises:
             InputError: the model can't be loaded, or needs a prefix and one has none.
         """
-        outputs = await self.ask([_item(text) for text in texts])
+        outputs = await self.ask([text.item for text in texts])
         return [self._likelihood(one) for one in outputs]
 
     def _likelihood(self, output: ModelOutput) -> Likelihood:
@@ -443,8 +427,3 @@ class LanguageModel(LocalModel[LoadedModel]):
                 "how likely a text is by itself. Name a causal model, such as distilbert/distilgpt2."
             )
         return Likelihood(mean if tokens else nan, int(tokens), output.truncated)
-
-
-def _item(text: Continued) -> Completion:
-    stride = "" if text.stride is None else str(text.stride)
-    return Completion(text.completion, text.before, text.source, text.after, stride)

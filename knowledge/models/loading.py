@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ... import InputError
-from .finding import Device
-from .hub import ONE_LOAD
+from .finding import Device, ModelChoice, Notify, find
+from .hub import ONE_LOAD, Hub
 from .preparing import tokenizer_files
 
 
@@ -54,6 +54,27 @@ class Place:
     called: str
     device: Device = "auto"
     threads: int = 1
+
+
+OWNER: Final = "cross-encoder"  # of a model that is named without one, as sentence-transformers has it
+
+
+def cross_encoder_place(
+    settings: ModelChoice, called: str, advice: str, hub: Hub | None = None, notify: Notify | None = None
+) -> Place:
+    """Where a cross-encoder lies that has a folder or a name on the hub, see ``find``; ``advice`` is for one not there.
+
+    Raises:
+        InputError: it is not on this machine and can't be fetched, or can't be used.
+    """
+    found = find(settings, called, hub, OWNER, notify=notify)
+    if found.folder is None:
+        raise InputError(
+            found.trouble
+            or f"The {called} '{settings.model}' is not on this machine and the Hugging Face hub can't be reached. "
+            f"{advice}"
+        )
+    return Place(found.model_id, found.folder, called, settings.device, settings.threads)
 
 
 def load_model(place: Place, kind: str, **settings: Any) -> Any:  # noqa: ANN401 - untyped library

@@ -19,11 +19,11 @@ from .running import LoadedModel, LocalModel
 
 # Module and names in it: what opens such a model, and what metrics ask. Imported when a model of the kind is loaded.
 _OPENED_BY: Final[Mapping[Kind, tuple[str, str, str]]] = {
-    "classifier": (".classifier", "LoadedClassifier", "Classifier"),
+    "classifier": (".classifier", "open_classifier", "Classifier"),
     "checker": (".checkers", "open_checker", "Checker"),
-    "entailment": (".classifier", "LoadedEntailment", "EntailmentModel"),
+    "entailment": (".classifier", "open_entailment", "EntailmentModel"),
     "language_model": (".language_models", "open_language_model", "LanguageModel"),
-    "reranker": (".reranker", "LoadedReranker", "Reranker"),
+    "reranker": (".reranker", "open_reranker", "Reranker"),
     "similarity": (".checkers", "open_similarity", "Checker"),
     "span_detector": (".span_detector", "LoadedSpanDetector", "SpanDetector"),
 }

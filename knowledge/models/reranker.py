@@ -12,41 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
-from .embedding import refuse_foreign_code
-from .finding import ROLES, ModelChoice, Notify, find, with_default
+from .finding import ROLES, ModelChoice, Notify, with_default
 from .hub import Hub
-from .loading import Place, load_model, load_tokenizer, own_window
-from .running import Item, LocalModel, ModelOutput, SequenceReader
+from .loading import OWNER, Place, cross_encoder_place
+from .running import LocalModel, SequenceModel, load_cross_encoder
 
 ROLE: Final = ROLES["rerank"]
 TOKENS_OF_A_PAIR: Final = 512  # that are read at most, of a model that could read more
 _CALLED: Final = "reranker"
-_OWNER: Final = "cross-encoder"  # of a model that is named without one, as sentence-transformers has it
 _PLAIN_LABEL: Final = re.compile(r"label_?\d+|\d+", re.IGNORECASE)
 
 
-class LoadedReranker:
-    """A reranker in memory."""
+def open_reranker(place: Place) -> SequenceModel:
+    """The score of each pair of question and passage. Raises InputError when the folder holds no such model."""
+    model, reader = load_cross_encoder(place, TOKENS_OF_A_PAIR)
+    _check_outputs(model.config, place)
 
-    def __init__(self, place: Place) -> None:
-        """Load it. Raises InputError when the folder holds no such model."""
-        refuse_foreign_code(place.folder)
-        window = own_window(place, TOKENS_OF_A_PAIR)
-        self._model = load_model(place, "AutoModelForSequenceClassification")
-        _check_outputs(self._model.config, place)
-        self._reader = SequenceReader(self._model, load_tokenizer(place))
-        self._reader.window = min(self._reader.window, window)
-
-    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
-        """The score of each pair of question and passage."""
-        return self._reader.outputs(items, self._scores)
-
-    def _scores(self, tokens: Mapping[str, Any]) -> NDArray[np.float32]:
-        logits: NDArray[np.float32] = self._model(**tokens).logits.float().cpu().numpy()
+    def scores(tokens: Mapping[str, Any]) -> NDArray[np.float32]:
+        logits: NDArray[np.float32] = model(**tokens).logits.float().cpu().numpy()
         return logits[:, -1:] - logits[:, :1] if logits.shape[1] == 2 else logits
 
+    return SequenceModel(reader, scores)
 
-class Reranker(LocalModel[LoadedReranker]):
+
+class Reranker(LocalModel[SequenceModel]):
     """Scores passages for a question; calls of all questions in flight are gathered into batches."""
 
     async def scores(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
@@ -59,8 +48,8 @@ class Reranker(LocalModel[LoadedReranker]):
             InputError: the model can't be loaded.
             ValueError: it says what is no number.
         """
-        outputs = await self.ask([(question, passage) for passage in passages], fresh=True)
-        return np.array([one.values[0] for one in outputs], dtype=np.float32)
+        values, _ = await self.table([(question, passage) for passage in passages], 1, fresh=True)
+        return values[:, 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +102,7 @@ class Rerankers:
     def _taken(self, place: Place) -> Reranker:
         reranker = self._open.get(place.model_id)
         if reranker is None:
-            reranker = self._open[place.model_id] = Reranker(partial(LoadedReranker, place), place.model_id)
+            reranker = self._open[place.model_id] = Reranker(partial(open_reranker, place), place.model_id)
         return reranker
 
     def _find(self, model: str) -> Place:
@@ -129,18 +118,13 @@ class Rerankers:
 
 
 def _place_of(settings: ModelChoice, hub: Hub | None, notify: Notify | None) -> Place:
-    """Where the model lies. Raises InputError when it is not on this machine and can't be fetched."""
-    found = find(settings, _CALLED, hub, _OWNER, notify=notify)
-    if found.folder is None:
-        model = settings.model if "/" in settings.model else f"{_OWNER}/{settings.model}"
-        named = "" if model == ROLE.model else f" --local-model {ROLE.name}={model}"
-        raise InputError(
-            found.trouble
-            or f"The {_CALLED} '{settings.model}' is not on this machine and the Hugging Face hub can't be reached. "
-            f"Run 'proctor models fetch {ROLE.name}{named}' once with a network, give the folder of a model, or leave "
-            f"the {_CALLED} out."
-        )
-    return Place(found.model_id, found.folder, _CALLED, settings.device, settings.threads)
+    model = settings.model if "/" in settings.model else f"{OWNER}/{settings.model}"
+    named = "" if model == ROLE.model else f" --local-model {ROLE.name}={model}"
+    advice = (
+        f"Run 'proctor models fetch {ROLE.name}{named}' once with a network, give the folder of a model, or leave the "
+        f"{_CALLED} out."
+    )
+    return cross_encoder_place(settings, _CALLED, advice, hub, notify)
 
 
 def _check_outputs(config: Any, place: Place) -> None:  # noqa: ANN401 - untyped library

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..documents.document import encodable
 from .batching import ModelThread, Request, VectorKeeper
-from .loading import SpecialTokens
+from .embedding import refuse_foreign_code
+from .loading import Place, SpecialTokens, load_model, load_tokenizer, own_window
 
 ITEMS_A_BATCH = 64
 CHARACTERS_A_BATCH = 8192  # full speed on one core, and short enough not to be waited for when a run is stopped
@@ -36,6 +37,20 @@ class ModelOutput:
 
     values: NDArray[np.float32]
     truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """What a checker or an entailment model says of some pairs, in their order.
+
+    Attributes:
+        probabilities: float32: shape (n,), how likely the source supports the claim; of an entailment model shape
+            (n, 3), entailment, neutral, contradiction, each row adding up to 1.
+        truncated: shape (n,), whether not all of the pair was read.
+    """
+
+    probabilities: NDArray[np.float32]
+    truncated: NDArray[np.bool_]
 
 
 class LoadedModel(Protocol):
@@ -122,6 +137,14 @@ class LocalModel(Generic[Loaded]):
         if not all(np.isfinite(one.values).all() for one in outputs):
             raise ValueError(f"The model {self._model_id} returned what is no number (NaN or infinity).")
         return outputs
+
+    async def table(
+        self, items: Sequence[Item], width: int, *, fresh: bool = False
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """As ``ask``, of a model that says as many numbers of each item: shape (n, width), and what was truncated."""
+        outputs = await self.ask(items, fresh=fresh)
+        values = np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), width)
+        return values, np.array([one.truncated for one in outputs], dtype=np.bool_)
 
     def lower_priority(self) -> None:
         """Run at low CPU priority from now on, so that timed work of others goes first."""
@@ -258,6 +281,40 @@ class SequenceReader:
 
     def _length(self, item: Item) -> int:
         return len(self._tokens([item], truncation=False)["input_ids"][0])
+
+
+class SequenceModel:
+    """A model in memory that makes numbers of each text or pair of texts.
+
+    Attributes:
+        window: how many tokens it reads, of both texts together.
+        labels: of its outputs, in their order, where it tells them apart.
+    """
+
+    def __init__(self, reader: SequenceReader, forward: Forward, labels: tuple[str, ...] = ()) -> None:
+        """Put a model together of what reads items and what makes numbers of them."""
+        self.window = reader.window
+        self.labels = labels
+        self._reader = reader
+        self._forward = forward
+
+    def run(self, items: Sequence[Item]) -> list[ModelOutput]:
+        """Its numbers for each item."""
+        return self._reader.outputs(items, self._forward)
+
+
+def load_cross_encoder(place: Place, most: int) -> tuple[Any, SequenceReader]:
+    """A model that takes two texts, and what reads at most so many tokens of both together for it.
+
+    Raises:
+        InputError: the folder holds no such model, or one that needs more than to be run on the two texts.
+    """
+    refuse_foreign_code(place.folder)
+    window = own_window(place, most)
+    model = load_model(place, "AutoModelForSequenceClassification")
+    reader = SequenceReader(model, load_tokenizer(place))
+    reader.window = min(reader.window, window)
+    return model, reader
 
 
 def _beginning(text: str, read: Any, tokens: int) -> str:  # noqa: ANN401 - untyped library

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,23 +26,13 @@ _UNSUPPORTED: Final = 1  # of the two outputs for a token
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class Grounded(Protocol):
-    """An answer with what it should rest on."""
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """An answer with the passages that it should rest on, in rank order; the question may be blank."""
 
-    @property
-    def contexts(self) -> Sequence[str]:
-        """The passages, in rank order."""
-        ...
-
-    @property
-    def question(self) -> str:
-        """What was asked; blank where the answer sums the passages up."""
-        ...
-
-    @property
-    def answer(self) -> str:
-        """What was answered."""
-        ...
+    contexts: tuple[str, ...]
+    question: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,13 +229,11 @@ class SupportModel(LocalModel[LoadedSupport]):
 
     async def supports(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
         """Of (question, claim, text): supported, contradicted, absent. Shape (n, 3), each row adding up to 1."""
-        outputs = await self.ask([(SUPPORT, *pair) for pair in pairs])
-        return np.array([one.values for one in outputs], dtype=np.float32).reshape(len(outputs), 3)
+        return (await self.table([(SUPPORT, *pair) for pair in pairs], 3))[0]
 
     async def right(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
         """Of (question, answer, expected): the probability that the answer is right. Shape (n,)."""
-        outputs = await self.ask([(CORRECT, *pair) for pair in pairs])
-        return np.array([one.values[0] for one in outputs], dtype=np.float32)
+        return (await self.table([(CORRECT, *pair) for pair in pairs], 2))[0][:, 0]
 
 
 def support_model_id() -> str:

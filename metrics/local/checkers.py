@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ... import InputError
 from ..declaration import Allowed, artefact, metric
@@ -10,7 +10,10 @@ from ..facts import is_blank
 from ..judge.judged import JudgedItems
 from ..score import Measured, NotApplicable, Reason
 from ..text import sentences, shown
-from ..tools import Checker, Grounded, Marked, SpanDetector
+from ..tools import Checker, SpanDetector
+
+if TYPE_CHECKING:
+    from ...knowledge.models.span_detector import Marked
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +269,7 @@ class MarkedAnswer:
     """An answer, its unsupported spans, and the model that marked them."""
 
     answer: str
-    marked: Marked
+    marked: "Marked"
     model: str
 
     @property
@@ -293,6 +296,8 @@ async def lettucedetect_spans(
     answer: str, contexts: Sequence[str], lettucedetect_model: SpanDetector, question: str = ""
 ) -> MarkedAnswer:
     """The spans of the answer that the contexts don't support, by the model LettuceDetect."""
+    from ...knowledge.models.span_detector import Grounded
+
     shown = tuple(context for context in contexts if not is_blank(context))
     (marked,) = await lettucedetect_model.mark([Grounded(shown, question, answer)])
     if not marked.read:

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from ..declaration import Allowed, Function, artefact, metric, name_of, signed
 from ..score import Measured, NotApplicable, Reason
-from ..tools import Continuation, LanguageModel, Likelihood
+from ..tools import LanguageModel
+
+if TYPE_CHECKING:
+    from ...knowledge.models.language_models import Continuation, Likelihood
 
 Stride = Annotated[
     int | None, Allowed("a number of tokens, 1 or more", lambda stride: stride is None or _is_count(stride))
@@ -22,7 +25,7 @@ Stride = Annotated[
 class Scored:
     """The likelihoods of some texts under a language model, in order."""
 
-    likelihoods: tuple[Likelihood, ...]
+    likelihoods: "tuple[Likelihood, ...]"
     model: str
 
     @property
@@ -36,7 +39,7 @@ class Scored:
         return found | ({"truncated": True} if any(one.truncated for one in self.likelihoods) else {})
 
 
-async def scored(model: LanguageModel, texts: Sequence[Continuation]) -> Scored:
+async def scored(model: LanguageModel, texts: "Sequence[Continuation]") -> Scored:
     """The likelihood of each text. Raises NotApplicable if one has no token that can be scored."""
     found = tuple(await model.likelihoods(texts))
     if any(one.tokens < 1 for one in found):
@@ -54,6 +57,8 @@ _GREATEST_MEAN: Final = math.log(sys.float_info.max)
 @artefact
 async def answer_likelihood(answer: str, perplexity_model: LanguageModel, *, stride: Stride = None) -> Scored:
     """The likelihood of the answer under a language model; with ``stride``, also beyond its window."""
+    from ...knowledge.models.language_models import Continuation
+
     return await scored(perplexity_model, [Continuation(answer, stride=stride)])
 
 
@@ -131,11 +136,13 @@ class Instruction:
     prefix: str
     completion: str
 
-    def about(self, **texts: str) -> Continuation:
+    def about(self, **texts: str) -> "Continuation":
         """The instruction with these texts in place of their names.
 
         The source, which may be truncated, extends from the first such name in the prefix to the last.
         """
+        from ...knowledge.models.language_models import Continuation
+
         places = [*_PLACEHOLDER.finditer(self.prefix)]
         start, end = places[0].start(), places[-1].end()
         completion, source = _filled(self.completion, texts), _filled(self.prefix[start:end], texts)

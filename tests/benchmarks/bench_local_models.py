@@ -84,12 +84,12 @@ KINDS: dict[str, Kind] = {
     "encoder_decoder": Kind(
         "language_models", "open_language_model", (_LANGUAGE, "encoder_decoder_folder"), completion
     ),
-    "classifier": Kind("classifier", "LoadedClassifier", _CLASSIFIER, one_text),
+    "classifier": Kind("classifier", "open_classifier", _CLASSIFIER, one_text),
     "hhem_1": Kind("checkers", "open_checker", _CLASSIFIER, pair, (("labels", ("LABEL_0",)),)),
     "hhem_2": Kind("checkers", "open_checker", _T5, pair, (("made_for", "TokenClassification"),)),
     "minicheck": Kind("checkers", "open_checker", _T5, pair, (("made_for", "ConditionalGeneration"),)),
     "entailment": Kind(
-        "entailment", "LoadedEntailment", _CLASSIFIER, pair, (("labels", ("entailment", "neutral", "contradiction")),)
+        "entailment", "open_entailment", _CLASSIFIER, pair, (("labels", ("entailment", "neutral", "contradiction")),)
     ),
 }
 

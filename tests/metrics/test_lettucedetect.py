@@ -8,8 +8,9 @@ import pytest
 import tiny_grounding
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
+from proctor.knowledge.models.span_detector import Grounded
 from proctor.metrics import Facts, Score, builtin_catalog
-from proctor.metrics.tools import Grounded, SpanDetector
+from proctor.metrics.tools import SpanDetector
 from stub_grounding import ScriptedDetector
 
 PLAN = builtin_catalog().plan(["lettucedetect"])

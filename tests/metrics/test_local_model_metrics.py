@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from proctor import InputError
-from proctor.knowledge.models.classifier import Entailed
 from proctor.knowledge.models.language_models import Likelihood
+from proctor.knowledge.models.running import Checked
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
 from stub_checker import StubChecker
@@ -31,8 +31,8 @@ class SameForAll:
 
     model_id = "same@1"
 
-    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
-        return Entailed(np.full((len(pairs), 3), 1 / 3, dtype=np.float32), np.zeros(len(pairs), dtype=np.bool_))
+    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Checked:
+        return Checked(np.full((len(pairs), 3), 1 / 3, dtype=np.float32), np.zeros(len(pairs), dtype=np.bool_))
 
 
 def tools(answer: str) -> Facts:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.models.classifier import Entailed, EntailmentModel
+from proctor.knowledge.models.classifier import EntailmentModel
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.running import Item, ModelOutput
+from proctor.knowledge.models.running import Checked, Item, ModelOutput
 from proctor.metrics import Facts, Score, Status, builtin_catalog
 from proctor.metrics.declaration import metric
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
@@ -42,10 +42,10 @@ class Notify:
         self.asked: list[tuple[str, str]] = []
         self.cut: set[str] = set()
 
-    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Entailed:
+    async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Checked:
         self.asked += pairs
         values = np.array([self.pairs[pair] for pair in pairs], dtype=np.float32).reshape(len(pairs), 3)
-        return Entailed(values, np.array([pair[0] in self.cut for pair in pairs], dtype=np.bool_))
+        return Checked(values, np.array([pair[0] in self.cut for pair in pairs], dtype=np.bool_))
 
 
 def scored(facts: Facts, metrics: Sequence[str] = BOTH, **options: Mapping[str, object]) -> dict[str, Score]:

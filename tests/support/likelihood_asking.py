@@ -10,7 +10,7 @@ from logprob_server import LogprobServer
 from openai_asking import AT_ONCE, KEY
 from proctor.bots.chat.likelihood import ServerLanguageModel, open_server_language_model
 from proctor.bots.chat.models import ChatModelSettings
-from proctor.metrics.tools import Continuation, Likelihood
+from proctor.knowledge.models.language_models import Continuation, Likelihood
 from proctor.metrics.tools import LanguageModel as Protocol
 
 

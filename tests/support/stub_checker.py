@@ -4,13 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Checked:
-    probabilities: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
+from proctor.knowledge.models.running import Checked
 
 
 @dataclass

@@ -4,14 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Classified:
-    labels: tuple[str, ...]
-    logits: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
+from proctor.knowledge.models.classifier import Classified
 
 
 @dataclass

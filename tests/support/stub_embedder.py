@@ -5,13 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class Embedded:
-    vectors: NDArray[np.float32]
-    truncated: NDArray[np.bool_]
+from proctor.knowledge import Embedded
 
 
 @dataclass

@@ -3,25 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from proctor.metrics.tools import Grounded
-
-
-@dataclass(frozen=True)
-class ScriptedSpan:
-    """Some characters of an answer."""
-
-    start: int
-    end: int
-    confidence: float
-
-
-@dataclass(frozen=True)
-class ScriptedMarks:
-    """The unsupported spans of an answer."""
-
-    spans: tuple[ScriptedSpan, ...]
-    read: int
-    truncated: bool = False
+from proctor.knowledge.models.span_detector import Grounded, Marked, Span
 
 
 @dataclass
@@ -33,12 +15,12 @@ class ScriptedDetector:
     model_id: str = "stub@1"
     asked: list[Grounded] = field(default_factory=list)
 
-    async def mark(self, answers: Sequence[Grounded]) -> list[ScriptedMarks]:
+    async def mark(self, answers: Sequence[Grounded]) -> list[Marked]:
         """Each given word, with a confidence of 0.75."""
         self.asked += answers
         return [self._marked(one.answer) for one in answers]
 
-    def _marked(self, answer: str) -> ScriptedMarks:
+    def _marked(self, answer: str) -> Marked:
         places = sorted((answer.index(word), word) for word in self.unsupported if word in answer)
-        spans = tuple(ScriptedSpan(start, start + len(word), 0.75) for start, word in places)
-        return ScriptedMarks(spans, len(answer) if self.read is None else self.read, self.read is not None)
+        spans = tuple(Span(start, start + len(word), 0.75) for start, word in places)
+        return Marked(spans, len(answer) if self.read is None else self.read, self.read is not None)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from proctor.knowledge.models.language_models import Likelihood
-from proctor.metrics.tools import Continuation
+from proctor.knowledge.models.language_models import Continuation, Likelihood
 
 
 class StubLanguageModel:

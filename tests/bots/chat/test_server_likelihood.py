@@ -14,11 +14,10 @@ from proctor import InputError
 from proctor.bots.chat.likelihood import open_server_language_model
 from proctor.bots.chat.models import ChatModelSettings
 from proctor.bots.chat.openai import Endpoints
-from proctor.knowledge.models.language_models import LanguageModel, open_language_model
+from proctor.knowledge.models.language_models import Continuation, LanguageModel, Likelihood, open_language_model
 from proctor.knowledge.models.loading import Place
 from proctor.metrics.catalog import builtin_catalog
 from proctor.metrics.score import ModelUnavailable, Score
-from proctor.metrics.tools import Continuation, Likelihood
 from proctor.metrics.tools import LanguageModel as Protocol
 
 LONG = "the order is back within two days and the cats sleep " * 12

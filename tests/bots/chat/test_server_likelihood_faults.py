@@ -12,8 +12,8 @@ from logprob_server import LogprobServer
 from openai_asking import KEY
 from openai_server import BROKEN_JSON, DROP, DROP_IN_BODY, ERROR_BODY, HANG, NOT_JSON, Fault, status, throttle
 from proctor import InputError
+from proctor.knowledge.models.language_models import Continuation
 from proctor.metrics.score import ModelUnavailable
-from proctor.metrics.tools import Continuation
 
 PREFIXED = Continuation("two days", "Say: ", "the refund period is two days.", "\nAgain:\n")
 TEXTS = [

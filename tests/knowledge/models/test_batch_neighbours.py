@@ -13,19 +13,19 @@ import tiny_language_models
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proctor.knowledge.models.checkers import open_checker
-from proctor.knowledge.models.classifier import LoadedClassifier, LoadedEntailment
+from proctor.knowledge.models.classifier import open_classifier, open_entailment
 from proctor.knowledge.models.language_models import open_language_model
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.span_detector import LoadedSpanDetector
 
 KINDS = {
-    "classifier": (LoadedClassifier, tiny_classifier.classifier_folder),
-    "roberta": (LoadedClassifier, lambda folder: tiny_classifier.classifier_folder(folder, "roberta")),
+    "classifier": (open_classifier, tiny_classifier.classifier_folder),
+    "roberta": (open_classifier, lambda folder: tiny_classifier.classifier_folder(folder, "roberta")),
     "hhem_1": (open_checker, lambda folder: tiny_classifier.classifier_folder(folder, labels=["LABEL_0"])),
     "hhem_2": (open_checker, lambda folder: tiny_checkers.t5_folder(folder, "TokenClassification")),
     "minicheck": (open_checker, lambda folder: tiny_checkers.t5_folder(folder, "ConditionalGeneration")),
     "alignscore": (open_checker, tiny_grounding.alignscore_folder),
-    "entailment": (LoadedEntailment, tiny_entailment.albert_folder),
+    "entailment": (open_entailment, tiny_entailment.albert_folder),
     "causal": (open_language_model, tiny_language_models.causal_folder),
     "encoder_decoder": (open_language_model, tiny_language_models.encoder_decoder_folder),
     "span_detector": (LoadedSpanDetector, tiny_grounding.span_detector_folder),

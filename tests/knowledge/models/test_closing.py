@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import shutil
 import threading
 import weakref
 
@@ -10,9 +11,7 @@ import numpy as np
 import pytest
 import tiny_classifier
 from closing import closing
-from proctor.knowledge.models.classifier import LoadedClassifier
 from proctor.knowledge.models.finding import ModelChoice
-from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import LocalModel, ModelOutput
 from published_models import StockedHub
@@ -149,16 +148,17 @@ async def test_a_number_that_is_none_fails_those_who_asked_for_it_alone():
     model.close()
 
 
-def test_infinity_is_no_probability(folder):
-    import torch
+def test_infinity_is_no_probability(folder, tmp_path):
+    from safetensors.torch import load_file, save_file
 
-    loaded = LoadedClassifier(Place("tiny@1", folder, "toxicity model", "cpu"))
-    with torch.no_grad():
-        loaded._model.classifier.bias.fill_(float("inf"))
-    model = LocalModel(lambda: loaded, "tiny@1")
+    shutil.copytree(folder, tmp_path / "infinite")
+    weights = load_file(tmp_path / "infinite" / "model.safetensors")
+    weights["classifier.bias"].fill_(float("inf"))
+    save_file(weights, tmp_path / "infinite" / "model.safetensors", {"format": "pt"})
+    models = LocalModels({"toxicity": ModelChoice(str(tmp_path / "infinite"), device="cpu")}, StockedHub())
     with pytest.raises(ValueError, match="no number"):
-        asyncio.run(model.ask([("two cats",)]))
-    model.close()
+        asyncio.run(models.tool("toxicity").classify(["two cats"]))
+    models.close()
 
 
 async def test_a_cancelled_caller_leaves_the_batch_to_others(folder):

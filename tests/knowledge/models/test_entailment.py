@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiny_entailment
 from proctor import InputError
-from proctor.knowledge.models.classifier import EntailmentModel, LoadedEntailment, find_entailment
+from proctor.knowledge.models.classifier import EntailmentModel, find_entailment, open_entailment
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.hub import HuggingFaceHub
 from proctor.knowledge.models.loading import Place
@@ -57,7 +57,7 @@ def folders(tmp_path_factory):
 
 
 def opener(folder):
-    return lambda: LoadedEntailment(Place("tiny", folder, "summac model", "cpu"))
+    return lambda: open_entailment(Place("tiny", folder, "summac model", "cpu"))
 
 
 def asked(folder, *rounds, **settings):

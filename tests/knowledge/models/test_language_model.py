@@ -14,7 +14,7 @@ from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.language_models import (
     CausalModel,
-    Completion,
+    Continuation,
     EncoderDecoder,
     LanguageModel,
     Likelihood,
@@ -25,7 +25,6 @@ from proctor.knowledge.models.language_models import (
 )
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.tools import Continuation
 from proctor.metrics.tools import LanguageModel as Protocol
 from tables import in_one_test
 
@@ -199,7 +198,7 @@ def test_a_stride_changes_nothing_where_all_fits(causal: Path) -> None:
 
 
 def test_a_shortened_prefix_is_none_where_nothing_helps() -> None:
-    completion = Completion("", "a b ", "c d", " e")
+    completion = Continuation("", "a b ", "c d", " e")
     assert shortened(completion, 2, lambda text: len(text.split())) is None
     assert shortened(completion, 3, lambda text: len(text.split())) == "a b  e"
 
@@ -235,7 +234,7 @@ def test_encoder_and_decoder_cut_the_source_and_the_completion(both: Path) -> No
     assert (blank.truncated, blank.tokens, math.isnan(blank.mean_nll)) == (False, 0, True)
     model = opened(both)
     assert isinstance(model, EncoderDecoder)
-    kept = shortened(Completion("", "Say: ", LONG, "\nAgain:\n"), tiny.WINDOW, lambda text: len(model._tokens(text)))
+    kept = shortened(Continuation("", "Say: ", LONG, "\nAgain:\n"), tiny.WINDOW, lambda text: len(model._tokens(text)))
     (wanted,) = said(both, [Continuation("two days", str(kept))])
     assert source.mean_nll == pytest.approx(wanted.mean_nll, abs=1e-6)
     assert not wanted.truncated
@@ -299,7 +298,7 @@ def test_logits_of_a_batch_never_stand_in_memory_together(causal: Path) -> None:
             return logits(hidden)
 
     model._parts = Watching()
-    items = [Completion(LONG + str(number)) for number in range(40)]
+    items = [Continuation(LONG + str(number)) for number in range(40)]
     counted = sum(int(one.values[1]) for one in model.run(items))
     assert sum(seen) == counted == 40 * (tiny.WINDOW - 1)
     assert max(seen) == 512

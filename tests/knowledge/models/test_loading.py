@@ -16,9 +16,10 @@ import tiny_models
 from proctor import InputError
 from proctor.knowledge.models.embedding import SentenceEncoder
 from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.language_models import Continuation
 from proctor.knowledge.models.loading import Place, load_model
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.tools import Continuation, Grounded
+from proctor.knowledge.models.span_detector import Grounded
 from published_models import StockedHub
 
 BUILT = {

@@ -10,8 +10,8 @@ from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.loading import Place
 from proctor.knowledge.models.pool import LocalModels
-from proctor.knowledge.models.span_detector import LoadedSpanDetector
-from proctor.metrics.tools import Grounded, SpanDetector
+from proctor.knowledge.models.span_detector import Grounded, LoadedSpanDetector
+from proctor.metrics.tools import SpanDetector
 
 WINDOW = 256
 PROMPT = "Summarize the following text:\npassage 1: the refund period is 14 days\noutput:"

@@ -12,9 +12,10 @@ import tiny_grounding
 import tiny_language_models
 import tiny_models
 from proctor.knowledge.models.finding import ModelChoice
+from proctor.knowledge.models.language_models import Continuation
 from proctor.knowledge.models.loading import SpecialTokens
 from proctor.knowledge.models.pool import LocalModels
-from proctor.metrics.tools import Continuation, Grounded
+from proctor.knowledge.models.span_detector import Grounded
 
 SOURCE, CLAIM = "the refund period is two days", "two cats sleep"
 TOKENIZERS = {
