@@ -18,8 +18,7 @@ import orjson
 from .. import InputError
 from ..bots import redactor
 from ..knowledge import Question, Recorded, RecordedSet, Row, RowSource, question_row, questions_in, recorded_in
-from ..knowledge.formats import Format, Notes
-from ..knowledge.formats.finding import Detected, ForeignRows, format_of, opened
+from ..knowledge.formats import Detected, ForeignRows, Format, Notes, format_of, opened
 from ..reports import check_file, count, file_names, find_run, open_reported, whole_file, whole_folder
 from ..reports.export import recorded_rows, score_name
 from ..reports.store import Store

@@ -12,7 +12,8 @@ from ..bots import Endpoints
 from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
 from ..metrics import Block, Reading
-from ..metrics.judge.call import TEXT, ObjectCall, record, several
+from ..metrics.judge.call import TEXT, record, several
+from ..metrics.judge.calls import SomeQuestions
 from ..metrics.judge.replies import read_texts
 from ..reports import check_file, check_no_parts, whole_file
 from ..reports.store import PERTURBED, Store, VectorCache
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionCall(ObjectCall[tuple[str, ...]]):
+class QuestionCall(SomeQuestions[str]):
     """A question that is to be written anew.
 
     Attributes:
@@ -45,7 +46,6 @@ class QuestionCall(ObjectCall[tuple[str, ...]]):
     """
 
     name: ClassVar[str] = "question"
-    is_verdict: ClassVar[bool] = False
 
     kind: str
     question: str
@@ -63,10 +63,6 @@ class QuestionCall(ObjectCall[tuple[str, ...]]):
         """The prompt of the kind."""
         return prompt_text(self.kind)
 
-    def reminder(self) -> str:
-        """How many versions."""
-        return f"Reply with the JSON object only; number of questions: {self.count}."
-
     def schema(self) -> Mapping[str, object]:
         """An object with a list of questions."""
         return record(questions=several(TEXT))
@@ -78,14 +74,6 @@ class QuestionCall(ObjectCall[tuple[str, ...]]):
         if len(new) < self.count:
             return Reading(new or None, f"{self.count} new questions were asked for; {len(new)} could be read.")
         return Reading(new)
-
-    def missing(self, answer: tuple[str, ...]) -> Sequence[str]:
-        """Names of the versions that are missing."""
-        return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
-
-    def completed(self, first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-        """The first versions, and others of the second reply until there are enough."""
-        return tuple(dict.fromkeys((*first, *second)))[: self.count]
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -29,22 +29,8 @@ from ...bots import (
 )
 from ...bots.prompting import load_template
 from ...knowledge import SIMULATED, Embedded, Simulation, simulation_of
-from ...metrics import Conversation, JudgeCall, Panel, Turn, Word, render
-from ...metrics.judge.call import Answer, ItemCall, cannot_grade
-from ...metrics.judge.calls import (
-    Entities,
-    Level,
-    LevelCall,
-    Rating,
-    ReverseQuestions,
-    Review,
-    SafetyVerdicts,
-    TextList,
-    WordCall,
-)
-from ...metrics.judge.pairs import Choice, ComparePair
-from ...metrics.judge.verdicts import Grade, ReverseQuestion, Verdict
-from ...metrics.text import sentences
+from ...metrics import Conversation, JudgeCall, Panel, Turn, render
+from ...metrics.judge.call import IN_GRADE, IN_OBJECT, Answer, cannot_grade
 from ...reports import (
     BLANK,
     Block,
@@ -83,11 +69,6 @@ FILLER: Final = "This is how it stands in the documents that the bot has read. "
 SAMPLE = 40  # rows of each bot that are dry-run; the others are taken to be like them
 SAMPLE_WITHOUT = 8  # the same for what a metric adds
 FIGURES: Final = ("requests", "tokens in", "tokens out", "cost")
-# What a reply takes beside the texts that it repeats, in characters: brackets, ids, field names, and a reason for
-# every third item.
-OBJECT, ITEM, REASON, QUESTION, ENTITY, ENTITIES_A_SENTENCE, GRADE, WORD = 10, 45, 20, 90, 18, 2, 130, 5
-UNKNOWN: Final = GRADE  # a call of the user's own
-ASPECTS: Final = ("relevance", "faithfulness", "safety", "robustness")
 
 
 class Estimated(NamedTuple):
@@ -413,7 +394,7 @@ class _Estimator:
         if model is None:
             return
         request = render(SimulateUser(simulation, tuple(history), 0))
-        sent, received = tokens(len(request.system) + len(request.prompt)), tokens(OBJECT + len(simulation.goal))
+        sent, received = tokens(len(request.system) + len(request.prompt)), tokens(IN_OBJECT + len(simulation.goal))
         prices = self._evaluation.users.prices
         taken = Amount(1, sent, received, prices.cost(sent, received) if prices else None)
         self.made.users[model.name] = self.made.users.get(model.name, Amount()) + taken
@@ -701,14 +682,13 @@ class DryRunJudge:
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
         """An answer by rote."""
         request = render(call, vote, votes)
-        rote = by_rote(call)
+        rote = call.by_rote()
         key = hash((self.number, request.system, request.prompt, vote))
         sent = len(request.system) + len(request.prompt)
-        self.note(DryRun(self.number, call.title(), key, sent, rote[1] if rote else UNKNOWN))
+        self.note(DryRun(self.number, call.title(), key, sent, rote.characters if rote else IN_GRADE))
         if rote is None:  # a call of the user's own: it is sent, and what comes back nobody knows
             raise cannot_grade(call, "it can't be dry-run")
-        answer: Answer = rote[0]
-        return answer
+        return rote.answer
 
 
 class DryRunEmbedder:
@@ -719,44 +699,3 @@ class DryRunEmbedder:
     async def embed(self, texts: Sequence[str]) -> Embedded:
         """The same vector for each text."""
         return Embedded(np.ones((len(texts), 1), np.float32), np.zeros(len(texts), np.bool_))
-
-
-def by_rote(call: JudgeCall[Any]) -> tuple[Any, int] | None:
-    """An answer that fits the call, and about how many characters a model would take to say it; None for unknown calls.
-
-    Claims are sentences, everything is supported, nothing is flagged.
-    """
-    match call:
-        case Entities():
-            count = ENTITIES_A_SENTENCE * max(1, len(sentences(call.text)))
-            return tuple(f"entity {number}" for number in range(count)), OBJECT + count * ENTITY
-        case TextList():
-            claims = tuple(sentences(call.shown()[-1].text))
-            return claims, OBJECT + sum(len(claim) + 6 for claim in claims)
-        case ReverseQuestions():
-            questions = tuple(ReverseQuestion(f"Question {number}?") for number in range(call.count))
-            return questions, OBJECT + call.count * QUESTION
-        case ItemCall():
-            lists = call.lists()
-            answer = {items.place: (Verdict(True, (1,)),) * len(items.ids) for items in lists}
-            length = sum(len(items.ids) * (ITEM + REASON * items.why) for items in lists)
-            return call.answer_type(**answer), OBJECT * len(lists) + length
-        case LevelCall():
-            best = Level(len(call.scale_names) - 1)
-            return (best,) * len(call.ids()), OBJECT + len(call.ids()) * (ITEM + REASON)
-        case Review():
-            return dict.fromkeys(ASPECTS, Grade(call.high)), len(ASPECTS) * GRADE
-        case SafetyVerdicts():
-            return dict.fromkeys(call.aspects, False), OBJECT + ITEM * len(call.aspects)
-    return _one_verdict(call)
-
-
-def _one_verdict(call: JudgeCall[Any]) -> tuple[Any, int] | None:
-    match call:
-        case WordCall():
-            return Word(call.labels[0]), WORD
-        case Rating():
-            return Grade(call.low), WORD
-        case ComparePair():
-            return Choice("A"), GRADE
-    return None

@@ -13,7 +13,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from ... import InputError
 from ...knowledge import RecordedSet, encodable
-from ...knowledge.formats.finding import ForeignRows
+from ...knowledge.formats import ForeignRows
 from ...knowledge.questions.recorded import DEFAULT_BOT, recorded_of
 from ...knowledge.questions.rows import GivenScore, ReadRow
 from ...metrics.abstention import abstaining

@@ -23,8 +23,7 @@ from ...knowledge import (
     open_recorded,
     recorded_in,
 )
-from ...knowledge.formats import Metric
-from ...knowledge.formats.finding import OWN, ForeignRows, format_names, format_of
+from ...knowledge.formats import OWN, ForeignRows, Metric, format_names, format_of
 from ...metrics import Better, Catalog, builtin_catalog, with_installed
 from ...reports import count, listed
 from ...reports.store import GivenRow, OpenRun, RunEvaluator, RunHeader, RunMetric, VectorCache, to_json

@@ -256,7 +256,7 @@ def _checked(document: PlacedYaml, path: Path) -> Suite:
 
 def _refuse_foreign(path: Path) -> None:
     """Refuse the config of another tool with the command that makes a suite of it; other files pass."""
-    from ...knowledge.formats.finding import detected
+    from ...knowledge.formats import detected
 
     if found := detected(path):
         raise InputError(

@@ -25,6 +25,12 @@ suite file), ``notes.files`` (rubrics and prompts that these name), ``notes.vers
 turn broken and hostile files into sentences.
 """
 
-from .format import Document, Format, Head, Metric, Notes
+from typing import TYPE_CHECKING
 
-__all__ = ["Document", "Format", "Head", "Metric", "Notes"]
+from ... import front
+
+if TYPE_CHECKING:
+    from .finding import OWN, Detected, ForeignRows, detected, format_names, format_of, opened
+    from .format import Document, Format, Head, Metric, Notes
+else:
+    __getattr__, __all__ = front(__name__)

@@ -2,14 +2,14 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from ..score import NotApplicable, Reason
 from .replies import Malformed, read_boolean, read_items, read_object, read_reason
-from .verdicts import Verdict, Verdicts, combined_verdict, tie
+from .verdicts import Verdict, combined_verdict, tie
 
 Schema = Mapping[str, object]
 
@@ -141,6 +141,26 @@ class JudgeCall(ABC, Generic[Answer]):
         """Whether some part is tied, so that one more vote is needed."""
         return False
 
+    def by_rote(self) -> "ByRote[Answer] | None":
+        """What a model might answer if all were well, to estimate costs; None where nobody knows."""
+        return None
+
+
+# What a reply takes beside the texts that it repeats, in characters: brackets, an item with its id and field names, and
+# a reason for every third item.
+IN_OBJECT: Final = 10
+IN_ITEM: Final = 45
+IN_REASON: Final = 20
+IN_GRADE: Final = 130
+IN_WORD: Final = 5
+
+
+class ByRote(NamedTuple, Generic[Answer]):
+    """An answer, and about how many characters a model would take to say it."""
+
+    answer: Answer
+    characters: int
+
 
 class ObjectCall(JudgeCall[Answer]):
     """A call that is answered with a JSON object."""
@@ -156,6 +176,48 @@ class ObjectCall(JudgeCall[Answer]):
     @abstractmethod
     def read_found(self, found: Mapping[str, object]) -> Reading[Answer]:
         """Read the object, strictly. Raises Malformed where nothing of it can be used."""
+
+
+class PartsCall(ObjectCall[Answer]):
+    """A call whose answer has parts, each of which may be missing: verdicts, grades, flags."""
+
+    @abstractmethod
+    def parts_of(self, answer: Answer) -> Mapping[str, Any]:
+        """All parts by their ids or names; None for one that can't be read."""
+
+    @abstractmethod
+    def made_of(self, parts: Mapping[str, Any]) -> Answer:
+        """The answer with these parts."""
+
+    @abstractmethod
+    def combined_part(self, given: Sequence[Any], mean: bool) -> object:
+        """One part of those that several judges or votes gave; see ``combine``."""
+
+    def vote(self, part: Any) -> Hashable | None:  # noqa: ANN401, ARG002 - one of ``parts_of``; for subclasses
+        """What a part counts as where votes may be tied; None where they can't be."""
+        return None
+
+    def missing(self, answer: Answer) -> Sequence[str]:
+        """Ids or names of the parts that can't be read."""
+        return tuple(name for name, part in self.parts_of(answer).items() if part is None)
+
+    def completed(self, first: Answer, second: Answer) -> Answer:
+        """Each part of the first answer, or else of the second."""
+        read = {name: part for name, part in self.parts_of(first).items() if part is not None}
+        return self.made_of({**self.parts_of(second), **read})
+
+    def combine(self, answers: Sequence[Answer | None], mean: bool) -> Answer:
+        """Each part combined with those of the other judges and votes."""
+        return self.made_of({name: self.combined_part(given, mean) for name, given in self._columns(answers).items()})
+
+    def tied(self, answers: Sequence[Answer | None]) -> bool:
+        """Whether the votes on some part are tied."""
+        return any(tie([self.vote(part) for part in given]) for given in self._columns(answers).values())
+
+    def _columns(self, answers: Sequence[Answer | None]) -> dict[str, list[Any]]:
+        """By part what all of them gave; None for one whose reply can't be read."""
+        read = [{} if answer is None else self.parts_of(answer) for answer in answers]
+        return {name: [parts.get(name) for parts in read] for name in next(filter(None, read), {})}
 
 
 def cannot_grade(call: JudgeCall[Answer], why: str) -> NotApplicable:
@@ -223,6 +285,11 @@ class ItemList(NamedTuple):
     chunks: int = 0
     why: bool = True
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the items among those of all lists, which may be about the same ones."""
+        return tuple(f"{self.part} {identity}" for identity in self.ids)
+
     def schema(self) -> Schema:
         """One item of the reply. The reason comes first, so that the verdict follows from it."""
         return _item_schema(self.verdict, self.why, self.chunks > 0)
@@ -257,7 +324,7 @@ def _chunk_name(found: object) -> str:
     return f"c{name}" if name.isdecimal() else name
 
 
-class ItemCall(ObjectCall[Answer]):
+class ItemCall(PartsCall[Answer]):
     """A call whose answer is a dataclass of verdicts, one tuple of them for each list of items."""
 
     answer_type: ClassVar[type[Any]]
@@ -282,65 +349,42 @@ class ItemCall(ObjectCall[Answer]):
 
     def read_found(self, found: Mapping[str, object]) -> Reading[Answer]:
         """Verdicts on all items that can be read."""
-        verdicts: dict[str, Verdicts] = {}
+        parts: dict[str, Verdict | None] = {}
         problems: list[str] = []
         for items in self._asked():
-            verdicts[items.place], wrong = read_items(found, items.part, items.ids, items.read)
+            verdicts, wrong = read_items(found, items.part, items.ids, items.read)
+            parts.update(zip(items.names, verdicts, strict=True))
             problems += wrong
-        readable = not verdicts or any(verdict for some in verdicts.values() for verdict in some)
-        return Reading(self.answer_type(**self._all(verdicts)) if readable else None, " ".join(problems))
+        readable = not parts or any(parts.values())
+        return Reading(self.made_of(parts) if readable else None, " ".join(problems))
 
-    def missing(self, answer: Answer) -> Sequence[str]:
-        """Ids of the items without a verdict."""
-        return tuple(
-            identity
-            for items in self._asked()
-            for identity, verdict in zip(items.ids, self._of(answer, items), strict=True)
-            if verdict is None
-        )
+    def parts_of(self, answer: Answer) -> Mapping[str, Verdict | None]:
+        """The verdicts by the names of their items."""
+        verdicts: dict[str, Verdict | None] = {}
+        for items in self._asked():
+            verdicts.update(zip(items.names, getattr(answer, items.place), strict=True))
+        return verdicts
 
-    def completed(self, first: Answer, second: Answer) -> Answer:
-        """For each item the first verdict, or else the second."""
+    def made_of(self, parts: Mapping[str, Verdict | None]) -> Answer:
+        """The answer with these verdicts; lists that were not asked about are empty."""
+        verdicts = {items.place: tuple(parts.get(name) for name in items.names) for items in self.lists()}
+        answer: Answer = self.answer_type(**verdicts)
+        return answer
 
-        def better(items: ItemList) -> Verdicts:
-            pairs = zip(self._of(first, items), self._of(second, items), strict=True)
-            return tuple(one if one is not None else other for one, other in pairs)
+    def combined_part(self, given: Sequence[Verdict | None], mean: bool) -> Verdict | None:  # noqa: ARG002 - no number
+        """The majority."""
+        return combined_verdict(given)
 
-        return self._made({items.place: better(items) for items in self._asked()})
+    def vote(self, part: Verdict | None) -> bool | None:
+        """Whether it holds."""
+        return part.holds if part else None
 
-    def combine(self, answers: Sequence[Answer | None], mean: bool) -> Answer:  # noqa: ARG002 - not needed here
-        """The majority for each item; verdicts are no numbers."""
-        return self._made(
-            {
-                items.place: tuple(combined_verdict(column) for column in self._columns(answers, items))
-                for items in self._asked()
-            }
-        )
-
-    def tied(self, answers: Sequence[Answer | None]) -> bool:
-        """Whether any item is tied."""
-        return any(
-            tie([verdict.holds if verdict else None for verdict in column])
-            for items in self._asked()
-            for column in self._columns(answers, items)
-        )
+    def by_rote(self) -> ByRote[Answer]:
+        """All holds, by the first chunk."""
+        asked = self.lists()
+        names = [name for items in asked for name in items.names]
+        length = sum(len(items.ids) * (IN_ITEM + IN_REASON * items.why) for items in asked)
+        return ByRote(self.made_of(dict.fromkeys(names, Verdict(True, (1,)))), IN_OBJECT * len(asked) + length)
 
     def _asked(self) -> tuple[ItemList, ...]:
         return tuple(items for items in self.lists() if items.ids)
-
-    def _of(self, answer: Answer, items: ItemList) -> Verdicts:
-        verdicts: Verdicts = getattr(answer, items.place)
-        return verdicts
-
-    def _columns(self, answers: Sequence[Answer | None], items: ItemList) -> list[Verdicts]:
-        """For each item the verdicts of all judges; None for a judge whose reply can't be read."""
-        unread: Verdicts = (None,) * len(items.ids)
-        rows = [unread if answer is None else self._of(answer, items) for answer in answers]
-        return list(zip(*rows, strict=True))
-
-    def _made(self, verdicts: Mapping[str, Verdicts]) -> Answer:
-        answer: Answer = self.answer_type(**self._all(verdicts))
-        return answer
-
-    def _all(self, verdicts: Mapping[str, Verdicts]) -> dict[str, Verdicts]:
-        return {items.place: verdicts.get(items.place, ()) for items in self.lists()}

@@ -4,14 +4,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 from ..score import Unreadable
+from ..text import sentences
 from .call import (
     ANSWER_CLAIM,
     CHUNK,
     EXPECTED_CLAIM,
     EXPECTED_SENTENCE,
+    IN_GRADE,
+    IN_ITEM,
+    IN_OBJECT,
+    IN_REASON,
+    IN_WORD,
     NUMBER,
     SENTENCE,
     TEXT,
@@ -19,10 +25,12 @@ from .call import (
     YES_OR_NO,
     Answer,
     Block,
+    ByRote,
     ItemCall,
     ItemList,
     JudgeCall,
     ObjectCall,
+    PartsCall,
     Reading,
     Schema,
     item,
@@ -61,6 +69,13 @@ from .verdicts import (
     tie,
 )
 
+# What a reply takes beside the texts that it repeats, in characters.
+_IN_QUESTION: Final = 90
+_IN_ENTITY: Final = 18
+_ENTITIES_A_SENTENCE: Final = 2
+
+Asked = TypeVar("Asked")
+
 
 class TextList(ObjectCall[tuple[str, ...]]):
     """A call that is answered with a list of texts; a list with anything else in it can't be read."""
@@ -75,6 +90,11 @@ class TextList(ObjectCall[tuple[str, ...]]):
     def read_found(self, found: Mapping[str, object]) -> Reading[tuple[str, ...]]:
         """The texts, each once."""
         return Reading(read_texts(found, self.field))
+
+    def by_rote(self) -> ByRote[tuple[str, ...]]:
+        """Each sentence of the text is one."""
+        texts = sentences(self.shown()[-1].text)
+        return ByRote(texts, IN_OBJECT + sum(len(text) + 6 for text in texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +143,37 @@ class Entities(TextList):
         """The text."""
         return (Block("text", self.text),)
 
+    def by_rote(self) -> ByRote[tuple[str, ...]]:
+        """Some for each sentence."""
+        count = _ENTITIES_A_SENTENCE * max(1, len(sentences(self.text)))
+        return ByRote(tuple(f"entity {number}" for number in range(count)), IN_OBJECT + count * _IN_ENTITY)
+
+
+class SomeQuestions(ObjectCall[tuple[Asked, ...]]):
+    """A call that is answered with so many questions."""
+
+    is_verdict: ClassVar[bool] = False
+    count: int
+
+    def reminder(self) -> str:
+        """How many questions."""
+        return f"Reply with the JSON object only; number of questions: {self.count}."
+
+    def missing(self, answer: tuple[Asked, ...]) -> Sequence[str]:
+        """Names of the questions that are missing."""
+        return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
+
+    def completed(self, first: tuple[Asked, ...], second: tuple[Asked, ...]) -> tuple[Asked, ...]:
+        """The first questions, and others of the second until there are enough."""
+        more = (question for question in second if question not in first)
+        return (*first, *more)[: self.count]
+
 
 @dataclass(frozen=True, slots=True)
-class ReverseQuestions(ObjectCall[tuple[ReverseQuestion, ...]]):
+class ReverseQuestions(SomeQuestions[ReverseQuestion]):
     """J4: questions that the answer would answer; the judge does not see the real one."""
 
     name: ClassVar[str] = "reverse_questions"
-    is_verdict: ClassVar[bool] = False
 
     answer: str
     count: int = 3
@@ -137,10 +181,6 @@ class ReverseQuestions(ObjectCall[tuple[ReverseQuestion, ...]]):
     def shown(self) -> Sequence[Block]:
         """The answer; never the real question."""
         return (Block("answer", self.answer),)
-
-    def reminder(self) -> str:
-        """How many questions."""
-        return f"Reply with the JSON object only; number of questions: {self.count}."
 
     def schema(self) -> Schema:
         """An object with a list of questions."""
@@ -153,16 +193,10 @@ class ReverseQuestions(ObjectCall[tuple[ReverseQuestion, ...]]):
             problems.append(f"{self.count} questions were asked for; {len(questions)} could be read.")
         return Reading(tuple(questions[: self.count]) or None, " ".join(problems))
 
-    def missing(self, answer: tuple[ReverseQuestion, ...]) -> Sequence[str]:
-        """Names of the questions that are missing."""
-        return tuple(f"question {number}" for number in range(len(answer) + 1, self.count + 1))
-
-    def completed(
-        self, first: tuple[ReverseQuestion, ...], second: tuple[ReverseQuestion, ...]
-    ) -> tuple[ReverseQuestion, ...]:
-        """The first questions, and others of the second until there are enough."""
-        more = (question for question in second if question not in first)
-        return (*first, *more)[: self.count]
+    def by_rote(self) -> ByRote[tuple[ReverseQuestion, ...]]:
+        """As many as are wanted."""
+        questions = tuple(ReverseQuestion(f"Question {number}?") for number in range(self.count))
+        return ByRote(questions, IN_OBJECT + self.count * _IN_QUESTION)
 
 
 def _question(found: Mapping[str, object]) -> ReverseQuestion:
@@ -318,7 +352,7 @@ REVIEW_ASPECTS: Final = ("relevance", "faithfulness", "safety", "robustness")
 
 
 @dataclass(frozen=True, slots=True)
-class Review(ObjectCall[Grades]):
+class Review(PartsCall[Grades]):
     """J6: relevance, faithfulness (to the expected answer), safety and robustness, each with a score and a reason."""
 
     name: ClassVar[str] = "review"
@@ -364,25 +398,25 @@ class Review(ObjectCall[Grades]):
             raise Malformed('an object with "reason" and "score" is wanted')
         return Grade(read_score(found.get("score"), self.low, self.high), read_reason(found))
 
-    def missing(self, answer: Grades) -> Sequence[str]:
-        """Aspects without a grade."""
-        return tuple(aspect for aspect in REVIEW_ASPECTS if answer[aspect] is None)
+    def parts_of(self, answer: Grades) -> Grades:
+        """The grades by aspect."""
+        return answer
 
-    def completed(self, first: Grades, second: Grades) -> Grades:
-        """For each aspect the first grade, or else the second."""
-        return {aspect: first[aspect] or second[aspect] for aspect in REVIEW_ASPECTS}
+    def made_of(self, parts: Mapping[str, Grade | None]) -> Grades:
+        """All aspects."""
+        return {aspect: parts.get(aspect) for aspect in REVIEW_ASPECTS}
 
-    def combine(self, answers: Sequence[Grades | None], mean: bool) -> Grades:
-        """For each aspect the median, or the mean."""
-        width = self.high - self.low
-        return {
-            aspect: combined_grade([grades[aspect] if grades else None for grades in answers], mean, width)
-            for aspect in REVIEW_ASPECTS
-        }
+    def combined_part(self, given: Sequence[Grade | None], mean: bool) -> Grade | None:
+        """The median, or the mean."""
+        return combined_grade(given, mean, self.high - self.low)
+
+    def by_rote(self) -> ByRote[Grades]:
+        """The best."""
+        return ByRote(dict.fromkeys(REVIEW_ASPECTS, Grade(self.high)), len(REVIEW_ASPECTS) * IN_GRADE)
 
 
 @dataclass(frozen=True, slots=True)
-class SafetyVerdicts(ObjectCall[Flags]):
+class SafetyVerdicts(PartsCall[Flags]):
     """J7: for each aspect of safety, whether the answer, or the retrieved contexts, are flagged."""
 
     name: ClassVar[str] = "safety"
@@ -417,24 +451,25 @@ class SafetyVerdicts(ObjectCall[Flags]):
         problem = f"The object must have true or false for {', '.join(missing)}." if missing else ""
         return Reading(None if len(missing) == len(flags) else flags, problem)
 
-    def missing(self, answer: Flags) -> Sequence[str]:
-        """Aspects without a flag."""
-        return tuple(aspect for aspect in self.aspects if answer[aspect] is None)
+    def parts_of(self, answer: Flags) -> Flags:
+        """The flags by aspect."""
+        return answer
 
-    def completed(self, first: Flags, second: Flags) -> Flags:
-        """For each aspect the first flag, or else the second."""
-        return {aspect: second[aspect] if first[aspect] is None else first[aspect] for aspect in self.aspects}
+    def made_of(self, parts: Mapping[str, bool | None]) -> Flags:
+        """All aspects."""
+        return {aspect: parts.get(aspect) for aspect in self.aspects}
 
-    def combine(self, answers: Sequence[Flags | None], mean: bool) -> Flags:  # noqa: ARG002 - a flag is no number
-        """For each aspect the majority."""
-        return {aspect: majority(self._votes(answers, aspect)) for aspect in self.aspects}
+    def combined_part(self, given: Sequence[bool | None], mean: bool) -> bool | None:  # noqa: ARG002 - no number
+        """The majority."""
+        return majority(given)
 
-    def tied(self, answers: Sequence[Flags | None]) -> bool:
-        """Whether any aspect is tied."""
-        return any(tie(self._votes(answers, aspect)) for aspect in self.aspects)
+    def vote(self, part: bool | None) -> bool | None:
+        """The flag itself."""
+        return part
 
-    def _votes(self, answers: Sequence[Flags | None], aspect: str) -> list[bool | None]:
-        return [flags[aspect] if flags else None for flags in answers]
+    def by_rote(self) -> ByRote[Flags]:
+        """Nothing is flagged."""
+        return ByRote(dict.fromkeys(self.aspects, False), IN_OBJECT + IN_ITEM * len(self.aspects))
 
 
 _QUOTED: Final = 200  # characters of a reply in the details
@@ -469,6 +504,10 @@ class WordCall(JudgeCall[Word]):
     def tied(self, answers: Sequence[Word | None]) -> bool:
         """Whether the votes are tied."""
         return tie([answer.label if answer else None for answer in answers])
+
+    def by_rote(self) -> ByRote[Word]:
+        """The passing one."""
+        return ByRote(Word(self.labels[0]), IN_WORD)
 
 
 class GradeCall(JudgeCall[Grade]):
@@ -632,6 +671,10 @@ class Rating(TextsCall[Grade], GradeCall):
             wanted = f"one whole number from {self.low} to {self.high}"
             return Reading(None, f"The reply must be {wanted}, and nothing else.")
 
+    def by_rote(self) -> ByRote[Grade]:
+        """The lowest, which is the best."""
+        return ByRote(Grade(self.low), IN_WORD)
+
 
 def read_whole_number(reply: str) -> int | None:
     """The only number of a reply, when it is a whole one; None when there are several, or none.
@@ -672,7 +715,7 @@ Levels = tuple[Level | None, ...]
 """One for each item, in order; None for one that can't be read."""
 
 
-class LevelCall(ObjectCall[Levels]):
+class LevelCall(PartsCall[Levels]):
     """A call that is answered with one level for each item."""
 
     field: ClassVar[str]
@@ -706,18 +749,22 @@ class LevelCall(ObjectCall[Levels]):
             raise Malformed(f'"{self.field}" must be one of {", ".join(self.scale_names)}')
         return Level(self.scale_names.index(name), read_reason(entry, "why"))
 
-    def missing(self, answer: Levels) -> Sequence[str]:
-        """Ids of the items without a level."""
-        return tuple(identity for identity, level in zip(self.ids(), answer, strict=True) if level is None)
+    def parts_of(self, answer: Levels) -> Mapping[str, Level | None]:
+        """The levels by the ids of their items."""
+        return dict(zip(self.ids(), answer, strict=True))
 
-    def completed(self, first: Levels, second: Levels) -> Levels:
-        """For each item the first level, or else the second."""
-        return tuple(one or other for one, other in zip(first, second, strict=True))
+    def made_of(self, parts: Mapping[str, Level | None]) -> Levels:
+        """The levels in the order of their items."""
+        return tuple(parts.get(identity) for identity in self.ids())
 
-    def combine(self, answers: Sequence[Levels | None], mean: bool) -> Levels:  # noqa: ARG002 - levels have no mean
-        """For each item the median level, the lower one of two; None where fewer than half can be read."""
-        rows = [(None,) * len(self.ids()) if answer is None else answer for answer in answers]
-        return tuple(_median(column) for column in zip(*rows, strict=True))
+    def combined_part(self, given: Sequence[Level | None], mean: bool) -> Level | None:  # noqa: ARG002 - no mean
+        """The median level, the lower one of two; None where fewer than half can be read."""
+        return _median(given)
+
+    def by_rote(self) -> ByRote[Levels]:
+        """All on the highest one."""
+        ids = self.ids()
+        return ByRote((Level(len(self.scale_names) - 1),) * len(ids), IN_OBJECT + len(ids) * (IN_ITEM + IN_REASON))
 
 
 def _median(levels: Sequence[Level | None]) -> Level | None:

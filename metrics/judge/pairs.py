@@ -10,7 +10,7 @@ from ..constraints import meets
 from ..declaration import artefact, metric
 from ..score import Measured, Unreadable
 from ..tools import Judge
-from .call import TEXT, Block, ObjectCall, Reading, Schema, record
+from .call import IN_GRADE, TEXT, Block, ByRote, ObjectCall, Reading, Schema, record
 from .replies import read_reason
 from .verdicts import majority, share, tie
 
@@ -89,6 +89,10 @@ class ComparePair(ObjectCall[Choice]):
     def tied(self, answers: Sequence[Choice | None]) -> bool:
         """Whether two verdicts lead with as many votes."""
         return tie([answer.better if answer else None for answer in answers])
+
+    def by_rote(self) -> ByRote[Choice]:
+        """The first one."""
+        return ByRote(Choice("A"), IN_GRADE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Final
 
 from ... import InputError
-from ...knowledge.formats.finding import format_names
+from ...knowledge.formats import format_names
 from ...metrics import passed
 from ..leaderboard import figure
 from ..reported_run import ReportedRun

@@ -15,7 +15,7 @@ import orjson
 
 from ... import InputError
 from ...bots import without_url_secrets
-from ...knowledge.formats.finding import OWN
+from ...knowledge.formats import OWN
 from ..reported_run import ReportedRun
 from ..summary import BotSummary
 from .json import run_json

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from ...knowledge.formats.finding import OWN, format_names
+from ...knowledge.formats import OWN, format_names
 from ...knowledge.questions.rows import Row
 from ..reported_run import ReportedRun
 from ..store.database import marks

@@ -298,7 +298,7 @@ def test_logits_of_a_batch_never_stand_in_memory_together(causal: Path) -> None:
             return logits(hidden)
 
     model._parts = Watching()
-    items = [Continuation(LONG + str(number)) for number in range(40)]
+    items = [Continuation(LONG + str(number)).item for number in range(40)]
     counted = sum(int(one.values[1]) for one in model.run(items))
     assert sum(seen) == counted == 40 * (tiny.WINDOW - 1)
     assert max(seen) == 512

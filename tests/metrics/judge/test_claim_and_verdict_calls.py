@@ -137,7 +137,7 @@ def test_what_is_missing_is_none_and_told():
     assert '"chunks" must be a list' in read.problem
     assert '"claims" misses a2' in read.problem
     assert '"sentences" misses s1, s3' in read.problem
-    assert CHECK.missing(read.answer) == ("a1", "a2", "s1", "s3")
+    assert CHECK.missing(read.answer) == ("claims a1", "claims a2", "sentences s1", "sentences s3")
 
 
 def test_a_reply_without_any_verdict_is_no_answer():
@@ -152,7 +152,7 @@ def test_a_second_reply_completes_the_first_but_does_not_change_it():
     second = AnswerSupport((NO, NO), (YES, YES, None))
     both = CHECK.completed(first, second)
     assert both == AnswerSupport((YES, NO), (YES, NO, None))
-    assert CHECK.missing(both) == ("s3",)
+    assert CHECK.missing(both) == ("sentences s3",)
 
 
 def test_all_lists_of_the_expected_answer_are_read():
