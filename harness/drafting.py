@@ -310,7 +310,7 @@ def draft_questions(
     if not loaded.suite.knowledge:
         raise InputError(f"{loaded.path} names no knowledge, so there is nothing to ask about. Add `knowledge:`.")
     question_pieces(options.out, "--out")
-    check_file(options.out, "--out", {loaded.path.resolve(): "the suite", options.database.resolve(): "--db"})
+    check_file(options.out, "--out", {**loaded.files, options.database.resolve(): "--db"})
     knowledge = read_knowledge([loaded.base / path for path in loaded.suite.knowledge])
     there = _there(loaded, options.out)
     made = Drafted(

@@ -100,7 +100,7 @@ def draft_nuggets(
     own = loaded.base / loaded.suite.questions
     if options.out.resolve() == own.resolve():
         raise InputError(f"--out: {options.out} has the suite's questions; name another file for drafts.")
-    check_file(options.out, "--out", {loaded.path.resolve(): "the suite", options.database.resolve(): "--db"})
+    check_file(options.out, "--out", {**loaded.files, options.database.resolve(): "--db"})
     known = set[str]()
     if options.out.is_file() and options.out.stat().st_size:
         known = {each.id for each in open_questions(options.out, drafts=True)}

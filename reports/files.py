@@ -86,12 +86,14 @@ def check_file(path: Path, option: str, taken: Mapping[Path, str]) -> None:
         taken: resolved paths that are in use, each with the option that names it.
 
     Raises:
-        InputError: it is taken, a database, or a folder, or in one that does not exist or may not be written to.
+        InputError: it is taken, a database, a suite, or a folder, or in one that does not exist or may not be written
+            to.
     """
     if other := taken.get(path.resolve()):
         raise InputError(f"{option}: {path} is given for {other} already.")
-    if is_database(path):
-        raise InputError(f"{option}: {path} is a database, which would be lost. Name another file.")
+    if is_database(path) or _is_suite(path):
+        what = "database" if is_database(path) else "suite"
+        raise InputError(f"{option}: {path} is a {what}, which would be lost. Name another file.")
     if path.is_dir():
         raise InputError(f"{option}: {path} is a folder; a file was wanted.")
     _check_parent(path, option)
@@ -106,6 +108,11 @@ def is_database(path: Path) -> bool:
             return file.read(len(DATABASE)) == DATABASE
     except OSError:
         return False
+
+
+def _is_suite(path: Path) -> bool:
+    """Whether it is a YAML file with bots."""
+    return path.suffix.lower() in (".yaml", ".yml") and path.is_file() and b"\nbots:" in b"\n" + path.read_bytes()
 
 
 MANIFEST: Final = "manifest.json"  # in a folder of Parquet parts, what they are

@@ -23,6 +23,7 @@ from ... import InputError, reports
 from ..run import RunConfig
 
 if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
     from rich.console import Console
 
 
@@ -40,8 +41,27 @@ def own_stdout() -> Iterator[TextIO]:
             return
         os.dup2(sys.stderr.fileno(), number)
         stack.callback(_put_back, spare, number)
-        with open(spare, "w", encoding=given.encoding, errors="replace", closefd=False) as ours:
+        with _writer(spare, given.encoding) as ours:
             yield ours
+
+
+class _Output(io.FileIO):
+    """A file that is written on into nothing when its reader leaves, as with `| head`: that changes no exit code."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write, as far as anybody reads."""
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, self.fileno())
+            os.close(nothing)
+            return len(memoryview(data).cast("B"))
+
+
+def _writer(number: int, encoding: str) -> TextIO:
+    raw = _Output(number, "w", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding=encoding, errors="replace", line_buffering=raw.isatty())
 
 
 def _put_back(spare: int, number: int) -> None:
@@ -68,7 +88,7 @@ def json_bytes(made: object) -> bytes:
 
 
 def forgive() -> None:
-    """Let a character that the locale can't write become a question mark instead of an error.
+    """Let a character that the locale can't write become a question mark, and a reader who leaves no error.
 
     Where the parent process closed a stream, what is written to it goes nowhere: the next file that is opened would
     take its place, and programs that bots start would write into that.
@@ -78,6 +98,8 @@ def forgive() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for as long as we live
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    if sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _writer(sys.stdout.fileno(), sys.stdout.encoding)
 
 
 NARROWEST: Final = 40
@@ -91,12 +113,7 @@ def table_console(stdout: TextIO) -> Console:
     """
     from rich.console import Console
 
-    class TableConsole(Console):
-        def on_broken_pipe(self) -> None:
-            """Leave it to the caller what a closed pipe means; rich would end the program with exit code 1."""
-            raise  # it is being handled where this is called
-
-    console = TableConsole(file=stdout, highlight=False, markup=False, emoji=False)
+    console = Console(file=stdout, highlight=False, markup=False, emoji=False)
     console.width = max(console.width, NARROWEST) if console.is_terminal else reports.WIDTH
     return console
 
@@ -163,8 +180,22 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print the tables as CSV on std
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]
+
+
+def own_suite(named: Path | None) -> Path | None:
+    """The suite that is named, else that of this folder; None for the sample."""
+    from ..suite import NAME
+
+    return named or (Path(NAME) if Path(NAME).is_file() else None)
+
+
 SuiteFile = Annotated[
-    Path | None, typer.Argument(metavar="[SUITE.yaml]", help="The suite; by default the packaged sample.")
+    Path | None,
+    typer.Argument(
+        metavar="[SUITE.yaml]",
+        help="The suite; by default suite.yaml in this folder, else the packaged sample.",
+        callback=own_suite,
+    ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached answers, scores and judge calls.")]
 Judge = Annotated[
@@ -451,14 +482,6 @@ def complain(sentence: str) -> None:
 def say(sentence: str) -> None:
     """Print progress of long work, such as downloads, to stderr, also in a pipe."""
     typer.echo(reports.printable(_without_secrets(sentence)), err=True)
-
-
-def say_which_suite(suite: Path | None) -> None:
-    """Where no suite is named, the sample is meant: say so in a folder that has a suite of its own."""
-    from ..suite import NAME
-
-    if suite is None and Path(NAME).exists():
-        say(f"No suite is named, so this is the sample. The suite in this folder: add {NAME} to the command.")
 
 
 def _without_secrets(sentence: str) -> str:

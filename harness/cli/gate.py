@@ -23,7 +23,7 @@ from ..api.run import Run
 from ..api.verbs import Asking, gate_of_suite, gate_run
 from ..gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
 from ..run import RunConfig
-from ..suite import NAME, SUITES, is_suite
+from ..suite import SUITES, is_suite
 from .conventions import (
     STDOUT,
     STOPPED,
@@ -33,6 +33,7 @@ from .conventions import (
     complain,
     interruptible,
     own_stdout,
+    own_suite,
     say,
     show,
     show_as,
@@ -147,24 +148,21 @@ def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, out
     Raises:
         InputError: something can't be used; nothing was decided.
     """
-    subject = subject or (NAME if Path(NAME).is_file() else LATEST)
+    subject = subject or str(own_suite(None) or LATEST)
     outputs.check(_in_use(subject, options))
-    made: Gate | None = None
-    try:
-        with own_stdout() as stdout:
-            made = _gated(subject, options, asking)
-            show_gate(made.result, outputs, stdout, os.environ)
-    except BrokenPipeError:  # such as of `| head`: click would end with 1, which says that a bot regressed
-        if made is None:
-            raise
+    with own_stdout() as stdout:
+        made = _gated(subject, options, asking)
+        show_gate(made.result, outputs, stdout, os.environ)
     return made.exit_code
 
 
 def _in_use(subject: str, options: GateOptions) -> dict[Path, str]:
     """Input files, which no output may overwrite."""
-    its = (Path(subject), "the suite") if is_suite(subject) else (find_file(subject)[0], "the run")
-    named = ((find_file(options.baseline)[0], "--baseline"), its)
+    from ..suite import load_named
+
+    named = ((find_file(options.baseline)[0], "--baseline"), (find_file(subject)[0], "the run"))
     files = {path.resolve(): what for path, what in named if path is not None}
+    files |= load_named(Path(subject)).files if is_suite(subject) else {}
     return files | {options.database.resolve(): "--db"}
 
 

@@ -55,6 +55,7 @@ from .conventions import (
     Judge,
     JudgeUrl,
     Seed,
+    SuiteFile,
     interruptible,
     judge_fit,
     own_stdout,
@@ -343,9 +344,7 @@ def calibrate(
 
 
 def judge_check(
-    suite: Annotated[
-        Path | None, typer.Argument(metavar="[SUITE.yaml]", help="Whose judge; by default the packaged sample's.")
-    ] = None,
+    suite: SuiteFile = None,
     judge: Judge = "",
     judge_url: JudgeUrl = "",
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, metavar="N", help="Runs of each case.")] = None,

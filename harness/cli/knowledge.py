@@ -27,7 +27,6 @@ from .conventions import (
     judge_fit,
     own_stdout,
     say,
-    say_which_suite,
     show_as,
     write_bytes,
     write_json,
@@ -111,7 +110,6 @@ def knowledge(
     if show is not None:
         _show_stored(show, database, form, html)
         return
-    say_which_suite(suite)
     options = AnalysisOptions(named_parts(only or []), answers, config, metric, tuple(grid or ()), against, most_calls)
     if config.only_planned:
         _show_dry_run(suite, options, database, form)

@@ -32,7 +32,6 @@ from .conventions import (
     judge_fit,
     own_stdout,
     say,
-    say_which_suite,
     show_as,
     write_json,
 )
@@ -292,12 +291,12 @@ def run(
     from ..api.verbs import run_of_suite
     from ..suite import load_named
 
-    say_which_suite(suite)
-    made = run_of_suite(cache(lambda: load_named(suite)), config, database, perturb)
+    load = cache(lambda: load_named(suite))
+    made = run_of_suite(load, config, database, perturb)
     if config.only_planned:
         _show_dry_run(made, form)
     else:
-        _run_and_show(made, rows, form, suite)
+        _run_and_show(made, rows, form, suite, load().files if rows else {})
 
 
 def score(
@@ -319,17 +318,19 @@ def score(
     if config.only_planned:
         _show_dry_run(made, form)
     else:
-        _run_and_show(made, rows, form, None)
+        _run_and_show(made, rows, form, None, {recorded.resolve(): "the answers"})
 
 
-def _run_and_show(made: Prepared, rows: Path | None, form: Form, suite: Path | None) -> None:
+def _run_and_show(
+    made: Prepared, rows: Path | None, form: Form, suite: Path | None, in_use: Mapping[Path, str]
+) -> None:
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.store import Store
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")
     if rows:
-        reports.check_file(rows, "--rows", {made.db.resolve(): "--db"})
+        reports.check_file(rows, "--rows", {**in_use, made.db.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
         with watching() as watcher:
             _, outcome = made.first(watcher, watcher.message if watcher.shows_messages else say)

@@ -430,8 +430,12 @@ def judged(
 
 def primary_of(baseline: RunTables, candidate: RunTables) -> Primary | None:
     """The primary metric: the one that the candidate's suite names, else the baseline's, whose run is complete."""
-    of_candidate = candidate.primary
-    return of_candidate if of_candidate is not None and of_candidate.named else baseline.primary or of_candidate
+    of_candidate, of_baseline = candidate.primary, baseline.primary
+    if of_baseline is None or (of_candidate is not None and of_candidate.named):
+        return of_candidate
+    if of_baseline.named and baseline.run != candidate.run:
+        return replace(of_baseline, why=f"{of_baseline.name} is the primary metric: the baseline's suite names it.")
+    return of_baseline
 
 
 def primary_of_bot(primary: Primary | None, baseline: RunTables, was: ScoreTable) -> str:
@@ -645,17 +649,17 @@ def _check_margins(loaded: LoadedSuite, evaluation: Evaluation, given: GateOptio
     for option, names in (("margin", given.margins), ("metric", given.metrics)):
         for name in names:
             if name != ALL and (says := _no_margin(name, metrics)):
-                raise InputError(f"--{option} {name}: {says}.")
+                raise InputError(f"--{option} {name}: {says}")
 
 
 def _no_margin(name: str, metrics: Mapping[str, RunMetric]) -> str:
     """Why a metric can have no margin; blank where it can."""
     if name not in metrics:
         near = difflib.get_close_matches(name, metrics, n=1)
-        measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(metrics)}"
+        measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(metrics)}."
         return f"the suite does not measure it; {measured}"
     if metrics[name].better == "neither":
-        return "neither direction of it is better, so it can't become worse"
+        return "neither direction of it is better, so it can't become worse."
     return ""
 
 

@@ -226,8 +226,10 @@ def _check_values(wanted: Wanted, catalog: Catalog) -> None:
 
 
 def outside_range(metric: str, threshold: float, catalog: Catalog) -> str | None:
-    """A sentence when a threshold is no value that the metric can have: every row would pass, or none."""
+    """A sentence when a threshold decides nothing: no value is better, or every row would pass, or none."""
     low, high = catalog.metric(metric).low, catalog.metric(metric).high
+    if catalog.metric(metric).better == "neither":
+        return f"'{metric}' can have no threshold: neither direction of it is better."
     if (low is None or threshold >= low) and (high is None or threshold <= high):
         return None
     ends = " ".join(f"{word} {end:g}" for word, end in (("from", low), ("to", high)) if end is not None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import hashlib
 import re
 import shlex
@@ -129,6 +130,26 @@ class LoadedSuite:
     def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
         """Mistakes that show only when the suite is put to use, each with the path that leads to its place."""
         return _refusal(self.path, [mistake(self.document, path, says) for path, says in found])
+
+    @property
+    def files(self) -> dict[Path, str]:
+        """The files that it needs, itself among them, each with where it is named: no output may replace one."""
+        found = {self.path.resolve(): "the suite"}
+        for key, value in self.document.values.items() if isinstance(self.document.values, dict) else ():
+            for text in _texts(value):
+                for name in (text, text.rpartition(":")[0]):  # such as bot.py:answer
+                    with contextlib.suppress(OSError, ValueError):  # no name of a file, but a prompt
+                        if (self.base / name).is_file():
+                            found.setdefault((self.base / name).resolve(), f"{key} in {self.path}")
+        return found
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def sample_suite() -> Path:

@@ -1,8 +1,8 @@
 """What a person types to gate a run, and the exit code that a build server reads."""
 
 import contextlib
-import io
 import json
+import os
 import sqlite3
 from pathlib import Path
 
@@ -400,27 +400,28 @@ def test_no_output_takes_the_place_of_what_is_read(tmp_path):
     first, second = two_runs(tmp_path, of(rag=ONES), of(rag=ONES))
     (tmp_path / "other.db").write_bytes(path.read_bytes())
     assert proctor("baseline", first, "-o", "base.json", folder=tmp_path).returncode == 0
-    kept = {each: each.read_bytes() for each in (path, tmp_path / "other.db", tmp_path / "base.json")}
+    (tmp_path / "questions.csv").write_text("question,expected_answer\nWhen?,At nine.\n")
+    (tmp_path / "bot.py").write_text("def answer(question):\n    return 'At nine.'\n")
+    (tmp_path / "mine.yaml").write_text(
+        "questions: questions.csv\nbots:\n  mine: {type: python, target: 'bot.py:answer'}\n"
+        "gate: {baseline: base.json}\n"
+    )
+    kept = {each: each.read_bytes() for each in tmp_path.iterdir() if each.is_file()}
     for arguments, says in (
         (["gate", f"other.db:{second}", "-b", f"proctor.db:{first}", "--markdown", "other.db"], "for the run already"),
         (["gate", "-b", "base.json", "--markdown", "./base.json"], "for --baseline already"),
         (["gate", "-b", "base.json", "--junit", "other.db"], "other.db is a database, which would be lost"),
         (["baseline", "-o", "other.db"], "other.db is a database, which would be lost"),
         (["compare", "base.json", "latest", "--markdown", "base.json"], "for the first side already"),
+        (["baseline", "-o", "mine.yaml"], "mine.yaml is a suite, which would be lost"),
+        (["gate", "mine.yaml", "--junit", "base.json"], "base.json is given for gate in mine.yaml already"),
+        (["run", "mine.yaml", "--rows", "questions.csv"], "for questions in mine.yaml already"),
+        (["run", "mine.yaml", "--rows", "bot.py"], "for bots in mine.yaml already"),
+        (["score", "questions.csv", "--rows", "questions.csv"], "for the answers already"),
     ):
         done = proctor(*arguments, folder=tmp_path)
         assert (done.returncode, says in done.stderr) == (2, True), done.stderr
     assert {each: each.read_bytes() for each in kept} == kept
-
-
-class Closed(io.RawIOBase):
-    """A pipe that nobody reads any more."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, _: object) -> int:
-        raise BrokenPipeError
 
 
 @pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(Form.JSON), GateOutputs(markdown=Path("-"))])
@@ -428,11 +429,18 @@ def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output
     for candidate, code in ((ONES, 0), (SEVEN, 1)):
         two_runs(tmp_path, of(rag=ONES), of(rag=candidate))
         options = GateOptions(tmp_path / "proctor.db", "previous")
-        pipe = io.TextIOWrapper(io.BufferedWriter(Closed()), write_through=True)
-        with contextlib.redirect_stdout(pipe):
+        read, write = os.pipe()
+        os.close(read)
+        with os.fdopen(write, "w") as pipe, contextlib.redirect_stdout(pipe):
             assert gate_and_show(None, options, Asking(), output) == code
-        with contextlib.suppress(BrokenPipeError):
-            pipe.detach().detach()
+
+
+def test_a_primary_metric_that_only_the_baseline_names_is_said_to_be_its(tmp_path):
+    path = tmp_path / "proctor.db"
+    store_run(path, of(rag=ONES), manifest={"settings": {"primary": "exact_match"}})
+    store_run(path, of(rag=ONES), milliseconds=11.0)
+    shown = proctor("gate", "-b", "previous", folder=tmp_path).stdout
+    assert "exact_match is the primary metric: the baseline's suite names it." in shown
 
 
 def test_what_can_not_be_compared_for_one_reason_is_told_once(tmp_path):

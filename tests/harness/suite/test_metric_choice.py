@@ -191,6 +191,7 @@ def test_a_mistake_in_an_entry_is_a_sentence(entry, said):
     [
         (["rouge", "rouge"], {}, "'rouge' is named twice; once is enough."),
         (["rouge"], {"rouge_2": -0.1}, "The threshold -0.1 is outside the range of 'rouge_2'; a number from 0 to 1"),
+        (["answer_length"], {"answer_length": 8}, "'answer_length' can have no threshold: neither direction"),
         (["latency_ms"], {"latency_ms": -5}, "is outside the range of 'latency_ms'; a number from 0 is wanted."),
         (["rouge"], {"rouge_I": 1}, "thresholds names 'rouge_I', which is not among the metrics of the run."),
         (
