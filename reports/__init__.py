@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         markdown,
         plain,
         quoted,
+        records_table,
         styled,
     )
     from .text import count, duration, listed, mapping_in, one_line, printable, printable_lines

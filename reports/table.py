@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Final, Literal, TypeAlias
@@ -156,6 +156,19 @@ def spans(words: Words | Cell) -> Iterator[Span]:
 def columns(*headers: Words, first: Kind = "name", others: Kind = "number") -> list[Column]:
     """Columns of figures behind one of names."""
     return [Column(header, others if place else first) for place, header in enumerate(headers)]
+
+
+def records_table(records: Sequence[Mapping[str, object]]) -> Table:
+    """Records with the same keys, a column each, for programs; blank where nothing is known."""
+    return Table(columns(*(records[0] if records else ())), [list(map(_plain, each.values())) for each in records])
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={one}" for key, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 # Markdown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import textwrap
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,9 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
 
 from ... import InputError
 from ...knowledge import ROLES, Role
@@ -34,8 +30,8 @@ from ...metrics.evaluators import (
     options_of,
 )
 from ...metrics.facts import TOOLS
-from ...reports import ARROWS, Table, columns
-from .conventions import Form, show_as, write_json
+from ...reports import ARROWS, BLANK, Block, Column, Sentence, Span, Table, Words, records_table
+from .conventions import Form, show, show_as, write_json
 
 if TYPE_CHECKING:
     from ...metrics import Artefact, Catalog, Metric
@@ -51,11 +47,10 @@ def show_evaluators(form: Form, as_markdown: bool = False) -> None:
     evaluators = EVALUATORS.values()
     if as_markdown:
         sys.stdout.write(evaluator_table(evaluators, catalog))
-    elif form is Form.TEXT:
-        _show(evaluators, catalog)
-    else:
-        made = [evaluator_object(each, catalog) for each in evaluators]
-        show_as(form, lambda: {"evaluators": made, "groups": dict(GROUPS)}, lambda: [_plain_table(made)])
+        return
+    made = [evaluator_object(each, catalog) for each in evaluators]
+    blocks = _evaluator_blocks(evaluators, catalog) if form is Form.TEXT else [records_table(made)]
+    show_as(form, lambda: {"evaluators": made, "groups": dict(GROUPS)}, lambda: blocks)
 
 
 def evaluator_table(evaluators: Iterable[Evaluator], catalog: Catalog) -> str:
@@ -102,37 +97,34 @@ def _others(evaluator: Evaluator, catalog: Catalog) -> str:
     return ", ".join(f"`{metric}`" for metric in evaluator.there(catalog) if metric != evaluator.primary)
 
 
-def _show(evaluators: Iterable[Evaluator], catalog: Catalog) -> None:
-    console = Console(emoji=False, highlight=False)
-    width = console.width if console.is_terminal else 80
+def _evaluator_blocks(evaluators: Iterable[Evaluator], catalog: Catalog) -> Iterator[Block]:
     for evaluator in evaluators:
-        heading = Text(evaluator.id, style="bold")
         number = f" ({evaluator.number})" if evaluator.number else ""
-        heading.append(f"  {evaluator.title}{number}", style="not bold")
-        console.print(heading, width=width)
-        for line, style in _facts(evaluator, catalog):
-            console.print(Padding(Text(line, style=style, overflow="fold"), (0, 0, 0, 4)), width=width)
-    console.print(Text(f"The other rates are {', '.join(f'.{rate}' for rate in RATES[1:])}."), width=width)
-    for name, members in GROUPS.items():
-        console.print(Text(f"{name}  all of {', '.join(members)}", overflow="fold"), width=width)
+        yield Sentence((Span(evaluator.id, "bold"), f"  {evaluator.title}{number}"))
+        yield from _facts(evaluator, catalog)
+    yield Sentence(f"The other rates are {', '.join(f'.{rate}' for rate in RATES[1:])}.")
+    groups = [[name, f"all of {', '.join(members)}"] for name, members in GROUPS.items()]
+    yield Table([Column("", "figures"), Column("", "text")], groups, has_header=False)
 
 
-def _facts(evaluator: Evaluator, catalog: Catalog) -> Iterable[tuple[str, str]]:
+def _facts(evaluator: Evaluator, catalog: Catalog) -> Iterator[Sentence]:
     if is_of_the_suite(evaluator):
-        yield OWN_PROMPTS, "dim"
+        yield Sentence(OWN_PROMPTS, "dim", INDENT)
     elif not evaluator.there(catalog):
-        yield "not yet there", "yellow"
+        yield Sentence("not yet there", "warning", INDENT)
     elif missing := missing_from(evaluator, catalog):
-        yield f"there, but for {', '.join(missing)}", "yellow"
+        yield Sentence(f"there, but for {', '.join(missing)}", "warning", INDENT)
     for_whom = "; only for bots that return contexts" if evaluator.rag_only else ""
-    yield f"{evaluator.board} by {evaluator.primary}; needs {', '.join(evaluator.needs)}{for_whom}", "dim"
+    needs = f"{evaluator.board} by {evaluator.primary}; needs {', '.join(evaluator.needs)}{for_whom}"
+    yield Sentence(needs, "dim", INDENT)
     others = [metric for metric in evaluator.metrics if metric != evaluator.primary]
     if evaluator.board == "bool":
-        yield "also the other rates", "dim"
+        yield Sentence("also the other rates", "dim", INDENT)
     elif others:
-        yield f"also {', '.join(others)}", "dim"
+        yield Sentence(f"also {', '.join(others)}", "dim", INDENT)
 
 
+INDENT: Final = 4  # of what is said below a name
 RATES_NOTE = (
     f"Beside each `.{RATES[0]}` there are "
     + ", ".join(f"`.{rate}`" for rate in RATES[1:-1])
@@ -146,37 +138,26 @@ LEVELS: Final = {
 DIRECTION = {"higher": "higher is better", "lower": "lower is better", "neither": "no direction"}
 
 
-def _plain_table(records: Sequence[Mapping[str, object]]) -> Table:
-    """Records with the same keys as a table, for programs."""
-    rows = [[_plain(value) for value in each.values()] for each in records]
-    return Table(columns(*records[0]), rows)
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}={one}" for key, one in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
-
-
 def show_metrics(form: Form, as_markdown: bool = False) -> None:
     """Print all metrics that there are."""
-    metrics = builtin_catalog().metrics
+    metrics = builtin_catalog().metrics.values()
     if as_markdown:
-        sys.stdout.write(markdown_table(metrics.values()))
-    elif form is not Form.TEXT:
-        made = [metric_object(metric) for metric in metrics.values()]
-        show_as(form, lambda: {"metrics": made}, lambda: [_plain_table(made)])
-    else:
-        console = Console(emoji=False, highlight=False)
-        for metric, alike in _folded(metrics.values()):
-            console.print(Text(metric.id, style="bold"))
-            console.print(Padding(Text(metric.summary.replace("``", "`")), (0, 0, 0, 4)))
-            if alike:
-                console.print(Padding(Text(f"Likewise {', '.join(alike)}."), (0, 0, 0, 4)))
-            console.print(Padding(Text("; ".join(metric_facts(metric)), style="dim"), (0, 0, 0, 4)))
-        console.print(Text(f"\n{RATES_NOTE}".replace("`", "")))
+        sys.stdout.write(markdown_table(metrics))
+        return
+    made = [metric_object(metric) for metric in metrics]
+    blocks = _metric_blocks(metrics) if form is Form.TEXT else [records_table(made)]
+    show_as(form, lambda: {"metrics": made}, lambda: blocks)
+
+
+def _metric_blocks(metrics: Iterable[Metric]) -> Iterator[Block]:
+    for metric, alike in _folded(metrics):
+        yield Sentence(metric.id, "bold")
+        yield Sentence(metric.summary.replace("``", "`"), indent=INDENT)
+        if alike:
+            yield Sentence(f"Likewise {', '.join(alike)}.", indent=INDENT)
+        yield Sentence("; ".join(metric_facts(metric)), "dim", INDENT)
+    yield BLANK
+    yield Sentence(RATES_NOTE.replace("`", ""))
 
 
 def markdown_table(metrics: Iterable[Metric]) -> str:
@@ -387,8 +368,6 @@ def entry_lines(id: str, threshold: float | None, options: Iterable[Option]) -> 
     return ["metrics:", f"  - {id}:", *shown]
 
 
-WIDTH: Final = 80
-_LABEL: Final = 11
 _CODE: Final = ">>>"
 _TOOLS: Final = {
     "judge": "a judge: the suite's judge, or --judge; without one the embedded judge, which is no language model",
@@ -440,10 +419,8 @@ def show_pages(wanted: Sequence[str], form: Form) -> None:
     if form is Form.JSON:
         write_json({"pages": [page.as_object for page in pages]}, sys.stdout)
         return
-    console = Console(emoji=False, highlight=False, soft_wrap=True)
-    width = console.width if console.is_terminal else WIDTH
-    for number, page in enumerate(pages):
-        console.print(*([""] if number else []), *_lines(page, width), sep="\n")
+    blocks = [[*([BLANK] if number else []), *_page_blocks(page)] for number, page in enumerate(pages)]
+    show((each for page in blocks for each in page), sys.stdout)
 
 
 def page_of(name: str, catalog: Catalog) -> Page:
@@ -591,21 +568,22 @@ def _example(id: str, threshold: float | None, options: Sequence[Option], tools:
     return [*entry_lines(id, threshold, options), *models]
 
 
-def _lines(page: Page, width: int) -> Iterator[Text]:
-    heading = Text(page.id, style="bold")
-    yield heading.append(f"  {page.title}", style="not bold") if page.title else heading
+def _page_blocks(page: Page) -> Iterator[Block]:
+    yield Sentence((Span(page.id, "bold"), f"  {page.title}".rstrip()))
     for paragraph in page.documentation.replace("``", "").split("\n\n"):
-        is_code = paragraph.startswith(_CODE)
-        yield from (Text(line) for line in _wrapped(paragraph.splitlines() if is_code else [paragraph], width))
-        yield Text("")
-    for label, text in page.facts:
-        yield from _labelled(label, text, width)
-    for number, option in enumerate(page.options):
-        text = f"{option.name}: {as_yaml(option.default)} ({option.allowed}{_owned(option, page.id)})"
-        yield from _labelled("" if number else "options", text, width)
-    if page.example:
-        yield from _labelled("in a suite", page.example[0], width)
-        yield from (Text(" " * (_LABEL + 2) + line) for line in page.example[1:])
+        lines = paragraph.splitlines() if paragraph.startswith(_CODE) else [paragraph]
+        yield from (Sentence(" ".join(line.split()), indent=2) for line in lines)
+        yield BLANK
+    options = [
+        f"{option.name}: {as_yaml(option.default)} ({option.allowed}{_owned(option, page.id)})"
+        for option in page.options
+    ]
+    below = [("options", options), ("in a suite", page.example)]
+    rows: list[list[Words]] = [[Span(f"  {label}", "dim"), text] for label, text in page.facts]
+    rows += [
+        ["" if place else Span(f"  {label}", "dim"), line] for label, lines in below for place, line in enumerate(lines)
+    ]
+    yield Table([Column("", "figures"), Column("", "text")], rows, has_header=False)
 
 
 def _owned(option: Option, page: str) -> str:
@@ -615,23 +593,6 @@ def _owned(option: Option, page: str) -> str:
     first, *others = option.shared_with
     more = f" and {len(others)} more metrics" if len(others) > 1 else f" and {others[0]}" if others else ""
     return f"; of {option.owner}, so for {first}{more} as well"
-
-
-def _wrapped(paragraphs: Iterable[str], width: int) -> Iterator[str]:
-    for paragraph in paragraphs:
-        text = " ".join(paragraph.split())
-        yield from textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _labelled(label: str, value: str, width: int) -> Iterator[Text]:
-    indent = " " * (_LABEL + 2)
-    lines = textwrap.wrap(
-        value, width, initial_indent=f"  {label:<{_LABEL}}", subsequent_indent=indent, break_on_hyphens=False
-    )
-    for line in lines:
-        text = Text(line)
-        text.stylize("dim", 0, _LABEL + 2)
-        yield text
 
 
 def metrics(

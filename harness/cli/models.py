@@ -5,22 +5,30 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from ... import InputError
 from ...knowledge import ROLES, Role
 from ...metrics.declaration import facts_of
 from ...metrics.evaluators import EVALUATORS, RATES
-from ...reports import Table, columns, csv, printable
-from .conventions import DONE, UNABLE, Csv, Json, LocalModel, complain, interruptible, say, write_bytes, write_json
+from ...reports import Block, Column, Row, RowGroup, Sentence, Span, Table, count, printable, quoted, records_table
+from .conventions import (
+    DONE,
+    UNABLE,
+    Form,
+    LocalModel,
+    complain,
+    interruptible,
+    own_stdout,
+    say,
+    show_as,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from ...knowledge import ListedModel
@@ -28,78 +36,39 @@ if TYPE_CHECKING:
     from ..run import RunModels
 
 
-WIDTH: Final = 80
-_COMMIT: Final = re.compile(r"@[\w.-]+")
+_REVISION: Final = re.compile(r"@[\w.-]+")  # of a model, which --json has
 _FAMILY: Final = 4  # so many names of one kind are named as one
-_SIDE: Final = {"role": 13, "size": 8, "licence": 10, "here": 6}  # widths of the columns beside the model's
-_GAP: Final = 2
 
 
-def show_models(listed: Iterable[ListedModel], stdout: TextIO, fetched_by: str) -> None:
-    """Print the models as a table, and the command that fetches those that are not here."""
-    models = list(listed)
-    console = Console(emoji=False, highlight=False, file=stdout, soft_wrap=True)
+def _model_blocks(models: Sequence[ListedModel]) -> Iterator[Block]:
+    """The models as a table with what each is for, and how many of them are not here."""
     if not models:
-        console.print("No metric of the suite needs a local model.", markup=False)
+        yield Sentence("No metric of the suite needs a local model.")
         return
-    width = console.width if console.is_terminal else WIDTH
-    room = max(12, width - sum(_SIDE.values()) - _GAP * len(_SIDE))
-    names = _shortened(models, room)
-    room = min(room, max(map(len, names)))
-    console.print(_line("role", "model", "size", "licence", "here", room), style="bold")
-    for model, name in zip(models, names, strict=True):
-        _show(console, model, name, room, width)
+    rows: list[Row] = []
+    for model in models:
+        size = "" if model.megabytes is None else f"{model.megabytes:,} MB"
+        licence = printable(model.licence) or ("" if model.is_served else "not known")
+        here = Span("server" if model.is_served else "yes" if model.is_here else "no",
+                    "good" if model.is_here else "bad" if model.trouble else "warning")  # fmt: skip
+        rows.append([Span(model.role.name, "bold"), quoted(_REVISION.sub("", model.model_id)), size, licence, here])
+        if model.metrics:
+            rows.append(RowGroup(f"  for {', '.join(folded(model.metrics))}", "dim"))
+        if model.trouble:
+            rows.append(RowGroup(f"  {model.trouble}", "bad"))
+    columns = [Column("role", "figures"), Column("model", "name"), Column("size"), Column("licence", "figures")]
+    yield Table([*columns, Column("here", "figures")], rows)
+
+
+def _missing(models: Sequence[ListedModel], fetched_by: str) -> str:
+    """How many models are not here, and the command that fetches them; blank where all are."""
     missing = [model for model in models if not model.is_here and not model.trouble]
-    if missing:
-        count = "1 model is" if len(missing) == 1 else f"{len(missing)} models are"
-        size = sum(model.megabytes or 0 for model in missing)
-        about = f", about {size:,} MB" if size and all(model.megabytes for model in missing) else ""
-        console.print(f"\n{count} not downloaded{about}. To download them:\n  {fetched_by}", markup=False)
-
-
-def _show(console: Console, model: ListedModel, name: str, room: int, width: int) -> None:
-    size = "" if model.megabytes is None else f"{model.megabytes:,} MB"
-    licence = printable(model.licence) or ("" if model.is_served else "not known")
-    here = "server" if model.is_served else "yes" if model.is_here else "no"
-    style = "green" if model.is_here else "red" if model.trouble else "yellow"
-    row = Text(_line(model.role.name, name, size, licence, here, room))
-    row.stylize("bold", 0, len(model.role.name))
-    row.stylize(style, len(row) - len(here))
-    console.print(row)
-    notes = [(f"for {', '.join(folded(model.metrics))}", "dim")] if model.metrics else []
-    for sentence, style in [*notes, *([(printable(model.trouble), "red")] if model.trouble else [])]:
-        console.print(Text(textwrap.fill(sentence, width, initial_indent="  ", subsequent_indent="  "), style=style))
-
-
-def _line(role: str, model: str, size: str, licence: str, here: str, room: int) -> str:
-    cells = (
-        f"{role:<{_SIDE['role']}}",
-        f"{model:<{room}}",
-        f"{size:>{_SIDE['size']}}",
-        f"{_cut(licence, _SIDE['licence']):<{_SIDE['licence']}}",
-        here,
-    )
-    return (" " * _GAP).join(cells)
-
-
-def _shortened(models: Sequence[ListedModel], room: int) -> list[str]:
-    """Names of models for a column: all with revisions and addresses where that fits, else without."""
-    whole = [printable(model.model_id) for model in models]
-    if max(map(len, whole)) <= room:
-        return whole
-    return [_short(name, room, model.is_served) for model, name in zip(models, whole, strict=True)]
-
-
-def _short(name: str, room: int, is_served: bool) -> str:
-    """Without its revision, then without its owner; that of a server without its address."""
-    plain = name.partition(" at ")[0] if is_served else _COMMIT.sub("", name)
-    if len(plain) > room and not is_served:
-        plain = plain.partition("/")[2] or plain
-    return _cut(plain, room)
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 1]}…"
+    if not missing:
+        return ""
+    size = sum(model.megabytes or 0 for model in missing)
+    about = f", about {size:,} MB" if size and all(model.megabytes for model in missing) else ""
+    are = f"{count(len(missing), 'model')} {'is' if len(missing) == 1 else 'are'}"
+    return f"\n{are} not downloaded{about}. To download them:\n  {fetched_by}\n"
 
 
 def folded(metrics: Iterable[str]) -> list[str]:
@@ -128,13 +97,6 @@ def _is_whole(metrics: Sequence[str], name: str, names: Sequence[str]) -> bool:
 def _without_rate(name: str) -> str:
     family, _, rate = name.rpartition(".")
     return family if rate in RATES else name
-
-
-def _table(listed: Iterable[ListedModel]) -> Table:
-    """The models, for programs."""
-    made = [model.as_object for model in listed]
-    rows = [[", ".join(value) if isinstance(value, list) else str(value) for value in each.values()] for each in made]
-    return Table(columns(*(made[0] if made else ())), rows)
 
 
 def models_table(catalog: Catalog) -> str:
@@ -189,33 +151,32 @@ Suite = Annotated[
 
 
 @models.callback()
+@with_options
 def listed(
     context: typer.Context,
     suite: Suite = None,
     local_model: LocalModel = None,
-    as_json: Json = False,
-    as_csv: Csv = False,
+    form: Form = Form.TEXT,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a README.")] = False,
 ) -> None:
     """List them, unless a command follows."""
     overrides = tuple(local_model or ())
     if context.invoked_subcommand is not None:
-        if suite or overrides or as_json or as_csv or as_markdown:
+        if suite or overrides or form is not Form.TEXT or as_markdown:
             raise InputError("Options of 'proctor models fetch' go after the word fetch.")
         return
     if as_markdown and (suite or overrides):
         raise InputError("--markdown prints the default models, so it takes no --suite or --local-model.")
-    from .conventions import own_stdout
-
     with interruptible("Stopped."), own_stdout() as stdout:
         if as_markdown:
             stdout.write(models_table(_catalog()))
-        elif as_json:
-            write_json({"models": [model.as_object for model in _listed(suite, overrides)]}, stdout)
-        elif as_csv:
-            write_bytes(csv([_table(_listed(suite, overrides))]), stdout)
-        else:
-            show_models(_listed(suite, overrides), stdout, _command(suite, overrides))
+            return
+        found = _listed(suite, overrides)
+        made = [model.as_object for model in found]
+        blocks = _model_blocks(found) if form is Form.TEXT else [records_table(made)]
+        show_as(form, lambda: {"models": made}, lambda: blocks, stdout)
+        if form is Form.TEXT:
+            stdout.write(_missing(found, _command(suite, overrides)))
 
 
 @models.command()
@@ -228,8 +189,6 @@ def fetch(
     everything: Annotated[bool, typer.Option("--all", help="The models of all roles.")] = False,
 ) -> None:
     """Download models and prepare them; needs a network."""
-    from .conventions import own_stdout
-
     wanted, overrides = _known(roles or []), tuple(local_model or ())
     with interruptible("Stopped. Finished downloads stay; run the same command again."), own_stdout() as out:
         if suite is not None:

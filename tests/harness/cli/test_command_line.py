@@ -300,8 +300,8 @@ def test_evaluators_are_listed_with_what_is_there_and_what_is_not_yet(tmp_path):
     assert len(made["groups"]["safety_critics"]) == 10
     text = proctor("metrics", "--evaluators", folder=tmp_path).stdout
     assert all(f"\n{id}  " in f"\n{text}" for id in by_id)
-    assert text.count("\n    not yet there ") == sum(not evaluator["there"] for evaluator in by_id.values())
-    assert text.count("\n    also the other rates ") == sum(each["board"] == "bool" for each in by_id.values())
+    assert text.count("\n    not yet there\n") == sum(not evaluator["there"] for evaluator in by_id.values())
+    assert text.count("\n    also the other rates\n") == sum(each["board"] == "bool" for each in by_id.values())
     assert max(map(len, text.splitlines())) <= 80
     assert proctor("metrics", "--evaluators", "--markdown", folder=tmp_path).stdout.startswith("| id | evaluator |")
 
