@@ -277,8 +277,8 @@ def cost_estimate(evaluation: Evaluation, database: Path) -> CostEstimate:
 
     Rows that are cached with all their scores cost nothing; cached calls of the judge are not looked up.
     """
-    there = database.exists()
-    with contextlib.closing(Store.open(database if there else Path(":memory:"), create=not there)) as store:
+    opened = Store.open(database, create=False) if database.exists() else Store.empty()
+    with contextlib.closing(opened) as store:
         return _Estimator(evaluation, store).work()
 
 

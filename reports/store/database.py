@@ -156,7 +156,7 @@ class Store:
         Raises:
             StoreError: no such file (when not to be created), not a database, made by a newer Proctor, read-only.
         """
-        if str(path) == ":memory:":
+        if str(path) == MEMORY:
             raise StoreError("A run needs a file, which several connections open: give --db FILE, not :memory:.")
         if not path.exists():
             if not create:
@@ -184,6 +184,14 @@ class Store:
                 connection.close()
                 raise
             return cls(path, connection)
+
+    @classmethod
+    def empty(cls) -> Store:
+        """One in memory, without a run and without anything cached; for this thread alone."""
+        path = Path(MEMORY)
+        connection = connect(path)
+        _bring_up_to_date(path, connection)
+        return cls(path, connection)
 
     def hide(self, redact: Callable[[str], str]) -> None:
         """Take more secrets out of what is written than those of the environment."""
