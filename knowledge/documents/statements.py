@@ -33,7 +33,9 @@ _DEFINED: Final = re.compile(
 )
 # What stands before a dash or in a column of its own, and terms of signs: --quiet, '-Normal', "*".
 _TERM: Final = re.compile(r"(\S.{0,40}?)(?:[^\S\n]+--?[^\S\n]|[^\S\n]{2,}|\t)|([\"'`\\<\[-]\S+)")
-_CODE: Final = re.compile(r"//|>>>|</?\w|\$ |[^.]*[{}=]\Z")
+# Two examples in code differ in their figures and contradict nothing; so is a call that goes on in the next line.
+_CODE: Final = re.compile(r"//|>>>|\$ |[^.]*[{}=]\Z|.*\w\((?:[^)]*|.*\);)\Z")
+_MARKUP: Final = re.compile(r"</?\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,9 @@ def _statement(document: Document, start: int, end: int, heading: str, entry: st
     is_row = text.startswith("|")
     words = len(text.split()) - (text.count("|") if is_row else 0)
     least = 2 if is_row else _LEAST_WORDS
-    if words < least or end - start > _LONGEST or text.endswith("?") or _RIGHTS.search(text) or _SEE.match(text):
+    if words < least or end - start > _LONGEST or text.endswith("?"):
+        return None
+    if _RIGHTS.search(text) or _SEE.match(text) or (_CODE.match(text) and not is_row):
         return None
     term = None if is_row else _TERM.match(text)
     return Statement(
@@ -137,7 +141,7 @@ def _statement(document: Document, start: int, end: int, heading: str, entry: st
 
 
 def _is_sentence(text: str) -> bool:
-    if _CODE.match(text):
+    if _MARKUP.match(text):
         return False
     if _UNSPACED.search(text):
         return _ENDED.search(text) is not None

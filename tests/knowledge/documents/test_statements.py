@@ -36,6 +36,12 @@ def test_statements_know_their_place_their_heading_and_their_table() -> None:
     assert [one.is_sentence for one in found] == [True, False, False, True, False]
 
 
+def test_code_states_nothing() -> None:
+    code = ["if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, 1,", "ffi_call(&cif, puts, &rc, values);", "x = 3 {"]
+    prose = ["A fee of 5 euros (per person) is due;", "Call ffi_prep_cif() once at a time."]
+    assert [one.text for one in statements(Document("c.md", "\n".join([*code, *prose])))] == prose
+
+
 def name(number: int) -> str:
     return "Model" + "".join("abcdefghij"[int(digit)] for digit in str(number))
 
