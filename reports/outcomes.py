@@ -35,11 +35,13 @@ LONGEST: Final = 160  # characters of an error
 _VARIABLE: Final = re.compile(
     r"'[^']*'|\"[^\"]*\"|`[^`]*`|0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8}[0-9a-fA-F-]*\b|\d+(?:\.\d+)?"
 )
+_LEAST_QUESTION: Final = 8  # characters; a shorter one may stand in an error by chance
 ROWS = """
-SELECT run_rows.question_id, run_rows.repeat, replies.status, IFNULL(replies.error, ''),
+SELECT run_rows.question_id, run_rows.repeat, replies.status, IFNULL(replies.error, ''), questions.text,
     json_extract(details, '$.outcome'), json_extract(details, '$.decided_by'), found.value
 FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
+JOIN questions ON questions.id = run_rows.question_id
 LEFT JOIN score_details ON score_details.reply_id = run_rows.reply_id
     AND score_details.question_id = run_rows.question_id AND score_details.metric_id = :correct
 LEFT JOIN scores AS found ON found.reply_id = run_rows.reply_id
@@ -164,13 +166,13 @@ def about_outcomes(bots: Sequence[BotSummary]) -> Iterator[str]:
     found = [(bot, bot.outcomes) for bot in bots if bot.outcomes]
     rightly = [(bot.name, each.counts.get("abstained_rightly", 0) / each.known) for bot, each in found]
     if any(share for _, share in rightly):
-        yield f"right includes abstaining where there is no answer: {_shares(rightly)}"
+        yield f"right includes abstaining where there is no answer: {_each(_shares(rightly), len(bots))}"
     failed = [(bot.name, each.failed / each.known) for bot, each in found]
     if any(share for _, share in failed):
-        yield f"wrong includes answers that failed: {_shares(failed)}"
-    without = [f"{bot.name} {each.without:,} of {bot.rows:,}" for bot, each in found if each.without]
+        yield f"wrong includes answers that failed: {_each(_shares(failed), len(bots))}"
+    without = [(bot.name, f"{each.without:,} of {bot.rows:,}") for bot, each in found if each.without]
     if without:
-        yield f"answers that could not be judged are in no share: {', '.join(without)}"
+        yield f"answers that could not be judged are in no share: {_each(without, len(bots))}"
 
 
 def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_full: bool = False) -> Iterator[str]:
@@ -229,13 +231,20 @@ def _points(share: float) -> str:
     return f"{round(100 * share):+d}".replace("+0", "0")
 
 
-def _shares(shares: Sequence[tuple[str, float]]) -> str:
-    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares if share)
+def _shares(shares: Sequence[tuple[str, float]]) -> list[tuple[str, str]]:
+    return [(name, f"{100 * share:.0f} %") for name, share in shares if share]
 
 
-def same_words(error: str) -> str:
+def _each(figures: Sequence[tuple[str, str]], bots: int) -> str:
+    """The figure of each bot by its name, or once where all have the same."""
+    if len(figures) == bots > 1 and len({figure for _, figure in figures}) == 1:
+        return f"{figures[0][1]} of each bot"
+    return ", ".join(f"{name} {figure}" for name, figure in figures)
+
+
+def same_words(error: str, question: str) -> str:
     """An error without what differs from row to row: two errors with the same one have one cause."""
-    return _VARIABLE.sub("…", error)
+    return _VARIABLE.sub("…", error.replace(question, "…") if len(question) >= _LEAST_QUESTION else error)
 
 
 def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, int]) -> Iterator[tuple[int, int, str]]:
@@ -252,9 +261,9 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
     """
     retrieval = next((metric_ids[name] for name in RETRIEVAL if name in metric_ids), None)
     wanted = {"run": run_id, "bot": bot_id, "correct": metric_ids.get(CORRECT), "retrieval": retrieval}
-    for question, repeat, status, error, outcome, decided, found in store.connection.execute(ROWS, wanted):
+    for question, repeat, status, error, text, outcome, decided, found in store.connection.execute(ROWS, wanted):
         if status != "answered":
-            words = same_words(one_line(error, LONGEST)).rstrip(".") or "no reason given"
+            words = one_line(same_words(error, text), LONGEST).rstrip(".") or "no reason given"
             yield question, repeat, f"No answer ({status.replace('_', ' ')}): {words}"
         else:
             yield question, repeat, _cause(outcome, decided, found)

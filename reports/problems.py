@@ -409,7 +409,7 @@ _ADVICE: Final[tuple[tuple[str, str, str], ...]] = (
 )  # fmt: skip
 
 ERRORS = """
-SELECT replies.status, IFNULL(replies.error, ''), questions.key, run_rows.repeat FROM run_rows
+SELECT replies.status, IFNULL(replies.error, ''), questions.text, questions.key, run_rows.repeat FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status != 'answered'
@@ -479,8 +479,8 @@ def _causes(run: ReportedRun, bot: BotSummary) -> list[_Cause]:
     causes: dict[tuple[str, str], _Cause] = {}
     if not bot.failed:
         return []
-    for status, error, key, repeat in run.store.connection.execute(ERRORS, [run.id, run.bot_ids[bot.name]]):
-        cause = causes.setdefault((status, same_words(error)), _Cause(status, error))
+    for status, error, text, key, repeat in run.store.connection.execute(ERRORS, [run.id, run.bot_ids[bot.name]]):
+        cause = causes.setdefault((status, same_words(error, text)), _Cause(status, error))
         cause.rows += 1
         if len(cause.keys) < MOST:
             cause.keys.append(RowKey(key, repeat))

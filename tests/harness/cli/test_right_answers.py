@@ -133,6 +133,10 @@ def test_recorded_answers_without_questions_and_with_repeats_are_judged(tmp_path
     assert "answers that could not be judged are in no share: recorded 1 of 4" in plain(shown.stdout)
     kept = lines(tmp_path / "proctor.db", "SELECT details FROM score_details WHERE details LIKE '%outcome%'")
     assert sorted(json.loads(text)["outcome"] for (text,) in kept) == ["abstained_rightly", "right", "wrong"]
+    both = [{**row, "id": f"{place}", "bot": bot} for place, row in enumerate(rows) for bot in ("one", "two")]
+    (tmp_path / "both.jsonl").write_text("".join(json.dumps(row | {"repeat": 0}) + "\n" for row in both))
+    shown = proctor("score", "both.jsonl", folder=tmp_path)
+    assert "answers that could not be judged are in no share: 1 of 4 of each bot" in plain(shown.stdout)
 
 
 @pytest.mark.parametrize(

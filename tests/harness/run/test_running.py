@@ -393,6 +393,17 @@ def test_json_markdown_and_page_say_the_same(folder, shown):
     assert page.count(FIRST) == page.count(SECOND) == 1
 
 
+def test_an_error_that_repeats_its_question_has_one_cause(tmp_path):
+    texts = ["When do you open?", "Where is the shop?", "Do you rent bikes?"]
+    questions = [{"id": f"q{place}", "question": text, "expected_answer": "No."} for place, text in enumerate(texts)]
+    code = "def answer(question):\n    raise ValueError('nothing known about ' + question)"
+    write_suite(tmp_path, code, questions, metrics=["exact_match"])
+    said = one_line(proctor("run", "suite.yaml", folder=tmp_path).stdout)
+    assert "mine gave no answer on 3 of 3 rows (raised): ValueError: nothing known about When do you open?" in said
+    assert proctor("report", "--html", "page.html", folder=tmp_path).returncode == 0
+    assert "No answer (raised): ValueError: nothing known about …" in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_many_causes_end_in_one_line(tmp_path):
     names = ["TypeError", "RuntimeError", "KeyError", "OSError", "IndexError", "LookupError", "EOFError"]
     code = f"def answer(question):\n    raise [{', '.join(names)}][int(question.split()[-1])]('no')"
