@@ -98,7 +98,8 @@ class Scale:
         if len(values) < FEWEST_TICKS:
             values = _round_values(self.low, self.high, self.most)
         write = self.label or _decimals(values)
-        return tuple(Tick(self.at(value), write(value)) for value in values)
+        written = {write(value): value for value in reversed(values)}  # two that read alike would say nothing
+        return tuple(Tick(self.at(value), text) for text, value in reversed(written.items()))
 
 
 def linear_scale(

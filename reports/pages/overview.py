@@ -271,7 +271,8 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
     found = bot.metrics[column.name]
     address = rows_address(bot=bot.name, metric=column.name, sort="value") if has_rows(run, column.name) else ""
     missing_href = rows_address(bot=bot.name, metric=column.name, show="missing") if address else ""
-    without = _without(found, bot)
+    rows = _stood_on(found, bot, column)
+    without = _without(found, *rows)
     if found.mean is None:
         return Cell(
             NONE,
@@ -287,22 +288,30 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
         mark = "missed" if misses(found.mean, column) else "met"
     return Cell(
         figure_apart(found.mean, column.of_suite), interval, address, is_best, mark, without,
-        missing_href if without else "", _corrected(found, column), _bar(found, column, ends), _made(found, bot),
+        missing_href if without else "", _corrected(found, column), _bar(found, column, ends), _made(found, rows[1]),
     )  # fmt: skip
 
 
 OVER: Final = "over questions, those of one document together"
 
 
-def _made(found: MetricSummary, bot: BotSummary) -> str:
+def _stood_on(found: MetricSummary, bot: BotSummary, column: MetricColumn) -> tuple[int, str]:
+    """How many rows could have a value, in number and words; of a metric of conversations, these."""
+    if column.level == "conversation":
+        known = found.n_ok + found.n_not_applicable + found.n_failed
+        return known, count(known, "conversation")
+    return bot.rows, count(bot.rows, "row")
+
+
+def _made(found: MetricSummary, in_words: str) -> str:
     """From how many rows a mean is, and over what its interval."""
     interval = "" if found.ci_low is None else "; 95 % interval"
-    return f"Mean {found.mean:.4g} of {found.n_ok:,} of {count(bot.rows, 'row')}{interval}"
+    return f"Mean {found.mean:.4g} of {found.n_ok:,} of {in_words}{interval}"
 
 
-def _without(found: MetricSummary, bot: BotSummary) -> str:
+def _without(found: MetricSummary, rows: int, in_words: str) -> str:
     """How many rows have a value, where not all have one, and why the others have none."""
-    if found.n_ok >= bot.rows:
+    if found.n_ok >= rows:
         return ""
     reasons = sorted(found.reasons.items(), key=lambda item: -item[1])
     named = [
@@ -310,7 +319,7 @@ def _without(found: MetricSummary, bot: BotSummary) -> str:
     ]
     rest = sum(number for _, number in reasons[MOST_REASONS:])
     why = ", ".join([*named, *([f"{rest:,} other"] if rest else [])])
-    return f"{found.n_ok:,} of {count(bot.rows, 'row')}{f': {why}' if why else ''}"
+    return f"{found.n_ok:,} of {in_words}{f': {why}' if why else ''}"
 
 
 def _corrected(found: MetricSummary, column: MetricColumn) -> str:
@@ -779,7 +788,7 @@ WHERE run_rows.run_id = ? GROUP BY 1 ORDER BY 2 DESC"""
 _DECIDERS: Final = {
     "constraints": "contains the required text",
     "expected answer": "says what the expected answer says",
-    "abstention": "abstains where, and only where, the documents have no answer",
+    "abstention": "abstains where, and only where, there is no answer",
 }
 
 
@@ -788,7 +797,7 @@ def _plainly(run: ReportedRun, metric: str) -> str:
     if metric != CORRECT or metric not in run.metric_ids:
         return ""
     found = run.store.query(DECIDED, [run.metric_ids[metric], run.id])
-    ways = [f"{_DECIDERS[decided]} (for {number:,})" for decided, number in found if decided in _DECIDERS]
+    ways = [f"{_DECIDERS[decided]} (which decided {number:,})" for decided, number in found if decided in _DECIDERS]
     return f"Right is an answer that {' or '.join(ways)}." if ways else ""
 
 

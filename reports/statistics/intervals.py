@@ -326,7 +326,9 @@ def mean_interval(
     variance = variance if variance > _NOTHING * mean * mean else 0.0
     if low is None or high is None or not low <= mean <= high or low == high:
         reach = leaning_reach(np.array([off]), np.array([variance]), float(_quantile(level, clusters.degrees())))
-        return MeanInterval(mean - float(reach[0][0]), mean + float(reach[1][0]))
+        ends = mean - float(reach[0][0]), mean + float(reach[1][0])
+        # Of a length, which has no greatest value: no interval goes below what the metric can be.
+        return MeanInterval(max(ends[0], min(mean, low)) if low is not None else ends[0], ends[1])
     share, width = (mean - low) / (high - low), high - low
     rare = sums - low * sizes if share <= 0.5 else high * sizes - sums
     ends = _stretched(share, variance / width**2, clusters, rare, binary, level)

@@ -103,6 +103,12 @@ def test_ticks_are_few_rising_told_apart_and_within_the_axis(is_log: bool) -> No
         assert axis.low <= values[0] < values[1] <= axis.high * (1 + 1e-9)
 
 
+def test_ticks_that_would_read_alike_stand_once() -> None:
+    axis = log_scale([0.036, 0.041], 0.0, 300.0, label=lambda value: f"{value:.2f} ms")
+    labels = [tick.label for tick in axis.ticks()]
+    assert len(labels) > 1 and labels == sorted(set(labels))
+
+
 @in_one_test("values", [[], [0.5], [0.0, 0.0], [-3.0], [math.nan, math.inf], [1e-300], [0.0, 5.0]])
 @in_one_test("make", [linear_scale, log_scale])
 def test_an_axis_is_had_for_whatever_there_is(values: list[float], make) -> None:

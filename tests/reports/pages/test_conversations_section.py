@@ -161,6 +161,12 @@ def test_it_works_by_keys_alone(page: Shown, file: Path) -> None:
     assert page.run("return getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
+def test_a_metric_of_conversations_counts_these_and_no_rows(page: Shown, file: Path) -> None:
+    page.open(file)
+    line = next(each for each in page.texts(".leaderboard tbody tr") if each.startswith("goal_reached"))
+    assert "1 of 4 conversations: 3 goal missing" in " ".join(line.split())
+
+
 def test_figures_by_turn_stand_among_the_metrics(page: Shown, file: Path) -> None:
     page.open(f"{file.as_uri()}#metrics?part=turns")
     lines = [" ".join(each.split()) for each in page.texts("#metrics-turns ~ .scroll:first-of-type tbody tr")]

@@ -7,6 +7,7 @@ from browser import Shown
 from detail_runs import measure, valued, written
 from proctor.bots.bot import Reply
 from proctor.knowledge.questions.question import Question
+from proctor.reports.store.run import RowStatus
 
 BOTS = ("ant", "bee", "cow", "doe", "elk", "fox")
 
@@ -43,6 +44,18 @@ def test_a_wide_window_shows_as_many_bots_as_have_room(page: Shown, tmp_path: Pa
         page.run("document.querySelectorAll('.bot-choice button')[arguments[0]].click()", place)
     page.wait("return document.querySelectorAll('.answers .bot-side').length === 1")
     assert shown_bots(page) == ["elk"]  # the last one stays
+
+
+def test_names_of_twelve_bots_stand_whole_above_what_goes_wrong(page: Shown, tmp_path: Path) -> None:
+    bots = [f"bot_with_a_long_name_{number}" for number in range(12)]
+    with written(tmp_path / "proctor.db", bots, (measure("exact_match"),)) as book:
+        for bot in bots:
+            book.ask(bot, Question("how", "How?", ("so",)), None, status=RowStatus.RAISED, error="ValueError: no")
+        file = book.page(tmp_path / "page.html")
+    page.open(file)
+    assert page.texts(".causes thead bdi") == bots
+    names = "[...document.querySelectorAll('.causes thead bdi')]"
+    assert page.run(f"return {names}.filter((name) => name.scrollHeight > name.clientHeight + 1).length") == 0
 
 
 def test_says_so_when_the_file_has_no_details_of_a_question(page: Shown, tmp_path: Path) -> None:

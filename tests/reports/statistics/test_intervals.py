@@ -42,6 +42,12 @@ def test_documents_of_one_size_give_the_textbook_interval_of_their_means(size, m
     assert ends([[mean] * size for mean in means]) == pytest.approx((0.5 - half, 0.5 + half), rel=1e-9)
 
 
+def test_no_length_is_negative():
+    low, high = ends([[5.0]] * 8 + [[20_000.0]], low=0.0)
+    assert low == 0.0 and high > 20_000 / 9
+    assert ends([[5.0]] * 8 + [[20_000.0]])[0] < 0
+
+
 def test_documents_of_unequal_size_by_hand():
     """Three documents of 2 and four of 1: the variance of each residual sum over what the mean takes from it (CR2)."""
     clusters = [[1.0, 2.0], [4.0, 3.0], [2.0, 2.0], [5.0], [1.0], [3.0], [2.0]]
