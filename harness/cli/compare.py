@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -23,7 +23,6 @@ from ...reports import (
     Sentence,
     Table,
     Words,
-    check_file,
     columns,
     count,
     is_database,
@@ -31,7 +30,6 @@ from ...reports import (
     markdown,
     printable,
     quoted,
-    whole_file,
 )
 from ...reports.compare import (
     CORRELATION,
@@ -52,50 +50,28 @@ from ...reports.compare import (
     open_operand,
     signed,
 )
-from ...reports.export import compared_blocks, compared_object, tournament_blocks, tournament_object
+from ...reports.export import compared_blocks, tournament_blocks, tournament_object
 from .conventions import (
+    STDOUT,
     Cluster,
     Database,
     Form,
     JudgeUrl,
+    Markdown,
     OnlyBots,
+    Outputs,
     Seed,
     interruptible,
     own_stdout,
     show_as,
-    write_bytes,
 )
 
 if TYPE_CHECKING:
     from ..side_by_side import PairOptions
 
 
-STDOUT = Path("-")
 OPEN = "no difference shown"
 STOPPED = "Stopped. Verdicts so far are stored; run it again to go on."
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What was typed, and how it is to be shown."""
-
-    baseline: str
-    candidate: str
-    database: Path
-    form: Form = Form.TEXT
-    markdown: Path | None = None
-
-    def check(self) -> None:
-        """See that everything can be written, before anything is compared.
-
-        Raises:
-            InputError: the page can't be written, or would take the place of what is compared, or of the JSON.
-        """
-        if self.form is not Form.TEXT and self.markdown == STDOUT:
-            raise InputError(f"{self.form} and --markdown - both want stdout; give one of them a file.")
-        if self.markdown is not None and self.markdown != STDOUT:
-            taken = files_of_operands(self.baseline, self.candidate) | {self.database.resolve(): "--db"}
-            check_file(self.markdown, "--markdown", taken)
 
 
 def files_of_operands(baseline: str, candidate: str) -> dict[Path, str]:
@@ -104,35 +80,13 @@ def files_of_operands(baseline: str, candidate: str) -> dict[Path, str]:
     return {path.resolve(): what for path, what in named if path is not None}
 
 
-def show_comparisons(found: Compared, shown: Shown, stdout: TextIO) -> None:
-    """Print the comparisons; a page that is wanted is written beside, or printed in their stead for ``-``.
-
-    Raises:
-        InputError: the page can't be written.
-    """
-    if shown.markdown is not None and shown.markdown != STDOUT:
-        with whole_file(shown.markdown) as file:
-            file.write(markdown(compared_blocks(found)).encode())
-        sys.stderr.write(f"Wrote {printable(str(shown.markdown))}.\n")
-    if shown.markdown == STDOUT:
-        write_bytes(markdown(compared_blocks(found)).encode(), stdout)
-        return
-    show_as(
-        shown.form, lambda: compared_object(found, shown.baseline, shown.candidate), lambda: compared_blocks(found),
-        stdout,
-    )  # fmt: skip
-    if shown.form is not Form.TEXT:
-        return
-    changed = [each for each in found.comparisons if not each.same_answers]
-    lines = [f"  {printable(command)}\n      {purpose}\n" for command, purpose in _next(changed, shown)]
-    stdout.writelines(["\nNext:\n", *lines] if lines else [])
-
-
-def _next(comparisons: list[Comparison], shown: Shown) -> Iterator[tuple[str, str]]:
+def _next(found: Compared, baseline: str, candidate: str, database: Path) -> Iterator[tuple[str, str]]:
+    """Commands that may come next, and what for."""
+    comparisons = [each for each in found.comparisons if not each.same_answers]
     if not comparisons:
         return
-    database = "" if shown.database == Path("proctor.db") else f" --db {shlex.quote(str(shown.database))}"
-    again = f"proctor compare {shlex.quote(shown.baseline)} {shlex.quote(shown.candidate)}{database}"
+    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
+    again = f"proctor compare {shlex.quote(baseline)} {shlex.quote(candidate)}{where}"
     shown_rows = [rows.metric for comparison in comparisons for rows in comparison.rows]
     if shown_rows:
         yield f"{again} -m {shown_rows[0]} --flips 20", "more of the questions on which they differ"
@@ -256,9 +210,7 @@ def compare(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the judge calls; nothing is asked.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Ignore stored verdicts and judge calls.")] = False,
     form: Form = Form.TEXT,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
-    ] = None,
+    to_file: Markdown = None,
 ) -> None:
     """Compare two bots or runs: is B better than A?
 
@@ -278,8 +230,8 @@ def compare(
         return
     first, second = two_operands(baseline, candidate, database)
     asked = Asked(tuple(metric or ()), cluster, correct.value, flips, form is Form.JSON, seed)
-    shown = Shown(first, second, database, form, markdown)
-    shown.check()
+    outputs = Outputs(form, to_file)
+    outputs.check(files_of_operands(first, second) | {database.resolve(): "--db"})
     if pairs is None and any((judge, judge_url, budget, stop_early, constraints_decide, dry_run, fresh)):
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
     with interruptible(STOPPED), own_stdout() as stdout:
@@ -292,7 +244,13 @@ def compare(
                 _say(sentence)
             return
         found = compare_asked(first, second, database, asked, tuple(bot or ()), pairs, _say)
-        show_comparisons(found.compared, shown, stdout)
+        outputs.write(stdout, lambda: markdown(compared_blocks(found.compared)))
+        if to_file != STDOUT:
+            show_as(form, found.to_dict, lambda: compared_blocks(found.compared), stdout)
+        if outputs.is_for_reader:
+            following = _next(found.compared, first, second, database)
+            lines = [f"  {printable(command)}\n      {purpose}\n" for command, purpose in following]
+            stdout.writelines(["\nNext:\n", *lines] if lines else [])
 
 
 def _tournament(

@@ -224,6 +224,9 @@ LocalModel = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only estimate requests, tokens and cost; nothing is asked.")]
+Markdown = Annotated[
+    Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
+]
 OnlyBots = Annotated[list[str] | None, typer.Option("--bot", metavar="NAME", help="Only this bot. Repeatable.")]
 Cluster = Annotated[
     str,
@@ -603,6 +606,55 @@ def write_text(path: Path | None, text: Iterable[bytes], what: str, stdout: Text
         file.writelines(text)
     if path != STDOUT:
         yield f"Wrote {reports.printable(str(path))}: {what}."
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """How a result is printed, and where else it goes: None for no file, ``-`` for the page on stdout.
+
+    Attributes:
+        form: how it is printed.
+        markdown: a page for a pull request.
+        junit: for a build server.
+    """
+
+    form: Form = Form.TEXT
+    markdown: Path | None = None
+    junit: Path | None = None
+
+    @property
+    def is_for_reader(self) -> bool:
+        """Whether stdout has the tables for a reader, so that more may be said there."""
+        return self.form is Form.TEXT and self.markdown != STDOUT
+
+    def check(self, in_use: Mapping[Path, str]) -> None:
+        """Check that everything can be written, before anything is asked or read.
+
+        Args:
+            in_use: resolved paths of the inputs, each with the option that names it.
+
+        Raises:
+            InputError: a file can't be written, or two outputs want stdout.
+        """
+        if self.form is not Form.TEXT and self.markdown == STDOUT:
+            raise InputError(f"{self.form} and --markdown - both want stdout; give one of them a file.")
+        if self.junit == STDOUT:
+            raise InputError("--junit wants a file name; '-' is for --markdown.")
+        taken = dict(in_use)
+        for option, path in (("--junit", self.junit), ("--markdown", self.markdown)):
+            if path is not None and path != STDOUT:
+                reports.check_file(path, option, taken)
+                taken[path.resolve()] = option
+
+    def write(self, stdout: TextIO, page: Callable[[], str], junit: Callable[[], str] = str) -> None:
+        """Write the files that are wanted, and say so; the page to stdout for ``-``."""
+        wanted = (
+            (self.junit, junit, "test cases for a build server"), (self.markdown, page, "a page for a pull request"),
+        )  # fmt: skip
+        for path, made, what in wanted:
+            if path is not None:
+                for sentence in write_text(path, [made().encode("utf-8", "replace")], what, stdout):
+                    say(sentence)
 
 
 def write_page(wanted: Wanted, page: Iterable[bytes], stdout: TextIO, browse: Browse | None = None) -> Iterator[str]:

@@ -7,14 +7,13 @@ import os
 import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 
 import typer
 
 from ... import InputError
-from ...reports import check_file, count, paired_in_words, printable, whole_file
+from ...reports import check_file, count, paired_in_words, printable
 from ...reports.compare import find_file, split_file
 from ...reports.export import gate_annotations, gate_junit, paused
 from ...reports.gate import Scope
@@ -30,6 +29,7 @@ from .conventions import (
     Database,
     Form,
     OnlyBots,
+    Outputs,
     complain,
     interruptible,
     own_stdout,
@@ -37,7 +37,6 @@ from .conventions import (
     say,
     show,
     show_as,
-    write_bytes,
 )
 from .report import write_step
 
@@ -46,71 +45,24 @@ if TYPE_CHECKING:
     from ..run import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class GateOutputs:
-    """Where the result goes; None for no file, ``-`` for Markdown on stdout."""
-
-    form: Form = Form.TEXT
-    junit: Path | None = None
-    markdown: Path | None = None
-    github: bool = False
-
-    def check(self, in_use: Mapping[Path, str]) -> None:
-        """Check that everything can be written, before anything is asked.
-
-        Args:
-            in_use: resolved paths of the inputs, each with the option that names it.
-
-        Raises:
-            InputError: a file can't be written, or two outputs want stdout.
-        """
-        if self.form is not Form.TEXT and self.markdown == STDOUT:
-            raise InputError(f"{self.form} and --markdown - both want stdout; give one of them a file.")
-        if self.junit == STDOUT:
-            raise InputError("--junit wants a file name; '-' is for --markdown.")
-        taken = dict(in_use)
-        for option, path in (("--junit", self.junit), ("--markdown", self.markdown)):
-            if path is not None and path != STDOUT:
-                check_file(path, option, taken)
-                taken[path.resolve()] = option
-
-
-def show_gate(result: GateResult, outputs: GateOutputs, stdout: TextIO, environ: Mapping[str, str]) -> None:
+def show_gate(result: GateResult, outputs: Outputs, github: bool, stdout: TextIO, environ: Mapping[str, str]) -> None:
     """Write the files, then the table, the object or the page; ``environ`` names GitHub's summary file.
 
     Raises:
         InputError: a file can't be written.
     """
-    page = result_markdown(result)
-    if outputs.junit is not None:
-        _write(outputs.junit, gate_junit(result.report))
-    if outputs.markdown is not None and outputs.markdown != STDOUT:
-        _write(outputs.markdown, page)
-    if outputs.markdown == STDOUT:
-        write_bytes(page.encode(), stdout)
-    elif outputs.form is not Form.TEXT:
-        show_as(outputs.form, lambda: result_object(result), lambda: result_blocks(result), stdout)
-    else:
-        _print(result, outputs.github, stdout)
-    if outputs.github:
-        stream = sys.stderr if outputs.form is not Form.TEXT or outputs.markdown == STDOUT else stdout
-        if problem := write_step(page, gate_annotations(result.report), stream, environ):
-            sys.stderr.write(f"{problem}\n")
-
-
-def _print(result: GateResult, github: bool, stdout: TextIO) -> None:
-    before, after = paused() if github else ("", "")
-    if before:
+    outputs.write(stdout, lambda: result_markdown(result), lambda: gate_junit(result.report))
+    if outputs.is_for_reader and github:
+        before, after = paused()
         stdout.write(f"{before}\n")
-    show(result_blocks(result), stdout)
-    if after:
+        show(result_blocks(result), stdout)
         stdout.write(f"{after}\n")
-
-
-def _write(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode("utf-8", "replace"))
-    sys.stderr.write(f"Wrote {path}.\n")
+    elif outputs.markdown != STDOUT:
+        show_as(outputs.form, lambda: result_object(result), lambda: result_blocks(result), stdout)
+    if github:
+        stream = stdout if outputs.is_for_reader else sys.stderr
+        if problem := write_step(result_markdown(result), gate_annotations(result.report), stream, environ):
+            sys.stderr.write(f"{problem}\n")
 
 
 def read_margins(given: Sequence[str]) -> dict[str, float]:
@@ -142,7 +94,9 @@ def read_scope(given: str) -> Scope | None:
     return None
 
 
-def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, outputs: GateOutputs) -> int:
+def gate_and_show(
+    subject: str | None, options: GateOptions, asking: Asking, outputs: Outputs, github: bool = False
+) -> int:
     """Run the suite or open the run, show the verdicts, and return the exit code.
 
     Raises:
@@ -152,7 +106,7 @@ def gate_and_show(subject: str | None, options: GateOptions, asking: Asking, out
     outputs.check(_in_use(subject, options))
     with own_stdout() as stdout:
         made = _gated(subject, options, asking)
-        show_gate(made.result, outputs, stdout, os.environ)
+        show_gate(made.result, outputs, github, stdout, os.environ)
     return made.exit_code
 
 
@@ -296,9 +250,9 @@ def gate(
         confirm,
     )  # fmt: skip
     asking = Asking(config, early_stop, attribute, old_knowledge)
-    outputs = GateOutputs(form, junit, markdown, github)
+    outputs = Outputs(form, markdown, junit)
     with interruptible(STOPPED):
-        raise typer.Exit(gate_and_show(subject, options, asking, outputs))
+        raise typer.Exit(gate_and_show(subject, options, asking, outputs, github))
 
 
 def baseline(

@@ -21,7 +21,17 @@ from ...reports.store import Store
 from ..api.results import compare_operands
 from ..api.run import report_text, write_report
 from .compare import files_of_operands, opened_operands
-from .conventions import Browse, Database, Wanted, interruptible, json_bytes, own_stdout, write_page, write_text
+from .conventions import (
+    Browse,
+    Database,
+    Markdown,
+    Wanted,
+    interruptible,
+    json_bytes,
+    own_stdout,
+    write_page,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from ...reports import Report
@@ -226,9 +236,7 @@ def report(
     whole: Annotated[
         bool, typer.Option("--whole", help="Put everything on the page, even if it takes more than 8 MB.")
     ] = False,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
-    ] = None,
+    markdown: Markdown = None,
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="JUnit XML: a case for each threshold of the suite.")
     ] = None,

@@ -13,16 +13,19 @@ import typer
 from ... import InputError
 from ...knowledge.perturbations.perturbations import GROUPS, KINDS, Kind, Tally
 from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, one_run, printable, quoted, record_object
-from ...reports.export import robustness_blocks, robustness_object
+from ...reports.export import robustness_blocks, robustness_markdown, robustness_object
 from ...reports.robustness import Robustness
 from ..perturb import Perturbed
 from .conventions import (
     DONE,
+    STDOUT,
     UNABLE,
     Database,
     Form,
     Judge,
     JudgeUrl,
+    Markdown,
+    Outputs,
     complain,
     interruptible,
     judge_fit,
@@ -219,7 +222,6 @@ def _shares(given: str) -> tuple[float, ...]:
 
 
 Names = list[str] | None
-STDOUT = Path("-")
 Run = Annotated[
     str | None,
     typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest with perturbations."),
@@ -237,9 +239,6 @@ Level = Annotated[
     ),
 ]
 Flips = Annotated[int, typer.Option("--flips", min=0, metavar="N", help="List N flips per bot.")]
-Markdown = Annotated[
-    Path | None, typer.Option("--markdown", metavar="FILE", help="A page for a pull request; '-' for stdout.")
-]
 
 
 def robustness(
@@ -255,38 +254,13 @@ def robustness(
 ) -> None:
     """Show how perturbed or repeated questions change answers. Nothing is asked."""
     run, database = one_run(run, database)
-    _check(form, markdown, database)
+    outputs = Outputs(form, markdown)
+    outputs.check({database.resolve(): "--db"})
     with interruptible("Stopped. Unfinished files were not written."), own_stdout() as stdout:
         found = _measure(database, run, perturbed, bot, metric, level, flips)
-        if markdown is not None:
-            _write_markdown(found, markdown, flips, stdout)
+        outputs.write(stdout, lambda: robustness_markdown(found, flips))
         if markdown != STDOUT:
             show_robustness(found, form, stdout, flips, details=bool(metric))
-
-
-def _check(form: Form, markdown: Path | None, database: Path) -> None:
-    """Check the outputs before a long run is read."""
-    if form is not Form.TEXT and markdown == STDOUT:
-        raise InputError(f"{form} and --markdown can't both be written to stdout.")
-    if markdown is not None and markdown != STDOUT:
-        from ...reports import check_file
-
-        check_file(markdown, "--markdown", {database.resolve(): "--db"})
-
-
-def _write_markdown(found: Robustness, path: Path, flips: int, stdout: TextIO) -> None:
-    from ...reports import whole_file
-    from ...reports.export import robustness_markdown
-
-    page = robustness_markdown(found, flips).encode()
-    if path == STDOUT:
-        stdout.flush()
-        stdout.buffer.write(page)
-        stdout.buffer.flush()
-        return
-    with whole_file(path) as file:
-        file.write(page)
-    typer.echo(f"Wrote {path}: a page for a pull request.", err=True)
 
 
 def _measure(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from gated_runs import MATCH, store_run
 from proctor.harness.api.verbs import Asking
-from proctor.harness.cli.conventions import Form
-from proctor.harness.cli.gate import GateOutputs, gate_and_show
+from proctor.harness.cli.conventions import Form, Outputs
+from proctor.harness.cli.gate import gate_and_show
 from proctor.harness.gate.gate import GateOptions, suite_baseline
 from proctor.harness.suite.settings import GateSettings
 from proctor.reports.store.run import RunMetric
@@ -424,7 +424,7 @@ def test_no_output_takes_the_place_of_what_is_read(tmp_path):
     assert {each: each.read_bytes() for each in kept} == kept
 
 
-@pytest.mark.parametrize("output", [GateOutputs(), GateOutputs(Form.JSON), GateOutputs(markdown=Path("-"))])
+@pytest.mark.parametrize("output", [Outputs(), Outputs(Form.JSON), Outputs(markdown=Path("-"))])
 def test_a_reader_that_leaves_early_does_not_change_the_verdict(tmp_path, output):
     for candidate, code in ((ONES, 0), (SEVEN, 1)):
         two_runs(tmp_path, of(rag=ONES), of(rag=candidate))
