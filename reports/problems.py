@@ -414,13 +414,15 @@ JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
 WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status != 'answered'
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
-BLANK = """
+ANSWERED = """
 SELECT questions.key, run_rows.repeat FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
-WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status = 'answered' AND replies.answer = ''
-    AND coalesce(replies.abstained, 0) = 0
+WHERE run_rows.run_id = ? AND run_rows.bot_id = ? AND replies.status = 'answered' AND ({which})
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
+BLANK = "replies.answer = '' AND coalesce(replies.abstained, 0) = 0"
+# As the protocol of OpenAI says it, and that of Anthropic. Texts within have their quotes escaped.
+CUT_OFF = """replies.trace LIKE '%"finish_reason":"length"%' OR replies.trace LIKE '%"stop_reason":"max_tokens"%'"""
 
 
 @dataclass(slots=True)
@@ -455,13 +457,18 @@ def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
         what = f"{bot.name} gave no answer on {number_of_rows(total)} more, for {len(rest):,} other reasons."
         keys = [key for cause in rest for key in cause.keys[:1]]
         yield _problem(bot, what, f"Read the errors of these rows on the page. {AGAIN}", _found(bot, keys, total))
-    blank = [RowKey(*found) for found in run.store.connection.execute(BLANK, [run.id, run.bot_ids[bot.name]])]
-    if blank:
-        what = f"{bot.name} gave a blank answer on {len(blank):,} of {number_of_rows(bot.rows)}."
-        rows = _found(bot, blank, len(blank))
-        yield problem_in(
-            "high", "operations", f"{what} For example {blank[0].question_id}.", SILENT, rows, bot=bot.name
-        )
+    yield from _answers_that(run, bot, "gave a blank answer", BLANK, "high", SILENT)
+    yield from _answers_that(run, bot, "was cut off by its limit of tokens", CUT_OFF, "medium", TOO_FEW_TOKENS)
+
+
+def _answers_that(
+    run: ReportedRun, bot: BotSummary, says: str, which: str, severity: Severity, action: str
+) -> Iterator[Problem]:
+    lines = run.store.connection.execute(ANSWERED.format(which=which), [run.id, run.bot_ids[bot.name]])
+    keys = [RowKey(*found) for found in lines]
+    if keys:
+        what = f"{bot.name} {says} on {len(keys):,} of {number_of_rows(bot.rows)}. For example {keys[0].question_id}."
+        yield problem_in(severity, "operations", what, action, _found(bot, keys, len(keys)), bot=bot.name)
 
 
 def _problem(bot: BotSummary, what: str, action: str, rows: FoundRows) -> Problem:
@@ -518,6 +525,7 @@ WITHOUT_LLM: dict[ProblemType, str] = {
 }
 FEW_CASES = "Add questions that this evaluator can score, or lower its min_test_cases."
 SILENT = "See that the bot returns its answer: a function without `return` gives none. A blank answer counts as wrong."
+TOO_FEW_TOKENS = "Raise max_tokens of its model, which counts what the model thinks, too; or ask for shorter answers."
 NEGATIVE = "Correct the prices in the suite, or the bot that reports the cost; these rows have no cost until then."
 
 

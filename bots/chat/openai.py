@@ -25,6 +25,7 @@ from .model import ChatRequest, Completion
 from .openai_client import (
     CHAT_COMPLETIONS,
     LOGPROBS,
+    MAX_TOKENS,
     RESPONSE_FORMAT,
     STREAM_OPTIONS,
     TEMPERATURE,
@@ -46,6 +47,7 @@ _MAY_MEAN_FIELD = frozenset({400, 422, 501})  # a status that may be about a fie
 _FIELD_MARKS = {
     RESPONSE_FORMAT: ("response_format", "response format", "json_schema", "json schema", "json_object", "json mode"),
     TEMPERATURE: ("temperature",),
+    MAX_TOKENS: ("max_completion_tokens",),
     STREAM_OPTIONS: ("stream_options", "include_usage"),
     LOGPROBS: ("logprobs", "top_logprobs", "log probabilities"),
 }
@@ -422,6 +424,7 @@ class OpenAIChat:
             temperature=request.temperature,
             usage=self._stream and STREAM_OPTIONS not in self._parameters,
             logprobs=request.logprobs and not self._stream and LOGPROBS not in self._parameters,
+            max_tokens=MAX_TOKENS in self._parameters,
         )
 
     async def _send(self, body: Mapping[str, object], options: Options) -> ChatReply:

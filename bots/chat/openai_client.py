@@ -55,7 +55,8 @@ def read_reply(body: object) -> ChatReply:
 
     Raises:
         AttemptFailed: an error with status 200, no choices, or something else.
-        NoAnswer: its content is no text, and neither a refusal nor calls of tools explain that.
+        NoAnswer: its content is no text, and neither a refusal nor calls of tools explain that; or its tokens were used
+            up before the answer began.
         BotRefused: the content filter cut the answer off before it began.
     """
     whole, choice = first_choice(body)
@@ -71,6 +72,8 @@ def read_reply(body: object) -> ChatReply:
     if content is None and refusal is None and not called:
         raise NoAnswer(_not_an_answer(message, finish))
     text, thought = split_thinking(content) if content is not None else (refusal, None)
+    if finish == "length" and not (text or called):
+        raise NoAnswer(_not_an_answer({"content": ""}, finish))
     reasoning = plain_text(message.get("reasoning_content")) or plain_text(message.get("reasoning"))
     usage = whole.get("usage")
     trace = {name: whole[name] for name in _KEPT if whole.get(name)}
@@ -113,7 +116,7 @@ def _called_tools(message: Mapping[str, object]) -> list[object]:
 
 def _not_an_answer(message: Mapping[str, object], finish: object) -> str:
     content = message.get("content")
-    what = "null" if content is None else f"{_shortened(content)} ({type(content).__name__})"
+    what = {"None": "null", "": "no text"}.get(str(content)) or f"{_shortened(content)} ({type(content).__name__})"
     why = {
         "length": " It used up its tokens before it came to an answer: raise max_tokens.",
         None: "",
@@ -299,6 +302,7 @@ class StreamedAnswer:
 
 RESPONSE_FORMAT = "response_format"
 TEMPERATURE = "temperature"
+MAX_TOKENS = "max_tokens"
 STREAM_OPTIONS = "stream_options"
 LOGPROBS = "logprobs"
 _MOST_LOGPROBS = 20  # tokens in the place of each; more are refused by OpenAI
@@ -355,6 +359,7 @@ class Options:
         temperature: in place of the configured one.
         usage: whether a streamed answer is to end with its tokens.
         logprobs: whether the log-probabilities of the answer's tokens are wanted.
+        max_tokens: whether the answer has a limit; where it is refused, it is sent as ``max_completion_tokens``.
     """
 
     def __init__(
@@ -365,13 +370,17 @@ class Options:
         temperature: float | None = None,
         usage: bool = False,
         logprobs: bool = False,
+        max_tokens: bool = False,
     ) -> None:
         self._capabilities = capabilities
         self._schema = schema
         self._name = _name_of(schema) if schema is not None else ""
         self._format = capabilities.format_for(self._name) if schema is not None else _PLAIN
         self._temperature = temperature
-        wanted = ((TEMPERATURE, temperature is not None), (STREAM_OPTIONS, usage), (LOGPROBS, logprobs))
+        wanted = (
+            (TEMPERATURE, temperature is not None), (STREAM_OPTIONS, usage), (LOGPROBS, logprobs),
+            (MAX_TOKENS, max_tokens),
+        )  # fmt: skip
         self._asked = {field for field, asked in wanted if asked}
         self._sent = {field for field in self._asked if capabilities.takes(field)}
         self._left_out: set[str] = set()
@@ -388,6 +397,8 @@ class Options:
             filled.pop(TEMPERATURE, None)
         if TEMPERATURE in self._sent:
             filled[TEMPERATURE] = self._temperature
+        if MAX_TOKENS in self._asked - self._sent:
+            filled["max_completion_tokens"] = filled.pop(MAX_TOKENS)
         if STREAM_OPTIONS in self._sent:
             filled[STREAM_OPTIONS] = {"include_usage": True}
         if LOGPROBS in self._sent:
@@ -410,6 +421,7 @@ class Options:
         """
         if not field:
             doubtful = [each for each in sorted(self.fields) if not self._capabilities.is_known_to_take(each)]
+            doubtful = [each for each in doubtful if each != MAX_TOKENS]  # whoever refuses it says so
             if not doubtful:
                 return False
             field = doubtful[0]
@@ -531,7 +543,7 @@ class Client:
         async with answered(self._session, method, address, data=written) as answer:
             kind = answer.headers.get("content-type", "json")
             is_good = 200 <= answer.status < 300
-            if is_good and is_stream and "text/event-stream" in kind:
+            if is_good and "text/event-stream" in kind:  # some gateways stream unasked
                 return await read_streamed(pieces(answer, self._most_mb))
             content = await whole(answer, self._most_mb)
             if is_good:

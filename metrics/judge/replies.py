@@ -12,6 +12,8 @@ Item = TypeVar("Item")
 NO_OBJECT = "The reply holds no JSON object."
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
+_OBJECT = re.compile(r"""\{(?=\s*["'}])""")  # not {this} in the words before it
+_TEXT_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.?)*+"?)|,(?=\s*[}\]])', re.DOTALL)
 _BEGINS = ("{", "`" * 3, "~~~")  # how a reply begins whose reasoning, if any, is over
 _QUOTES = "\"'`*\u201c\u201d\u201e\u2018\u2019\u201a\u00ab\u00bb"
 _LINE_MARKS = re.compile(r"^[ \t]*(?:[#>]+|[-+]|\d+[.)])[ \t]+", re.MULTILINE)
@@ -113,13 +115,17 @@ def _stands_out(text: str, name: str) -> bool:
 def read_object(reply: str) -> Mapping[str, object] | str:
     """The first object at the top level of a reply; a str is the reason, for the judge, why there is none."""
     text = bare_reply(reply)
-    start = text.find("{")
+    begin = _OBJECT.search(text)
+    start = begin.start() if begin else text.find("{")
     if start < 0:
         return "The reply is empty." if not text else NO_OBJECT
     try:
         found, _ = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as wrong:
-        return f"The JSON object can't be read: {_why(wrong)}."
+        try:  # a comma before an end means nothing
+            found, _ = _DECODER.raw_decode(_TEXT_OR_COMMA.sub(r"\1", text[start:]))
+        except (ValueError, RecursionError):
+            return f"The JSON object can't be read: {_why(wrong)}."
     return found  # type: ignore[no-any-return]  # what begins with a brace is an object
 
 

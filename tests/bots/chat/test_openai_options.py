@@ -217,6 +217,21 @@ def test_another_temperature_that_is_refused_is_left_out_from_then_on():
     assert formats(server) == ["json_schema"] * 3
 
 
+def test_a_limit_of_tokens_that_is_refused_has_another_name_from_then_on():
+    """As OpenAI's newer models want it, behind whatever address they are: Azure, a gateway."""
+
+    def fault(call):
+        if "max_tokens" not in call.body:
+            return None
+        return status(400, "Unsupported parameter: use 'max_completion_tokens' instead.", param="max_tokens")
+
+    with OpenAIServer(lambda _: "At nine.", faults=fault) as server:
+        replies = in_turn(server, [ChatRequest("When?")] * 3, parameters={"max_tokens": 50})
+    assert [reply.text for reply in replies] == ["At nine."] * 3
+    sent = [(call.body.get("max_tokens"), call.body.get("max_completion_tokens")) for call in server.calls]
+    assert sent == [(50, None), (None, 50), (None, 50), (None, 50)]
+
+
 def test_the_configured_temperature_is_never_left_out():
     refused = status(400, "unsupported", param="temperature")
     with (

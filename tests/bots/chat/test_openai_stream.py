@@ -41,6 +41,13 @@ def test_not_streamed_unless_it_is_said():
     assert "stream" not in server.calls[0].body
 
 
+def test_what_streams_unasked_is_read():
+    chunks = "".join(f'data: {{"choices": [{{"delta": {{"content": "{text}"}}}}]}}\n\n' for text in ("At ", "nine."))
+    with OpenAIServer(faults=[Fault("raw", body=f"{chunks}data: [DONE]\n\n", headers=EVENTS)]) as server:
+        assert ask(server).text == "At nine."
+    assert len(server.calls) == 1
+
+
 def test_structured_output_and_streaming_go_together():
     request = ChatRequest("x", schema={"type": "object", "properties": {"verdict": {}}, "required": ["verdict"]})
     with OpenAIServer(lambda _: {"verdict": "yes"}) as server:

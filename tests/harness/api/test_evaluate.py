@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas
 import proctor
 import pytest
+from openai_server import Answer, OpenAIServer
 from proctor.knowledge.models.encoder import PackagedEncoder
 from pydantic import BaseModel
 from suites import NOTING, asked, write_suite
@@ -142,6 +143,25 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     assert "no connection" in run.rows("broken")[0].error
     assert [row.score("exact_match") for row in run.rows("broken")] == [None] * 3
     assert any(problem["bot"] == "broken" and problem["severity"] == "high" for problem in run.problems())
+
+
+def test_an_answer_that_a_limit_of_tokens_cut_off_is_told(tmp_path):
+    """One whose tokens went into thoughts never began, which is no answer."""
+
+    def cut(call):
+        thinks = "Where" in call.prompt
+        return Answer("<think>They ask where" if thinks else "We open at", finish_reason="length")
+
+    with OpenAIServer(cut) as server:
+        model = {"model": "openai:test-model", "base_url": server.url, "max_tokens": 5}
+        questions = ["When do you open?", "Where are you?"]
+        run = proctor.evaluate(
+            questions, {"short": proctor.Prompt(model=model)}, ["exact_match"], db=tmp_path / "x.db", progress=False
+        )
+    assert [(row.status, row.answer) for row in run.rows()] == [("answered", "We open at"), ("raised", None)]
+    assert "used up its tokens before it came to an answer: raise max_tokens" in run.rows()[1].error
+    told = [problem["what"] for problem in run.problems()]
+    assert any("short was cut off by its limit of tokens on 1 of 2 rows" in what for what in told)
 
 
 def test_a_bot_that_says_nothing_is_wrong_unless_it_says_that_it_abstains(tmp_path):

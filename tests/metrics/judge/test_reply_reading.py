@@ -154,6 +154,8 @@ def test_reasoning_and_fences_are_removed_but_not_out_of_texts(reply, bare):
         ('{"a": "one\ntwo"}', {"a": "one\ntwo"}),
         ('<think>{"a": 0}</think>{"a": 1}', {"a": 1}),
         ('{"a": 1} and then {', {"a": 1}),
+        ('{x} {"a": 1}', {"a": 1}),
+        ('{"a": [1, 2, ], "b": "x,}",\n}', {"a": [1, 2], "b": "x,}"}),
     ],
 )
 def test_the_first_object_is_read(reply, found):
@@ -168,9 +170,9 @@ def test_the_first_object_is_read(reply, found):
         ("I can't.", "no JSON object"),
         ('["a"]', "no JSON object"),
         ('{"a": 1', "can't be read"),
-        ('{"a": 1,}', "can't be read"),
+        ('{"a": 1,, "b": 2}', "can't be read"),
         ("{'a': 1}", "can't be read"),
-        ('{x} {"a": 1}', "can't be read"),
+        ("{x}", "can't be read"),
         ('{"a": NaN}', "NaN"),
         ('{"a": [-Infinity]}', "Infinity"),
         ('{"a": 1, "a": 2}', "twice"),
