@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -12,7 +12,7 @@ from .. import InputError
 from .catalog import Catalog, builtin_catalog, with_installed
 from .declaration import nearest
 from .evaluators import options_of
-from .facts import ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts, ToolCall
+from .facts import ELSEWHERE, ROW_CHECKS, RUN_CHECKS, TOOLS, Facts, Place, RunFacts, ToolCall
 from .score import JudgeUnavailable, ModelUnavailable, Score, Status, Unreadable
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 # The names of facts in the public API: one expected answer, or a list of accepted answers.
 NAMES: Final[Mapping[str, str]] = {"expected": "expected_answer", "expected_answers": "expected_answer"}
+_TEXTS: Final = frozenset(name for name, kind in Facts.__annotations__.items() if kind == str | None)
+_LISTS: Final = frozenset(
+    name for name, kind in Facts.__annotations__.items() if kind in (Sequence[str], Sequence[str] | None)
+)
 _FAILED: Final[Mapping[str, type[Exception]]] = {
     "judge_unavailable": JudgeUnavailable, "model_unavailable": ModelUnavailable, "judge_unparseable": Unreadable,
 }  # fmt: skip
@@ -172,7 +176,9 @@ class _Asking:
                 facts |= _fact(name, value)
             else:
                 wanted = [*_needs(id), *owners, "judge", "embedder", "local_models"]
-                raise InputError(f"{id} takes no {name!r}{nearest(name, wanted)}")
+                meant = NAMES.get(ELSEWHERE.get(name, ""), ELSEWHERE.get(name, ""))
+                near = f"; did you mean {meant!r}?" if meant in wanted else nearest(name, wanted)
+                raise InputError(f"{id} takes no {name!r}{near}")
         missing = [need for need in _needs(id) if not {need, *_also(need)} & set(facts)]
         if missing:
             raise InputError(f"{id} wants {', '.join(_needs(id))}; not given: {', '.join(missing)}.")
@@ -205,11 +211,16 @@ def _also(need: str) -> set[str]:
 
 
 def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - any type the user gives
+    if name in _TEXTS - NAMES.keys() and not isinstance(value, str | None):
+        raise InputError(f"{name}: got a {type(value).__name__}; wanted a text.")
+    if name in (*_LISTS, *NAMES.values(), *NAMES) and value is not None:
+        texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+        if not all(isinstance(each, str) for each in texts):
+            raise InputError(f"{name}: got {value!r:.80}; wanted a text or a list of texts.")
+        value = texts
     match name:
         case "expected_answer" | "expected" | "expected_answers":
-            return {"expected_answers": (value,) if isinstance(value, str) else tuple(value or ())}
-        case "contexts" if isinstance(value, str):
-            return {"contexts": (value,)}
+            return {"expected_answers": value or ()}
         case "tool_calls" if value is not None:
             return {"tool_calls": tuple(each if isinstance(each, ToolCall) else _tool_call(each) for each in value)}
         case "expected_tools" if value is not None:

@@ -49,6 +49,7 @@ from .run import Database, Run, side_of
 from .running import Job, twins
 
 if TYPE_CHECKING:
+    from ...bots import BotSettings
     from ...knowledge import RowSource
     from ...reports import Scope
     from ..analysis import AnalysisOptions, Show
@@ -77,6 +78,7 @@ def _evaluate(
     limit: int | None = None,
     repeat: int = 1,
     concurrency: int = 16,
+    timeout: float | None = None,
     fresh: bool = False,
     latency_run: bool = False,
     thresholds: Mapping[str, float] | None = None,
@@ -105,6 +107,7 @@ def _evaluate(
         limit: only the first so many questions.
         repeat: how often each is asked.
         concurrency: questions in flight at each bot, and calls to the judge.
+        timeout: seconds that a question may take (120), of bots that don't say it themselves.
         fresh: ask and score everything again, whatever is cached.
         latency_run: one question at a time, bot after bot.
         thresholds: what a value must reach to pass, by metric.
@@ -134,7 +137,7 @@ def _evaluate(
         check_model(option, model)
     if bots is None:
         for_bots = {"knowledge": paths(knowledge), "models": models, "repeat": repeat != 1, "latency_run": latency_run,
-                    "simulated_user": simulated_user}  # fmt: skip
+                    "simulated_user": simulated_user, "timeout": timeout}  # fmt: skip
         return _of_answers(
             questions, metrics, rubrics, judge, db, progress, for_bots, concurrency=concurrency, fresh=fresh,
             limit=limit, thresholds=thresholds or {}, primary=primary, name=name, local_models=local_models,
@@ -150,7 +153,7 @@ def _evaluate(
         "knowledge": tuple(dict.fromkeys(documents)),
         "questions": asked.path,
         "models": chat,
-        "bots": {each: own.settings for each, (own, _) in given.items()},
+        "bots": {each: _timed(own.settings, timeout) for each, (own, _) in given.items()},
         "metrics": rubrics_added(entries, graded),
         "rubrics": graded,
         "thresholds": thresholds or {},
@@ -167,6 +170,12 @@ def _evaluate(
     config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
     made = Prepared(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, verb="evaluate")
     return Job(made.both, progress)
+
+
+def _timed(settings: BotSettings, timeout: float | None) -> BotSettings | Mapping[str, object]:
+    """Settings of a bot, with this timeout where they say none."""
+    said = settings.model_dump(exclude_unset=True)
+    return settings if timeout is None or "timeout" in said else {**said, "timeout": timeout}
 
 
 evaluate, aevaluate = twins(_evaluate)

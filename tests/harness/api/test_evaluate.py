@@ -145,6 +145,15 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     assert any(problem["bot"] == "broken" and problem["severity"] == "high" for problem in run.problems())
 
 
+def test_a_bot_that_hangs_is_given_up_after_the_timeout(tmp_path):
+    async def hangs(question: str) -> str:
+        await asyncio.sleep(60)
+        return question
+
+    run = evaluated(tmp_path, bots={"hangs": hangs}, timeout=0.05)
+    assert {row.status for row in run.rows("hangs")} == {"timed_out"}
+
+
 def test_an_answer_that_a_limit_of_tokens_cut_off_is_told(tmp_path):
     """One whose tokens went into thoughts never began, which is no answer."""
 
@@ -285,6 +294,8 @@ def test_a_package_that_is_not_there_is_named(tmp_path, monkeypatch, package, me
         ({"judge": "gpt"}, "There is no judge 'gpt'"),
         ({"judge": hours}, "judge: got a function; wanted openai:NAME or .* langchain:__main__:name"),
         ({"repeat": 0}, "repeat: got 0, wanted"),
+        ({"timeout": 0}, "bots.hours.*timeout: got 0, wanted"),
+        ({"timeout": 5, "bots": None}, "timeout is for bots, and none were given"),
         ({"thresholds": {"exact_macth": 1}}, "thresholds.exact_macth: .*Did you mean 'exact_match'"),
     ],
     ids=lambda value: "" if isinstance(value, dict) else value[:25],

@@ -71,6 +71,13 @@ def test_options_are_keywords():
     slack = proctor.metrics.keyword_recall
     with pytest.raises(proctor.InputError, match=r"keyword_recall takes no 'anwser'; did you mean 'answer'"):
         slack(anwser="x", expected_answer="y")
+    with pytest.raises(proctor.InputError, match=r"takes no 'response'; did you mean 'answer'"):
+        slack(response="x", reference="y")
+    with pytest.raises(proctor.InputError, match="answer: got a int; wanted a text"):
+        slack(answer=5, expected_answer="y")
+    for wrong in (5, ["y", 5]):
+        with pytest.raises(proctor.InputError, match=r"expected_answer: got .*5.*; wanted a text or a list of texts"):
+            slack(answer="x", expected_answer=wrong)
     with pytest.raises(AttributeError, match=r"there is no metric 'rouge_ll'; did you mean 'rouge_l'"):
         proctor.metrics.rouge_ll  # noqa: B018
     with pytest.raises(AttributeError, match=r"pii_leakage has no metric 'pases'; did you mean 'passes'"):
