@@ -340,7 +340,7 @@ class ItemCall(PartsCall[Answer]):
 
     def reminder(self) -> str:
         """What is asked about, by the ids."""
-        asked = "; ".join(f'"{items.part}": {span(items.ids)}' for items in self._asked())
+        asked = "; ".join(f"{items.part}: {span(items.ids)}" for items in self._asked())
         return f"Reply with the JSON object only, one entry for each id ({asked})."
 
     def schema(self) -> Schema:

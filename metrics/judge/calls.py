@@ -728,7 +728,7 @@ class LevelCall(PartsCall[Levels]):
 
     def reminder(self) -> str:
         """What is asked about, by the ids."""
-        return f'Reply with the JSON object only, one entry for each id ("{self.part}": {span(self.ids())}).'
+        return f"Reply with the JSON object only, one entry for each id ({self.part}: {span(self.ids())})."
 
     def schema(self) -> Schema:
         """A list of items; the reason comes first, so that the level follows from it."""

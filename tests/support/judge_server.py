@@ -27,7 +27,7 @@ NAMED = ("answer_claims", "check_answer", "check_expected", "compare_claims", "r
 
 def material(prompt: str) -> dict[str, str]:
     """The texts between the boundary lines of a prompt, by their labels."""
-    code = re.match(r"CODE: (\w{6})", prompt)
+    code = re.match(r"CODE: (\w{4,})", prompt)
     if code is None:
         return {}
     parts = re.split(rf"^=== {code[1]} (.+)$", prompt, flags=re.MULTILINE)[1:]

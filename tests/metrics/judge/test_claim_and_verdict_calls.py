@@ -184,8 +184,8 @@ def test_both_sides_of_a_comparison_are_read():
 
 
 def test_the_reminder_names_the_ids():
-    assert '"claims": a1 to a2; "sentences": s1 to s3' in CHECK.reminder()
-    assert '"expected_claims": e1)' in COMPARE.reminder()
+    assert "(claims: a1 to a2; sentences: s1 to s3)" in CHECK.reminder()
+    assert "; expected_claims: e1)" in COMPARE.reminder()
 
 
 def test_claims_and_entities_are_read():

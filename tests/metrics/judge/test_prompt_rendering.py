@@ -1,5 +1,6 @@
 """Rendering: prompts by parts, their budget, boundaries, what hashes follow."""
 
+import itertools
 import json
 import re
 import unicodedata
@@ -114,8 +115,8 @@ def test_every_part_of_a_call_has_a_section_and_every_section_a_part():
 def test_the_system_text_is_the_same_for_every_row():
     one, other = render(AnswerClaims("Q", "A")), render(AnswerClaims("R", "B"))
     assert one.system == other.system
-    assert one.prompt[6:12] not in one.system
-    assert one.prompt[6:12] != other.prompt[6:12]
+    assert one.prompt[6:10] not in one.system
+    assert one.prompt[6:10] != other.prompt[6:10]
 
 
 def test_equal_calls_make_equal_requests():
@@ -127,10 +128,12 @@ def test_equal_calls_make_equal_requests():
 def test_a_code_stands_in_no_text():
     texts = ["one", "two"]
     code = boundary_code(texts)
-    assert re.fullmatch("[a-z]{6}", code)
+    assert re.fullmatch("[b-z]{4}", code)
     assert boundary_code(texts) == code
     assert boundary_code(["one", "tw", "o"]) != code
     assert boundary_code(["onetwo"]) != code
+    every = "".join("".join(letters) for letters in itertools.product("bcdfghjklmnpqrstvwxz", repeat=4))
+    assert len(boundary_code([every])) > 4  # nor does a text with every code of four letters hold it
 
 
 def test_what_is_wanted_is_said_again_after_the_material():
