@@ -487,10 +487,12 @@ def gate_of_suite(
     notify: Callable[[str], None], ended: Callable[[Outcome], None] = lambda _: None,
 ) -> Gate:  # fmt: skip
     """Run a suite and gate it; ``ended`` is given the run's outcome before causes are looked for."""
-    from ..gate import gate_suite
+    from ..gate import gate_suite, suite_baseline
 
     asking.check()
     loaded = load()
+    if asking.attribute:  # a loss is that to a baseline, not to a threshold
+        suite_baseline(options.baseline, loaded.suite.gate, loaded.base)
     with watching() as watcher:
         says = watcher.message if watcher.shows_messages else notify
         finished = gate_suite(loaded, asking.config, options, os.environ, watcher, says, asking.early_stop)

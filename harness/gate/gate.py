@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,9 +28,9 @@ from ...reports.compare import (
     unknown_bot,
 )
 from ...reports.export import STYLES, bot_object, gate_blocks, gate_markdown, opening_blocks, rule_object
-from ...reports.gate import ALL, MEANING, WRONG, Again, BotVerdict, GateReport, GateRule, Scope
+from ...reports.gate import ALL, WRONG, Again, BotVerdict, GateReport, GateRule, Scope
 from ...reports.gate import report as words
-from ...reports.gate.verdicts import verdicts
+from ...reports.gate.verdicts import by_thresholds, verdicts
 from ...reports.store import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
 from ..run import Evaluation, Outcome, RunConfig, Watcher, chosen_bots, run_evaluation, suite_evaluation
 from ..suite import CachedGate, GateSettings, LoadedSuite
@@ -300,7 +300,10 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
     yield from opening_blocks(report)
     yield Heading((Span(report.suite, "bold"), title), 2, "")
     yield Sentence(result.took)
-    yield Sentence(f"Compared with {report.baseline}, run {report.baseline_run}.")
+    if report.baseline:
+        yield Sentence(f"Compared with {report.baseline}, run {report.baseline_run}.")
+    else:
+        yield Sentence("There is no baseline: the thresholds of the suite decide. 'proctor baseline' writes one.")
     if report.primary is not None:
         yield Sentence(report.primary.why, "dim")
     yield from gate_blocks(report)
@@ -312,8 +315,7 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
     yield from map(Sentence, saved_lines(result.saved))
     if report.exit_code == WRONG:
         yield Sentence("If the change was intended, write a new baseline: proctor baseline")
-    word = MEANING[report.exit_code]
-    yield Sentence(("Verdict: ", Span(word, STYLES[word]), f" (exit code {report.exit_code})"))
+    yield Sentence(("Verdict: ", Span(report.word, STYLES[report.word]), f" (exit code {report.exit_code})"))
 
 
 def result_markdown(result: GateResult) -> str:
@@ -330,7 +332,7 @@ def result_object(result: GateResult) -> dict[str, object]:
         "suite": report.suite,
         "run": report.run,
         "status": report.status,
-        "baseline": {"from": report.baseline, "run": report.baseline_run},
+        "baseline": {"from": report.baseline, "run": report.baseline_run} if report.baseline else None,
         "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
         "exit_code": report.exit_code,
         "primary": report.primary and report.primary.as_object,
@@ -373,17 +375,44 @@ def gate_cached(text: str, options: GateOptions) -> GateResult:
         candidate, named = _whole(operand, home, opened)
         _refuse_stopped(candidate)
         stored = CachedGate.of(candidate.manifest)
-        if not options.baseline:
-            raise InputError(_no_baseline(stored.settings.baseline))
         rule = options.changed(stored.rule(options.margins, options.flips))
+        if not options.baseline and not _alone(options, stored.settings, stored.thresholds):
+            raise InputError(_no_baseline(stored.settings.baseline))
         if named and any(bot != named for bot in options.bots):
             raise InputError(f"{text} names the bot {named}, and --bot {', '.join(options.bots)}. Give one of the two.")
         wanted = options.bots or ((named,) if named else stored.settings.bots)
+        took = f"Looked at run {candidate.run} of {candidate.origin}; nothing was asked."
+        if not options.baseline:
+            return GateResult(took, threshold_report(candidate, wanted, rule, stored.notes))
         baseline = opened.enter_context(open_baseline(options.baseline, candidate, _database(home, options.database)))
         refuse_itself(baseline, candidate.run)
-        took = f"Looked at run {candidate.run} of {candidate.origin}; nothing was asked."
         found = judged(candidate, baseline, wanted, rule, states=operand.states)
         return GateResult(took, replace(found, notes=(*stored.notes, *found.notes)))
+
+
+def _alone(options: GateOptions, settings: GateSettings, thresholds: Collection[str]) -> bool:
+    """Whether thresholds decide, because neither options nor suite name anything to compare with."""
+    return bool(thresholds) and not (options.baseline or settings.baseline or options.margins or options.metrics)
+
+
+def threshold_report(
+    candidate: RunTables, wanted: Sequence[str], rule: GateRule, notes: Sequence[str] = ()
+) -> GateReport:
+    """The verdicts on a run that is compared with nothing.
+
+    Raises:
+        InputError: the run has not a bot that is wanted.
+    """
+    for name in wanted:
+        if name not in candidate.tables:
+            raise InputError(unknown_bot(name, f"run {candidate.run}", list(candidate.tables)))
+    primary = candidate.primary
+    rule = replace(rule, primary=primary.name if primary else "")
+    bots = tuple(by_thresholds(table, rule) for name, table in candidate.tables.items() if not wanted or name in wanted)
+    return GateReport(
+        suite=candidate.suite, run=candidate.run, status=candidate.status, baseline="", baseline_run="", rule=rule,
+        bots=bots, notes=tuple(notes), primary=primary,
+    )  # fmt: skip
 
 
 def judged(
@@ -511,7 +540,7 @@ def suite_baseline(given: str, settings: GateSettings, folder: Path) -> str:
         raise InputError(
             "There is nothing to compare with: the suite has no gate.baseline. Write one with 'proctor baseline' and "
             "name it in the suite (gate: {baseline: baseline.json}), or give --baseline: a file, a run, 'previous' or "
-            "a bot."
+            "a bot. Without a baseline, thresholds of the suite alone can decide."
         )
     text = settings.baseline
     for end in (len(text), *(place for place in range(len(text) - 1, 0, -1) if text[place] == ":")):
@@ -557,9 +586,18 @@ def gate_suite(
         InputError: suite, margins or baseline can't be used; then nothing was asked.
     """
     settings = loaded.suite.gate
-    text = suite_baseline(options.baseline, settings, loaded.base)
     gated = options.bots or settings.bots
     chosen_bots(gated, list(loaded.suite.bots))  # refuses what the suite does not have
+    if _alone(options, settings, loaded.suite.thresholds) and not early_stop:
+        evaluation = suite_evaluation(loaded, replace(run, bots=gated), environ, notify)
+        with contextlib.closing(Store.open(options.database)) as store:
+            began = now()
+            outcome = run_evaluation(evaluation, store, watcher)
+            saved = savings(store, outcome, began)
+        name = outcome.summary.run
+        took = f"Ran {loaded.path}: run {name} of {options.database}."
+        return FinishedGate(replace(gate_cached(name, options), took=took, saved=saved), outcome)
+    text = suite_baseline(options.baseline, settings, loaded.base)
     if text not in loaded.suite.bots:
         split_file(text)  # a missing file is reported before everything is read
     evaluation = suite_evaluation(loaded, replace(run, bots=_asked(gated, text, loaded)), environ, notify)

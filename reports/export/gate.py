@@ -7,7 +7,7 @@ from typing import Final
 
 from ..gate import report as words
 from ..gate.report import GateReport
-from ..gate.rule import BELOW_THRESHOLD, MEANING, NOT_WORSE, REGRESSED, UNDECIDED, GateRule
+from ..gate.rule import BELOW_THRESHOLD, NOT_WORSE, REGRESSED, THRESHOLDS_MET, UNDECIDED, GateRule
 from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
 from ..leaderboard import ARROWS
 from ..records import record_object
@@ -37,18 +37,22 @@ LEVELS: Final[dict[str, Level]] = {
 }  # fmt: skip
 
 
+NO_BASELINE: Final = "by the thresholds of the suite; there is no baseline"
+
+
 def gate_annotations(report: GateReport) -> Iterator[str]:
     """The commands, a line each: an error or warning for every verdict that is not good, a notice when all are."""
     found = [each for bot in report.bots for each in _of_bot(bot, report.rule.missing)]
     if report.exit_code == NOT_WORSE:
         bots = ", ".join(f"{bot.bot} {bot.word}" for bot in report.bots)
-        found.append(Annotation("notice", f"proctor gate: {report.suite}", f"{bots}; compared with {report.baseline}"))
+        against = f"compared with {report.baseline}" if report.baseline else "there is no baseline"
+        found.append(Annotation("notice", f"proctor gate: {report.suite}", f"{bots}; {against}"))
     return commands(found, "proctor gate")
 
 
 def _of_bot(bot: BotVerdict, allowed: float) -> Iterator[Annotation]:
     """What fails the build first."""
-    if not bot.metrics:
+    if bot.lacks_metrics:
         yield Annotation("error", f"{bot.bot}: nothing to compare", "no gated metric has a value on both sides")
     if failed := words.failures(bot):
         yield Annotation("warning", f"{bot.bot}: answers failed", failed)
@@ -95,7 +99,7 @@ def _case(name: str, outcome: str, message: str, text: str = "") -> Case:
 
 
 def _cases(bot: BotVerdict, allowed: float) -> Iterator[Case]:
-    if not bot.metrics:
+    if bot.lacks_metrics:
         yield _case("metrics", "not comparable", "no gated metric has a value on both sides")
     falls = "\n".join(line for flip in bot.flips for line in _flip(flip))
     if failed := words.failures(bot):
@@ -124,8 +128,8 @@ MOST_FALLS: Final = 3  # metrics that are named of a question
 SIGNS: Final = {NOT_WORSE: "✅", REGRESSED: "❌", BELOW_THRESHOLD: "📉", UNDECIDED: "❔"}
 OTHER_SIGN: Final = "⚠️"
 STYLES: Final[dict[str, Style]] = {
-    "not worse": "good", "unchanged": "good", "met": "good", "regressed": "bad", "below threshold": "bad",
-    "undecided": "warning", "not comparable": "bad", "too much missing": "bad",
+    "not worse": "good", "unchanged": "good", "met": "good", THRESHOLDS_MET: "good", "regressed": "bad",
+    "below threshold": "bad", "undecided": "warning", "not comparable": "bad", "too much missing": "bad",
 }  # fmt: skip
 
 
@@ -138,12 +142,14 @@ def gate_markdown(report: GateReport, more: Sequence[str] = ()) -> str:
     """
     unfinished = "" if report.status == "finished" else f" ({report.status})"
     sign = SIGNS.get(report.exit_code, OTHER_SIGN)
+    against: tuple[str | Span, ...] = (f", {NO_BASELINE}.",)
+    if report.baseline:
+        against = (" compared with ", quoted(report.baseline), " (run ", quoted(report.baseline_run), ").")
     head: list[Block] = [
         *opening_blocks(report),
-        Heading((f"{sign} ", report.suite, f": {MEANING[report.exit_code]}"), 2),
-        Sentence(("Run ", quoted(report.run), unfinished, " compared with ", quoted(report.baseline), " (run ",
-                  quoted(report.baseline_run), f"). Exit code {report.exit_code}.")),
-    ]  # fmt: skip
+        Heading((f"{sign} ", report.suite, f": {report.word}"), 2),
+        Sentence(("Run ", quoted(report.run), unfinished, *against, f" Exit code {report.exit_code}.")),
+    ]
     return markdown([*head, *gate_blocks(report), *map(Item, more)])
 
 
@@ -189,7 +195,7 @@ def _metrics(bot: BotVerdict) -> Iterator[Block]:
 
 def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[Item]:
     """What the figures mean, what is missing, thresholds and latency."""
-    if not bot.metrics:
+    if bot.lacks_metrics:
         yield Item("There is nothing to compare: no gated metric has a value in both runs.", "bad")
     yield from _reasons(bot)
     for each in bot.metrics:
@@ -218,7 +224,7 @@ def _reasons(bot: BotVerdict) -> Iterator[Item]:
 
 def _beside(bot: BotVerdict) -> Iterator[Item]:
     """Latency, what changed in the bot, and what was left out."""
-    if not bot.unchanged:
+    if bot.latency.sentence and not bot.unchanged:
         outcome = bot.latency.outcome or ""
         verdict = Span(f" {outcome}" if outcome else "", STYLES.get(outcome, ""))
         yield Item(("latency", verdict, f": {bot.latency.sentence}"))
@@ -251,7 +257,7 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
     latency = bot.latency
     return {
         "bot": bot.bot,
-        "against": {"bot": bot.baseline_bot, "run": bot.baseline_run},
+        "against": {"bot": bot.baseline_bot, "run": bot.baseline_run} if bot.baseline_bot else None,
         "verdict": bot.word,
         "exit_code": bot.exit_code,
         "unchanged": bot.unchanged,

@@ -12,7 +12,7 @@ from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
 from ..summary import paired_in_words
 from ..text import count
-from .rule import WRONG, GateRule, Scope, worst_code
+from .rule import MEANING, NOT_WORSE, THRESHOLDS_MET, WRONG, GateRule, Scope, worst_code
 from .verdicts import (
     BotVerdict,
     Fall,
@@ -28,7 +28,7 @@ from .verdicts import (
 
 def headline(bot: BotVerdict) -> str:
     """The verdict on a bot in a line."""
-    against = "" if bot.baseline_bot == bot.bot else f" against {bot.baseline_bot}"
+    against = "" if bot.baseline_bot in (bot.bot, "") else f" against {bot.baseline_bot}"
     asked = paired_in_words(bot.questions, bot.simulated)
     if bot.unchanged:
         though = "" if bot.word == "unchanged" else "though "
@@ -55,7 +55,7 @@ def failures(bot: BotVerdict) -> str:
     failed = bot.failures
     if not failed.now:
         return ""
-    before = f", {failed.before:,} before" if failed.before else ", none before"
+    before = f", {failed.before or 'none'} before" if bot.baseline_bot else ""
     wrong = f"; counted as wrong in {bot.primary}" if bot.primary else "; counted as missing"
     return f"{failed.now:,} of {count(failed.rows, 'answer')} failed outright{before}{wrong}"
 
@@ -170,7 +170,7 @@ class GateReport:
         suite: name of the suite.
         run: name of the run that was looked at.
         status: how that run ended.
-        baseline: where the other side came from, as a user would name it.
+        baseline: where the other side came from, as a user would name it; blank where thresholds alone decide.
         baseline_run: name of that run.
         rule: what was gated and let pass.
         bots: a verdict for each gated bot.
@@ -187,6 +187,11 @@ class GateReport:
     bots: tuple[BotVerdict, ...]
     notes: tuple[str, ...] = ()
     primary: Primary | None = None
+
+    @property
+    def word(self) -> str:
+        """The verdict on the whole in a word or two."""
+        return THRESHOLDS_MET if self.exit_code == NOT_WORSE and not self.baseline else MEANING[self.exit_code]
 
     @property
     def exit_code(self) -> int:

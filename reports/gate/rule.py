@@ -24,6 +24,7 @@ MEANING: Final = {
     NOT_WORSE: "not worse", REGRESSED: "regressed", WRONG: "not comparable", UNDECIDED: "undecided",
     TOO_MUCH_MISSING: "too much missing", BELOW_THRESHOLD: "below threshold",
 }  # fmt: skip
+THRESHOLDS_MET: Final = "thresholds met"  # "not worse", where there is no baseline
 # What the outcome of one metric, one threshold or latency alone would end with.
 CODES: Final[Mapping[str, int]] = {
     "unchanged": NOT_WORSE, "not worse": NOT_WORSE, "met": NOT_WORSE, "regressed": REGRESSED,

@@ -41,7 +41,7 @@ from ..statistics import Difference, LatencyDifference, difference, holm, missin
 from ..store.row_scores import ABSENT, STATUSES
 from ..summary import MetricColumn, paired_in_words
 from ..text import count
-from .rule import CODES, MEANING, NOT_WORSE, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
+from .rule import CODES, MEANING, NOT_WORSE, THRESHOLDS_MET, TOO_MUCH_MISSING, WRONG, GateRule, Outcome, worst_code
 
 TheseOutcome = Literal["not worse", "regressed", "undecided"]
 
@@ -1010,7 +1010,7 @@ class BotVerdict:
 
     Attributes:
         bot: its name in the run that is looked at.
-        baseline_bot: what it is compared with.
+        baseline_bot: what it is compared with; blank where there is no baseline, and thresholds alone decide.
         baseline_run: name of the run that holds that.
         candidate_run: name of the run that is looked at.
         unchanged: the bot is the same, and its answers are the very ones of the baseline.
@@ -1047,11 +1047,16 @@ class BotVerdict:
     conversations: ComparedConversations | None = None
 
     @property
+    def lacks_metrics(self) -> bool:
+        """Whether nothing could be compared, though there is a baseline."""
+        return not self.metrics and bool(self.baseline_bot)
+
+    @property
     def exit_code(self) -> int:
         """Of 2, 1, 5, 4, 3 and 0 the first that holds; 2 also when there was nothing to compare."""
         return worst_code(
             [
-                *([] if self.metrics else [WRONG]),
+                *([WRONG] if self.lacks_metrics else []),
                 *(CODES[each.outcome] for each in self.metrics),
                 *(TOO_MUCH_MISSING for each in self.metrics if each.too_much_missing),
                 *(each.exit_code for each in self.thresholds),
@@ -1062,9 +1067,23 @@ class BotVerdict:
     @property
     def word(self) -> str:
         """The verdict on the whole bot in a word or two."""
+        if self.exit_code == NOT_WORSE and not self.baseline_bot:
+            return THRESHOLDS_MET
         if self.exit_code == NOT_WORSE and self.unchanged:
             return "unchanged"
         return MEANING[self.exit_code]
+
+
+def by_thresholds(candidate: ScoreTable, rule: GateRule) -> BotVerdict:
+    """Whether the means of a bot that is compared with nothing reach the thresholds."""
+    failed = Failures(0, int((candidate.asked & ~candidate.answered).sum()), int(candidate.asked.sum()))
+    candidate = with_failures_wrong(candidate, rule.primary)
+    return BotVerdict(
+        bot=candidate.bot, baseline_bot="", baseline_run="", candidate_run=candidate.run, unchanged=False,
+        questions=len(candidate.cases), simulated=len(candidate.simulated), clusters=len(candidate.cases), metrics=(),
+        thresholds=tuple(threshold_verdicts(candidate, rule.thresholds, rule.missing, rule.scope == "these")),
+        latency=LatencyVerdict(None, None, None, ""), flips=(), notes=(), failures=failed, primary=rule.primary,
+    )  # fmt: skip
 
 
 def verdicts(

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from gated_runs import MATCH, store_run
@@ -338,6 +339,39 @@ def test_the_latest_run_is_the_one_before_the_gated_one_however_often_the_gate_i
         done = proctor("gate", "suite.yaml", "-b", baseline, folder=tmp_path)
         assert (done.returncode, "that would always pass" in done.stderr) == (code, code == 2), baseline
     assert len(asked(tmp_path)) == 24
+
+
+@pytest.mark.parametrize(
+    ("bot", "code", "word", "says", "annotation"),
+    [
+        (
+            NOTING,
+            0,
+            "thresholds met",
+            "threshold of exact_match met: 1.00",
+            "::notice title=proctor gate%3A test::",
+        ),
+        (BETTER, 5, "below threshold", "exact_match below threshold: 0.00", "::error title=mine%3A exact_match below"),
+    ],
+)
+def test_without_a_baseline_the_thresholds_of_the_suite_decide(tmp_path, bot, code, word, says, annotation):
+    write_suite(tmp_path, bot.format(delay=0), 12, thresholds={"exact_match": 0.9})
+    files = ["--junit", "gate.xml", "--markdown", "gate.md"]
+    done = proctor("gate", "suite.yaml", "--github", *files, folder=tmp_path)
+    assert (done.returncode, done.stdout.count("latency")) == (code, 0), done.stderr
+    for text in ("There is no baseline", f"mine: {word}, 12 questions", says, annotation, f"Verdict: {word} (exit"):
+        assert text in done.stdout
+    page = (tmp_path / "gate.md").read_text()
+    assert f"test: {word}\n" in page
+    assert f"by the thresholds of the suite; there is no baseline. Exit code {code}." in page
+    (case,) = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+    assert (case.get("name"), case.find("failure") is None) == ("exact_match (threshold)", code == 0)
+    made = json.loads(proctor("gate", "latest", "--json", folder=tmp_path).stdout)  # the finished run, nothing asked
+    assert (made["verdict"], made["exit_code"], made["baseline"]) == (word, code, None)
+    for wants_one in (["--attribute"], ["--early-stop"], ["--metric", "exact_match"]):
+        done = proctor("gate", "suite.yaml", *wants_one, folder=tmp_path)
+        assert (done.returncode, "There is nothing to compare with" in done.stderr) == (2, True)
+    assert len(asked(tmp_path)) == 12
 
 
 def test_a_run_that_was_broken_off_is_not_held_against_what_there_is_of_itself(tmp_path):
