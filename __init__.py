@@ -105,11 +105,12 @@ if TYPE_CHECKING:
     from .harness.api.results import KnowledgeReport as KnowledgeReport
     from .harness.api.results import RankReport as RankReport
     from .harness.api.results import Records as Records
+    from .harness.api.results import abstain as abstain
+    from .harness.api.results import rank as rank
     from .harness.api.run import Database as Database
     from .harness.api.run import Row as Row
     from .harness.api.run import Run as Run
     from .harness.api.verbs import aask as aask
-    from .harness.api.verbs import abstain as abstain
     from .harness.api.verbs import acompare as acompare
     from .harness.api.verbs import aevaluate as aevaluate
     from .harness.api.verbs import agate as agate
@@ -122,7 +123,6 @@ if TYPE_CHECKING:
     from .harness.api.verbs import gate as gate
     from .harness.api.verbs import knowledge as knowledge
     from .harness.api.verbs import open as open
-    from .harness.api.verbs import rank as rank
     from .harness.api.verbs import run as run
     from .harness.api.verbs import score as score
     from .harness.exchange import ForeignFile as ForeignFile

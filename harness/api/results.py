@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 import orjson
 
 from ... import InputError, reports
-from ...reports.store import Store
+from ...reports.store import LATEST, Store
 from ..suite import nearest
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from ...reports.ranking import AbstainedRun, RankedRun
     from ..gate import GateResult
     from ..side_by_side import PairOptions
+    from .run import Run
 
+DATABASE = "proctor.db"
+Anywhere = str | os.PathLike[str]
 MOST_SHOWN = 20  # records of a table that is only looked at
 MOST_TEXT = 60  # characters of a cell
 
@@ -210,6 +213,11 @@ class Gate(Shown):
         return result_blocks(self.result)
 
 
+def side_of(operand: str | Run) -> str:
+    """A run, or the text that names one, as comparisons take it."""
+    return operand if isinstance(operand, str) else f"{operand.db}:{operand.name}"
+
+
 class CompareOptions(TypedDict, total=False):
     """Options of a comparison; ``proctor.compare`` says what each means."""
 
@@ -381,25 +389,64 @@ class AbstainOptions(TypedDict, total=False):
     seed: int
 
 
-def rank_named(
-    run: str, database: Path, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
-    costs: Mapping[str, float] = MappingProxyType({}), cluster: str = "source", seed: int = 0,
+def rank(
+    run: str | Run = LATEST, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
+    costs: Mapping[str, float] = MappingProxyType({}), cluster: str = "source", seed: int = 0, db: Anywhere = DATABASE,
 ) -> RankReport:  # fmt: skip
-    """Rank the bots of the run that a text names. Raises InputError where they can't be ranked."""
+    """Which bot of a run is best, with what probability; quality against latency and cost; what a router would gain.
+
+    Args:
+        run: a run, its name or the beginning of it, ``latest``, ``previous``, ``FILE.db``, or a baseline file.
+        metrics: those to go into; left out, the primary one.
+        bots: only these; left out, all.
+        costs: what an answer of a bot costs, by its name, where its rows don't say.
+        cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
+        seed: of the draws.
+        db: where runs are looked up.
+
+    Raises:
+        InputError: there is no such run, bot or metric, or fewer than two bots can be ranked.
+
+    Example::
+
+        print(proctor.rank(metrics=["exact_match"]))
+    """
     from ...reports.compare import open_operand
 
-    with open_operand(run, database, None) as operand:
+    with open_operand(side_of(run), Path(db), None) as operand:
         from ...reports.ranking.ranked_run import ranked_run  # not before there is a run
 
         return RankReport(ranked_run(_only(operand.run, bots), metrics, cluster, costs, seed))
 
 
-def abstain_named(
-    run: str, database: Path, *, metric: str = "", threshold: float | None = None,
+def abstain(
+    run: str | Run = LATEST, *, metric: str = "", threshold: float | None = None,
     costs: Mapping[str, float] = MappingProxyType({}), risk: float = 0.1, bots: Sequence[str] = (),
-    cluster: str = "source", seed: int = 0,
+    cluster: str = "source", seed: int = 0, db: Anywhere = DATABASE,
 ) -> AbstentionReport:  # fmt: skip
-    """Weigh the wrong answers of a run against its abstentions. Raises InputError where that can't be done."""
+    """What wrong answers and abstentions of each bot cost, and the confidence from which a bot should answer.
+
+    Args:
+        run: as of ``rank``.
+        metric: the one that decides whether an answer is right; left out, the primary one.
+        threshold: the value from which it is right; left out, the run's.
+        costs: some of ``right`` (0), ``wrong`` (1), ``abstained_rightly`` (0) and ``abstained_wrongly`` (0.3).
+        risk: the share of all questions that may be answered wrongly.
+        bots: only these; left out, all.
+        cluster: what belongs together, as of ``rank``.
+        seed: of the draws.
+        db: where runs are looked up.
+
+    Raises:
+        InputError: there is no such run, bot or metric, or no question says whether it can be answered.
+
+    Example::
+
+        try:
+            print(proctor.abstain(costs={"wrong": 2}))
+        except proctor.InputError as error:  # as where no question says whether it can be answered
+            print(error)
+    """
     from ...reports.compare import open_operand
     from ...reports.ranking import OUTCOMES, Costs, abstained_run
 
@@ -408,7 +455,7 @@ def abstain_named(
     for name in costs:
         if name not in OUTCOMES:
             raise InputError(f"costs: there is no {name!r}{nearest(name, OUTCOMES, 'there are')}")
-    with open_operand(run, database, None) as operand:
+    with open_operand(side_of(run), Path(db), None) as operand:
         wanted = _only(operand.run, bots)
         return AbstentionReport(abstained_run(wanted, metric, threshold, Costs(**costs), risk, cluster, seed))
 

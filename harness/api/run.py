@@ -18,15 +18,17 @@ from ..suite import nearest
 from .results import (
     AbstainOptions,
     AbstentionReport,
+    Anywhere,
     CompareOptions,
     Comparison,
     Gate,
     RankOptions,
     RankReport,
     Records,
-    abstain_named,
+    abstain,
     compare_named,
-    rank_named,
+    rank,
+    side_of,
 )
 from .running import soon
 
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from ...reports.export import RowScore
     from ..run import Outcome
 
-Anywhere = str | os.PathLike[str]
 WRITTEN: Final = (".html", ".md", ".json", ".xml", ".zip", ".csv")  # kinds of report, by the ending of the file
 
 
@@ -235,11 +236,11 @@ class Run:
 
     def rank(self, **options: Unpack[RankOptions]) -> RankReport:
         """Which bot is best, and how sure that is; options and errors are those of ``proctor.rank``."""
-        return rank_named(side_of(self), self.db, **options)
+        return rank(self, db=self.db, **options)
 
     def abstain(self, **options: Unpack[AbstainOptions]) -> AbstentionReport:
         """What wrong answers and abstentions cost; options and errors are those of ``proctor.abstain``."""
-        return abstain_named(side_of(self), self.db, **options)
+        return abstain(self, db=self.db, **options)
 
     def gate(
         self, baseline: Anywhere | Run, *, bots: Sequence[str] = (), margins: Mapping[str, float] | None = None,
@@ -392,11 +393,6 @@ def _check_baseline(run: RunTables, bots: Collection[str], metrics: Collection[s
     for metric in metrics:
         if metric not in columns:
             raise InputError(f"Run {run.run} has no metric {metric}{nearest(metric, columns, 'it has')}.")
-
-
-def side_of(operand: str | Run) -> str:
-    """A run, or the text that names one, as comparisons take it."""
-    return f"{operand.db}:{operand.name}" if isinstance(operand, Run) else operand
 
 
 class Runs(list["Run"]):

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Unpack
 
 from ... import InputError
@@ -34,18 +33,8 @@ from ..suite import (
     suite_of_values,
 )
 from .bots import Files, check_model, given_bot, named_bots, paths
-from .results import (
-    AbstentionReport,
-    CompareOptions,
-    Comparison,
-    Gate,
-    KnowledgeReport,
-    RankReport,
-    abstain_named,
-    compare_named,
-    rank_named,
-)
-from .run import Database, Run, side_of
+from .results import DATABASE, Anywhere, CompareOptions, Comparison, Gate, KnowledgeReport, compare_named, side_of
+from .run import Database, Run
 from .running import Job, twins
 
 if TYPE_CHECKING:
@@ -58,8 +47,6 @@ if TYPE_CHECKING:
     from ..run import CostEstimate, Evaluation, Outcome, Watcher
     from .asking import Answer
 
-DATABASE = "proctor.db"
-Anywhere = str | os.PathLike[str]
 Notify = Callable[[str], None]
 Watching = Callable[[], contextlib.AbstractContextManager["Watcher"]]
 
@@ -313,67 +300,6 @@ def _compare(
 
 
 compare, acompare = twins(_compare, CompareOptions, compare_named)
-
-
-def rank(
-    run: str | Run = LATEST, *, metrics: Sequence[str] = (), bots: Sequence[str] = (),
-    costs: Mapping[str, float] = MappingProxyType({}), cluster: str = "source", seed: int = 0, db: Anywhere = DATABASE,
-) -> RankReport:  # fmt: skip
-    """Which bot of a run is best, with what probability; quality against latency and cost; what a router would gain.
-
-    Args:
-        run: a run, its name or the beginning of it, ``latest``, ``previous``, ``FILE.db``, or a baseline file.
-        metrics: those to go into; left out, the primary one.
-        bots: only these; left out, all.
-        costs: what an answer of a bot costs, by its name, where its rows don't say.
-        cluster: what belongs together: ``source`` (document), ``tag``, ``tag:PREFIX`` or ``none``.
-        seed: of the draws.
-        db: where runs are looked up.
-
-    Raises:
-        InputError: there is no such run, bot or metric, or fewer than two bots can be ranked.
-
-    Example::
-
-        print(proctor.rank(metrics=["exact_match"]))
-    """
-    return rank_named(
-        side_of(run), Path(db), metrics=metrics, bots=bots, costs=costs, cluster=cluster, seed=seed
-    )  # fmt: skip
-
-
-def abstain(
-    run: str | Run = LATEST, *, metric: str = "", threshold: float | None = None,
-    costs: Mapping[str, float] = MappingProxyType({}), risk: float = 0.1, bots: Sequence[str] = (),
-    cluster: str = "source", seed: int = 0, db: Anywhere = DATABASE,
-) -> AbstentionReport:  # fmt: skip
-    """What wrong answers and abstentions of each bot cost, and the confidence from which a bot should answer.
-
-    Args:
-        run: as of ``rank``.
-        metric: the one that decides whether an answer is right; left out, the primary one.
-        threshold: the value from which it is right; left out, the run's.
-        costs: some of ``right`` (0), ``wrong`` (1), ``abstained_rightly`` (0) and ``abstained_wrongly`` (0.3).
-        risk: the share of all questions that may be answered wrongly.
-        bots: only these; left out, all.
-        cluster: what belongs together, as of ``rank``.
-        seed: of the draws.
-        db: where runs are looked up.
-
-    Raises:
-        InputError: there is no such run, bot or metric, or no question says whether it can be answered.
-
-    Example::
-
-        try:
-            print(proctor.abstain(costs={"wrong": 2}))
-        except proctor.InputError as error:  # as where no question says whether it can be answered
-            print(error)
-    """
-    return abstain_named(
-        side_of(run), Path(db), metric=metric, threshold=threshold, costs=costs, risk=risk, bots=bots,
-        cluster=cluster, seed=seed,
-    )  # fmt: skip
 
 
 def _gate(

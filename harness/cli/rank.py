@@ -40,13 +40,11 @@ def rank(
 
     Also quality against latency and cost, and what a router would gain.
     """
-    from ..api.results import rank_named
+    from ..api.results import rank as ranked
 
     stated = named_figures(costs, "--costs", None)
     with interruptible(STOPPED):
-        found = rank_named(
-            run, database, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed
-        )
+        found = ranked(run, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed, db=database)
         from ...reports.export import rank_blocks  # not before it is known that there is something to show
 
         show_as(form, found.to_dict, lambda: rank_blocks(found.ranked))
@@ -82,12 +80,12 @@ def abstain(
     """
     from ...reports.export import abstention_blocks
     from ...reports.ranking import OUTCOMES
-    from ..api.results import abstain_named
+    from ..api.results import abstain as abstained
 
     stated = named_figures(costs, "--costs", OUTCOMES)
     with interruptible(STOPPED):
-        found = abstain_named(
-            run, database, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (),
+        found = abstained(
+            run, db=database, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (),
             cluster=cluster, seed=seed,
         )  # fmt: skip
         show_as(form, found.to_dict, lambda: abstention_blocks(found.abstained))

@@ -210,7 +210,7 @@ def clustered_mean(
         high: the greatest.
 
     >>> clustered_mean(np.array([1.0, 0.0]), np.array([0, 1]), 0.0, 1.0)
-    Mean(value=0.5, low=None, high=None, untold='2 questions are too few: an interval takes 5')
+    Mean(value=0.5, low=None, high=None, no_interval='2 questions are too few: an interval takes 5')
     """
     _, codes = np.unique(clusters, return_inverse=True)
     sizes = np.bincount(codes).astype(np.float64)

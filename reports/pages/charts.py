@@ -592,6 +592,9 @@ def _apart(places: list[float], top: float, bottom: float) -> list[float]:
 
 
 SCATTER_LEFT, SCATTER_RIGHT, SCATTER_TOP, SCATTER_BOTTOM = 52.0, 24.0, 12.0, 40.0
+SCATTER_HEIGHT = 270.0
+ALONG: Final = (SCATTER_LEFT, WIDTH - SCATTER_RIGHT)  # start and end of its axis along the bottom
+UPWARDS: Final = (SCATTER_HEIGHT - SCATTER_BOTTOM, SCATTER_TOP)  # the same of the one along the left
 
 
 @dataclass(frozen=True, slots=True)
@@ -659,7 +662,7 @@ class DrawnPoint:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """A scatter plot; make the scales with ``x_range`` and ``y_range`` as their places.
+    """A scatter plot; make the scales with ``ALONG`` and ``UPWARDS`` as their places.
 
     Attributes:
         title: what is shown against what.
@@ -680,7 +683,7 @@ class Scatter:
     points: tuple[Point, ...]
     is_lower_better: bool = False
     width: float = WIDTH
-    height: float = 270.0
+    height: float = SCATTER_HEIGHT
 
     @property
     def plot(self) -> Box:
@@ -754,16 +757,6 @@ class Scatter:
         if len(best) < 2:
             return ""
         return f"M{best[0][0]:g},{best[0][1]:g}" + "".join(f"H{x:g}V{y:g}" for x, y in best[1:])
-
-
-def x_range(width: float = WIDTH) -> tuple[float, float]:
-    """Start and end of an axis along the bottom."""
-    return SCATTER_LEFT, width - SCATTER_RIGHT
-
-
-def y_range(height: float = 270.0) -> tuple[float, float]:
-    """Start and end of an axis along the left: it grows upwards."""
-    return height - SCATTER_BOTTOM, SCATTER_TOP
 
 
 def _mark(x: float, y: float) -> Box:

@@ -17,7 +17,7 @@ from ..problems import Problem, apart, counted
 from ..ranking import InDetail, Offer
 from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
 from ..text import count, listed
-from .charts import Point, Scatter, linear_scale, log_scale, x_range, y_range
+from .charts import ALONG, UPWARDS, Point, Scatter, linear_scale, log_scale
 from .manifest import metric_meanings
 from .page import render
 from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address
@@ -397,14 +397,12 @@ def _chart(
     )  # fmt: skip
     heights = [each for point in points for each in (point.y, point.low, point.high) if each is not None]
     across = [x for _, x in found]
-    x_axis = (
-        log_scale(across, *x_range(), label=write) if is_log else linear_scale(across, *x_range(), (0.0, None), most=5)
-    )
+    x_axis = log_scale(across, *ALONG, label=write) if is_log else linear_scale(across, *ALONG, (0.0, None), most=5)
     return Scatter(
         title=f"{column.name} against {axis}",
         description=f"{' '.join(point.note for point in points)}",
         x=x_axis,
-        y=linear_scale(heights, *y_range(), (column.low, column.high)),
+        y=linear_scale(heights, *UPWARDS, (column.low, column.high)),
         x_title="median latency, log scale; left is better" if is_log else f"{axis} of an answer; left is better",
         y_title=f"{column.name}, {DIRECTIONS[column.better]}",
         points=points,

@@ -68,21 +68,18 @@ class PairedRuns:
         return None not in self.reports
 
 
-def paired_runs(
-    baseline: Operand, candidate: Operand, bots: Sequence[str] = (), asked: Asked | None = None
-) -> PairedRuns:
+def paired_runs(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> PairedRuns:
     """Compare two sides, and give the columns that show the answers of both.
 
     Args:
         baseline: what it is compared with, open as long as the page is being made.
         candidate: what is looked at, likewise.
         bots: of two whole runs, only these; none for all.
-        asked: how they are compared; left out, as ``proctor compare`` does by itself.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    found = compare_bots(baseline, candidate, bots, asked or Asked())
+    found = compare_bots(baseline, candidate, bots, Asked())
     reports = _reports(baseline, candidate)
     pairs: list[tuple[Pair, Comparison | None]] = [
         *(

@@ -23,7 +23,9 @@ from proctor.reports.pages.boards import (
     loads,
 )
 from proctor.reports.pages.charts import (
+    ALONG,
     LINE_HEIGHT,
+    UPWARDS,
     Box,
     DotIntervals,
     Histogram,
@@ -40,8 +42,6 @@ from proctor.reports.pages.charts import (
     shape,
     shortened,
     text_width,
-    x_range,
-    y_range,
 )
 from proctor.reports.pages.page import environment
 from proctor.reports.reported_run import open_reported
@@ -59,7 +59,7 @@ def drawn(macro: str, chart: object) -> str:
 
 def scatter(points: list[Point], **changes: bool) -> Scatter:
     heights = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
-    axes = log_scale([point.x for point in points], *x_range()), linear_scale(heights, *y_range(), (0, 1))
+    axes = log_scale([point.x for point in points], *ALONG), linear_scale(heights, *UPWARDS, (0, 1))
     return Scatter("Quality", "What is shown.", *axes, "time", "f1", tuple(points), **changes)
 
 
