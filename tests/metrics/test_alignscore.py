@@ -72,34 +72,6 @@ def test_odd_contexts(text: str, chunks: list[str]) -> None:
     assert even_chunks(text) == chunks
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"answer": " "}, "no_sentences"),
-        ({"answer": "- "}, "no_sentences"),
-        ({"answer": None}, "answer_missing"),
-        ({"contexts": None}, "contexts_missing"),
-        ({"contexts": ["", " "]}, "contexts_empty"),
-    ],
-)
-def test_rows_with_nothing_to_measure(changed: dict[str, object], reason: str) -> None:
-    checker = StubChecker(by_words)
-    score = scored(checker, **changed)
-    assert (score.value, score.status, score.reason) == (None, "not_applicable", reason)
-    assert checker.asked == []
-
-
-def test_without_the_model_there_is_no_value() -> None:
-    score = scored(None)
-    assert (score.value, score.status, score.reason) == (None, "error", "model_unavailable")
-    models = LocalModels({"alignscore": ModelChoice("nobody/nothing")})
-    checker: Checker = models.tool("alignscore")
-    score = scored(checker)
-    models.close()
-    assert (score.status, score.reason) == ("error", "model_unavailable")
-    assert "proctor models fetch alignscore" in str(score.details["message"])
-
-
 def test_a_real_model_gives_the_value(tmp_path) -> None:
     folder = tiny_grounding.alignscore_folder(tmp_path / "alignscore")
     models = LocalModels({"alignscore": ModelChoice(str(folder), device="cpu")})

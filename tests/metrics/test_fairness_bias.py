@@ -90,10 +90,5 @@ def test_extreme_logits_stay_in_range() -> None:
     assert score(said(1e5, -1e5)).value == 0.0
 
 
-def test_a_blank_answer_is_not_applicable() -> None:
-    found = score(said(0, 0), answer=" ")
-    assert (found.status, found.reason) == ("not_applicable", "answer_empty")
-
-
 def test_the_documentation_warns_of_the_model() -> None:
     assert "62 %" in CATALOG.metrics["fairness_bias"].summary

@@ -189,22 +189,6 @@ def test_all_are_measured_by_a_real_model(tmp_path: Path, architecture: str) -> 
     assert all(score.details["tokens"] == plain[score.metric] for score in long_scores)
 
 
-@pytest.mark.parametrize(
-    ("ids", "facts", "reason"),
-    [
-        (IDS, {"answer": " "}, "answer_empty"),
-        (IDS, {"answer": None}, "answer_missing"),
-        (BOTH_WAYS, {"expected": " "}, "expected_missing"),
-        ([*QUESTIONS, *SUMMARIES], {"question": None}, "question_missing"),
-    ],
-)
-def test_without_a_text_there_is_no_value(ids: list[str], facts: Facts, reason: str) -> None:
-    model = StubLanguageModel([ONE])
-    found = scores(ids, {**FACTS, "gptscore_model": model, **facts})  # type: ignore[typeddict-item]
-    assert {(score.value, score.status, score.reason) for score in found} == {(None, "not_applicable", reason)}
-    assert model.asked == []
-
-
 def test_texts_without_a_token_are_too_short() -> None:
     model = StubLanguageModel([ONE, Likelihood(math.nan, 0)])
     (score,) = scores(["gptscore_mt_fluency"], {**FACTS, "gptscore_model": model})

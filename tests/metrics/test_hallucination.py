@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 
 import pytest
-from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Score, builtin_catalog
@@ -81,32 +80,6 @@ def test_joint_contexts_are_refused_for_a_model_with_a_short_window_before_it_is
 
 def test_a_text_that_was_cut_is_noted() -> None:
     assert score(StubChecker(truncated=frozenset({"Cats sleep."}))).details["truncated"] is True
-
-
-def test_a_model_that_is_not_there_says_what_to_do() -> None:
-    found = score(StubChecker(fails=InputError("Run 'proctor models fetch hallucination'.")))
-    assert (found.value, found.status, found.reason) == (None, "error", "model_unavailable")
-    assert "proctor models fetch hallucination" in str(found.details["message"])
-    assert score(None).reason == "model_unavailable"
-
-
-@pytest.mark.parametrize(
-    ("contexts", "answer", "reason"),
-    [
-        (None, ANSWER, "contexts_missing"),
-        ([], ANSWER, "contexts_empty"),
-        ([" "], ANSWER, "contexts_empty"),
-        (CONTEXTS, None, "answer_missing"),
-        (CONTEXTS, " ", "answer_empty"),
-    ],
-)
-def test_without_answer_or_contexts_there_is_no_value(
-    contexts: list[str] | None, answer: str | None, reason: str
-) -> None:
-    checker = StubChecker()
-    found = score(checker, contexts, answer)
-    assert (found.value, found.status, found.reason) == (None, "not_applicable", reason)
-    assert checker.asked == []
 
 
 def test_empty_contexts_may_count_as_zero() -> None:

@@ -58,32 +58,6 @@ def test_of_an_answer_that_was_cut_only_what_was_read_counts() -> None:
     assert (score.value, score.details["truncated"]) == (pytest.approx(1 - 7 / 20), True)
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"answer": " \n"}, "answer_empty"),
-        ({"answer": None}, "answer_missing"),
-        ({"contexts": None}, "contexts_missing"),
-        ({"contexts": []}, "contexts_empty"),
-    ],
-)
-def test_rows_with_nothing_to_measure(changed: dict[str, object], reason: str) -> None:
-    detector = ScriptedDetector()
-    score = scored(detector, **changed)
-    assert (score.value, score.status, score.reason) == (None, "not_applicable", reason)
-    assert detector.asked == []
-
-
-def test_without_the_model_there_is_no_value() -> None:
-    score = scored(None)
-    assert (score.value, score.status, score.reason) == (None, "error", "model_unavailable")
-    models = LocalModels({"lettucedetect": ModelChoice("nobody/nothing")})
-    score = scored(models.tool("lettucedetect"))
-    models.close()
-    assert (score.status, score.reason) == ("error", "model_unavailable")
-    assert "proctor models fetch lettucedetect" in str(score.details["message"])
-
-
 def test_a_real_model_marks_the_characters(tmp_path) -> None:
     folder = tiny_grounding.span_detector_folder(tmp_path / "spans")
     models = LocalModels({"lettucedetect": ModelChoice(str(folder), device="cpu")})

@@ -1,7 +1,8 @@
-"""What all metrics on local models have in common: versions, evidence that stays small, and models for own metrics."""
+"""What all metrics on local models have in common: versions, rows without a value, evidence that stays small."""
 
 import asyncio
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from proctor import InputError
 from proctor.knowledge.models.language_models import Likelihood
+from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import Checked
 from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.facts import LOCAL_MODELS
@@ -26,12 +28,25 @@ METRICS = [name for name, needs in NEEDS.items() if needs & set(LOCAL_MODELS)]
 VERIFIERS = ("hhem", "minicheck", "alignscore", "lettucedetect")
 
 
+FACTS: Facts = {
+    "question": "How long do refunds take, and how are they paid?",
+    "answer": "Refunds take 14 days. They are paid in cash.",
+    "expected": "It takes two weeks, and cash is paid.",
+    "contexts": ["A refund takes two weeks.", " ", "Cash is not paid."],
+}
+GPTSCORES = [name for name in METRICS if name.startswith("gptscore_")]
+
+
 class SameForAll:
     """An entailment model that says the same of every pair."""
 
     model_id = "same@1"
 
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
     async def entailed(self, pairs: Sequence[tuple[str, str]]) -> Checked:
+        self.asked += pairs
         return Checked(np.full((len(pairs), 3), 1 / 3, dtype=np.float32), np.zeros(len(pairs), dtype=np.bool_))
 
 
@@ -68,6 +83,60 @@ def test_another_model_is_another_version_of_its_metrics_alone(tool: str) -> Non
     changed = {name for name in METRICS if before[name] != after[name]}
     assert changed == {name for name in METRICS if tool in NEEDS[name]}
     assert changed
+
+
+@in_one_test(
+    ("metrics", "changed", "reason"),
+    [
+        (["hallucination", "minicheck", "alignscore", "lettucedetect"], {"contexts": None}, "contexts_missing"),
+        (["hallucination", "minicheck", "alignscore", "lettucedetect"], {"contexts": []}, "contexts_empty"),
+        (["hallucination", "minicheck", "alignscore", "lettucedetect"], {"contexts": ["", " "]}, "contexts_empty"),
+        (METRICS, {"answer": None}, "answer_missing"),
+        (["hallucination", "lettucedetect", "perplexity", *GPTSCORES], {"answer": " \n"}, "answer_empty"),
+        ([name for name in METRICS if name.startswith("toxicity")], {"answer": ""}, "answer_empty"),
+        (["fairness_bias"], {"answer": " "}, "answer_empty"),
+        (["minicheck", "alignscore", "summac_zs", "summac_conv"], {"answer": " "}, "no_sentences"),
+        (["minicheck", "alignscore", "toxicity"], {"answer": "- \n* "}, "no_sentences"),
+        (["summac_zs", "summac_conv"], {"answer": "Yes. No."}, "no_sentences"),
+        (["summac_zs", "summac_conv"], {"question": "Why? So."}, "no_sentences"),
+        (["summac_zs", "summac_conv"], {"question": " "}, "question_missing"),
+        ([name for name in GPTSCORES if "_mt_" in name or "_sumref_" in name], {"expected": " "}, "expected_missing"),
+        ([name for name in GPTSCORES if "_qa_" in name or "_sum_" in name], {"question": None}, "question_missing"),
+    ],
+)
+def test_rows_with_nothing_to_measure_say_why_and_no_model_is_asked(
+    metrics: list[str], changed: Facts, reason: str
+) -> None:
+    models = tools("Refunds take 14 days.")
+    found = scored(metrics, {**FACTS, **models, **changed})
+    assert {(one.value, one.status, one.reason) for one in found} == {(None, "not_applicable", reason)}
+    assert [name for name, model in models.items() if model.asked] == []  # type: ignore[attr-defined]
+
+
+def test_a_text_without_a_token_that_counts_is_too_short() -> None:
+    model = StubLanguageModel([Likelihood(math.nan, 0)])
+    (score,) = scored(["perplexity"], {"answer": "a", "perplexity_model": model})
+    assert (score.value, score.status, score.reason) == (None, "not_applicable", "too_short")
+
+
+def test_a_model_that_is_not_here_is_an_error_that_says_what_to_do() -> None:
+    class Hub:
+        def cached(self, model: str, revision: str | None, files: Sequence[str] = ()) -> None: ...
+        def download(self, model: str, revision: str | None, files: Sequence[str] = ()) -> None: ...
+        def reachable(self) -> bool:
+            return False
+
+    models = LocalModels(hub=Hub())
+    absent = {tool: models.tool(tool.removesuffix("_model")) for tool in LOCAL_MODELS}
+    try:
+        found = scored(METRICS, {**FACTS, **absent})  # type: ignore[typeddict-item]
+    finally:
+        models.close()
+    found += scored(METRICS, {**FACTS, **dict.fromkeys(LOCAL_MODELS)})  # type: ignore[typeddict-item]
+    assert {(one.value, one.status, one.reason) for one in found} == {(None, "error", "model_unavailable")}
+    for one in found[: len(METRICS)]:
+        (role,) = NEEDS[one.metric] & set(LOCAL_MODELS)
+        assert f"proctor models fetch {role.removesuffix('_model')}" in str(one.details["message"]), one.metric
 
 
 @pytest.mark.parametrize("text", ["long " * 20_000, "A sentence of its own, and not a short one at that. " * 100])

@@ -101,31 +101,6 @@ def test_a_pair_that_was_cut_is_noted() -> None:
     assert score(StubChecker(truncated=frozenset({SLEEP})), [REFUNDS, SLEEP]).details["truncated"] is True
 
 
-def test_a_model_that_is_not_there_says_what_to_do() -> None:
-    found = score(StubChecker(fails=InputError("Run 'proctor models fetch minicheck'.")), [SLEEP])
-    assert (found.value, found.status, found.reason) == (None, "error", "model_unavailable")
-    assert "proctor models fetch minicheck" in str(found.details["message"])
-
-
-@pytest.mark.parametrize(
-    ("contexts", "answer", "reason"),
-    [
-        (None, TAKES, "contexts_missing"),
-        ([" "], TAKES, "contexts_empty"),
-        ([SLEEP], None, "answer_missing"),
-        ([SLEEP], " ", "no_sentences"),
-        ([SLEEP], "- ", "no_sentences"),
-    ],
-)
-def test_without_sentences_or_contexts_there_is_no_value(
-    contexts: list[str] | None, answer: str | None, reason: str
-) -> None:
-    checker = StubChecker()
-    found = score(checker, contexts, answer)
-    assert (found.value, found.status, found.reason) == (None, "not_applicable", reason)
-    assert checker.asked == []
-
-
 def test_a_chunk_has_five_hundred_words_unless_told_otherwise() -> None:
     long = "It takes five days. " * 125  # sentences of four words
     checker = StubChecker()

@@ -61,28 +61,6 @@ def test_values_are_those_of_lmppl(folder: Path, case: dict[str, Any]) -> None:
     assert score.value == pytest.approx(case["perplexity"], rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("facts", "status", "reason"),
-    [
-        ({"answer": "a"}, "not_applicable", "too_short"),
-        ({"answer": " \n"}, "not_applicable", "answer_empty"),
-        ({"answer": None}, "not_applicable", "answer_missing"),
-        ({"answer": "Two days.", "perplexity_model": None}, "error", "model_unavailable"),
-    ],
-)
-def test_without_a_value(facts: Facts, status: str, reason: str) -> None:
-    model = StubLanguageModel([Likelihood(math.nan, 0)])
-    score = perplexity({"perplexity_model": model, **facts})  # type: ignore[typeddict-item]
-    assert (score.value, score.status, score.reason) == (None, status, reason)
-
-
-def test_an_absent_model_is_an_error_that_says_what_to_do() -> None:
-    model = StubLanguageModel([], InputError("Run 'proctor models fetch perplexity' once."))
-    score = perplexity({"answer": "Two days.", "perplexity_model": model})
-    assert (score.value, score.status, score.reason) == (None, "error", "model_unavailable")
-    assert "proctor models fetch perplexity" in str(score.details)
-
-
 def test_what_is_beyond_all_numbers_is_no_value() -> None:
     # A server may say -9999 of a token that it gives next to no probability.
     score = perplexity({"answer": "Two.", "perplexity_model": StubLanguageModel([Likelihood(710.0, 14)])})

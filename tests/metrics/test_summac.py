@@ -14,7 +14,7 @@ from proctor.knowledge.models.classifier import EntailmentModel
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import Checked, Item, ModelOutput
-from proctor.metrics import Facts, Score, Status, builtin_catalog
+from proctor.metrics import Facts, Score, builtin_catalog
 from proctor.metrics.declaration import metric
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 from proctor.metrics.local.summaries import column_scores, consistency, zero_shot
@@ -158,38 +158,6 @@ def test_the_source_may_be_the_contexts() -> None:
     found = scored(facts, source_sentences={"source": "contexts"})
     assert found["summac_zs"].value == pytest.approx(0.7925)
     assert found["summac_zs"].details["source_sentences"] == 3
-
-
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"answer": "Yes. No."}, "no_sentences"),
-        ({"answer": "  "}, "no_sentences"),
-        ({"question": "Why? So."}, "no_sentences"),
-        ({"question": " "}, "question_missing"),
-        ({"answer": None}, "answer_missing"),
-        ({"summac_model": None}, "model_unavailable"),
-    ],
-)
-def test_without_sentences_there_is_no_value(changed: Facts, reason: str) -> None:
-    found = scored({**row(), **changed})
-    assert {score.reason for score in found.values()} == {reason}
-    assert all(score.value is None for score in found.values())
-
-
-def test_a_model_that_is_not_here_is_an_error() -> None:
-    class Hub:
-        def cached(self, model: str, revision: str | None, files: Sequence[str] = ()) -> None: ...
-        def download(self, model: str, revision: str | None, files: Sequence[str] = ()) -> None: ...
-        def reachable(self) -> bool:
-            return False
-
-    models = LocalModels(hub=Hub())
-    found = scored(row(model=models.tool("summac")))
-    models.close()
-    for score in found.values():
-        assert (score.status, score.reason) == (Status.ERROR, "model_unavailable")
-        assert "proctor models fetch summac" in str(score.details)
 
 
 def sentences_of(kind: str, count: int) -> list[str]:

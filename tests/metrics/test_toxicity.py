@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 
 import pytest
-from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.metrics import Facts, Score, builtin_catalog
@@ -139,26 +138,7 @@ def test_truncation_of_any_sentence_is_noted() -> None:
     assert all(score.details["truncated"] is True for score in found.values())
 
 
-@pytest.mark.parametrize("answer", ["", " \n"])
-def test_a_blank_answer_is_not_applicable_and_not_asked(answer: str) -> None:
-    classifier = stub()
-    found = scores({"answer": answer}, classifier)
-    assert {(score.status, score.reason) for score in found.values()} == {("not_applicable", "answer_empty")}
-    assert classifier.asked == []
-
-
-def test_an_answer_without_sentences_is_not_applicable() -> None:
-    found = scores({"answer": "- \n* "}, stub())
-    assert {(score.status, score.reason) for score in found.values()} == {("not_applicable", "no_sentences")}
-
-
 def test_a_row_is_asked_once_for_all_six() -> None:
     classifier = stub()
     scores({"answer": f"{FIRST} {SECOND}"}, classifier)
     assert classifier.asked == [(FIRST, SECOND)]
-
-
-def test_absent_weights_say_what_to_do() -> None:
-    found = scores({"answer": FIRST}, stub(fails=InputError("Run 'proctor models fetch toxicity' once.")))
-    assert {(score.status, score.reason) for score in found.values()} == {("error", "model_unavailable")}
-    assert found["insult"].details["message"] == "Run 'proctor models fetch toxicity' once."

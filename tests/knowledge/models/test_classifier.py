@@ -6,13 +6,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from proctor import InputError
 from proctor.knowledge.models.finding import ModelChoice
 from proctor.knowledge.models.pool import LocalModels
 from proctor.knowledge.models.running import window_of
 from proctor.metrics.tools import Classifier as AskedByMetrics
 from tiny_classifier import ARCHITECTURES, TOXIC_BERT, WINDOW, classifier_folder
-from tiny_models import bert_model
 
 TEXTS = {
     "one": ["The refund is two days."],
@@ -138,44 +136,3 @@ def test_a_model_without_names_says_so_itself(tmp_path):
     (folder / "config.json").write_text(json.dumps(config))
     (found,) = asked(folder, ["the"])
     assert found.labels == tuple(f"LABEL_{place}" for place in range(6))
-
-
-def test_a_model_without_a_trained_head_is_refused(tmp_path):
-    folder = classifier_folder(tmp_path / "headless")
-    bert_model().save_pretrained(folder)
-    with pytest.raises(InputError, match=r"toxicity model in .* has no weights for .*classifier"):
-        asked(folder, ["the"])
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path):
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(InputError, match=r"The toxicity model in .* can't be loaded by transformers"):
-        asked(tmp_path, ["the"])
-
-
-def test_absent_weights_name_the_command_that_gets_them():
-    class NoHub:
-        def cached(self, model, revision, files=()):
-            return None
-
-        def reachable(self):
-            return False
-
-        def download(self, model, revision, files=()):
-            raise AssertionError("nobody asked for a download")
-
-    models = LocalModels(hub=NoHub())
-    try:
-        with pytest.raises(InputError, match=r"'unitary/toxic-bert' is not on .*proctor models fetch toxicity"):
-            asyncio.run(models.tool("toxicity").classify(["the"]))
-    finally:
-        models.close()
-
-
-def test_two_roles_that_name_one_folder_share_the_model(folders):
-    settings = ModelChoice(str(folders["bert"]))
-    models = LocalModels({"toxicity": settings, "fairness_bias": settings})
-    try:
-        assert models.tool("toxicity") is models.tool("fairness_bias")
-    finally:
-        models.close()
