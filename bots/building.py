@@ -2,14 +2,14 @@
 
 import difflib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from .. import InputError
-from ..knowledge import Document, Rerankers
+from ..knowledge import Rerankers
 from .chat.model import ChatModel
 from .chat.models import ChatModelSettings, open_chat_model, parse_model
 from .chat.openai import Endpoints
@@ -17,17 +17,9 @@ from .prompting import Template, load_template
 from .settings import BotSettings, PromptedSettings
 
 if TYPE_CHECKING:
+    from ..knowledge import Knowledge
     from .rag import RetrievalEmbedder
     from .target_bots import BuiltBot
-
-
-class ReadKnowledge(Protocol):
-    """The part of the knowledge that bots need."""
-
-    @property
-    def documents(self) -> Sequence[Document]:
-        """The documents, in their order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,7 @@ class BotResources:
     """
 
     base: Path
-    knowledge: Callable[[], ReadKnowledge]
+    knowledge: "Callable[[], Knowledge]"
     embedder: "RetrievalEmbedder"
     models: Mapping[str, ChatModelSettings] = field(default_factory=dict)
     cache: Path | None = None

@@ -1,6 +1,7 @@
 """The recorded bot: answers that were recorded elsewhere, looked up by their question."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .. import InputError
 from ..knowledge import Message, Recorded, RecordedSet, open_recorded
@@ -48,7 +49,9 @@ class RecordedBot:
         for each in self._recorded:
             if each.bot != self._bot:
                 continue
-            stored = replies.setdefault(_key(each.question.text), reply := _reply(each))
+            attempts = () if each.latency_ms is None else (each.latency_ms,)
+            reply = replace(recorded_reply(each), attempts_ms=attempts)
+            stored = replies.setdefault(_key(each.question.text), reply)
             passed_over += stored is not reply
         self._replies = replies
         if passed_over:
@@ -75,7 +78,8 @@ def _key(question: str) -> str:
     return " ".join(question.split())
 
 
-def _reply(each: Recorded) -> Reply:
+def recorded_reply(each: Recorded) -> Reply:
+    """What was recorded, as a bot would give it."""
     contexts = None
     if each.contexts is not None:
         documents = each.context_documents or ("",) * len(each.contexts)
@@ -84,7 +88,6 @@ def _reply(each: Recorded) -> Reply:
         answer=each.answer,
         contexts=contexts,
         usage=Usage(each.tokens_in, each.tokens_out, each.cost),
-        attempts_ms=() if each.latency_ms is None else (each.latency_ms,),
     )
     return with_tool_calls(reply, each.tool_calls)
 

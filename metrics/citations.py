@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from ..knowledge.documents.document import without_emphasis
 from .declaration import artefact, metric
 from .facts import is_blank
 from .judge.calls import CheckAnswer
@@ -399,7 +400,6 @@ def quote_accuracy(answer: str, contexts: Sequence[str]) -> Measured:
     return Measured(fmean(bool(one["contexts"]) for one in listed), {"quotes": listed})
 
 
-_EMPHASIS: Final = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _LEFT_OUT: Final = re.compile(r"\s*[\[(]?(?:\.\.\.|\u2026)[\])]?\s*")
 
 
@@ -416,6 +416,6 @@ def _is_quoted(quote: str, text: str) -> bool:
 
 def _plain(text: str) -> str:
     """A text as quotations are compared."""
-    text = _EMPHASIS.sub("", text)
+    text = without_emphasis(text)
     marks = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " "})
     return " ".join(text.translate(marks).casefold().split()).strip(" .,;:!?\u2026")

@@ -36,7 +36,7 @@ from ...reports.store.given_scores import GivenValues
 from ...reports.store.row_tables import Columns, Contexts, ReplyColumns, answer_columns
 from .asking import give
 from .manifest import new_manifest
-from .recorded_run import GivenMetrics, RecordedBot, answer_key, recorded_key, recorded_reply
+from .recorded_run import GivenMetrics, RecordedBot, answer_key, asked_reply, recorded_key
 
 CHUNK: Final = 5000  # rows that are put down together
 CHUNKS: Final = 20  # of them in one transaction: pages of indexes that change in each are written once
@@ -109,7 +109,7 @@ class AnswerFile:
         for line, identity, taken in rows:
             record = recorded_of(taken, identity, line)
             row = Row(record.question, 0, record.repeat, recorded_key(record), latency_ms=record.latency_ms)
-            give(row, recorded_reply(record), self._asked_at)
+            give(row, asked_reply(record), self._asked_at)
             answers.append(answer_columns(row))
         questions, replies = Lines.of([each.question for each in answers]), [each.reply[1:] for each in answers]
         return questions, Lines.of(replies), [each.contexts for each in answers]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ... import InputError
-from ...bots import Context, Endpoints, Identity, Reply, Usage, redactor, with_tool_calls
+from ...bots import Endpoints, Identity, Reply, recorded_reply, redactor
 from ...knowledge import (
     GivenScore,
     Message,
@@ -181,23 +181,13 @@ def _items(recorded: RecordedSet, bot: str) -> Iterator[Item]:
     for _, group in itertools.groupby(of_bot, lambda each: (each.question.conversation or object(), each.repeat)):
         records = list(group)
         for record, question in zip(records, marked_last(each.question for each in records), strict=True):
-            yield Item(question, record.repeat, recorded_key(record), recorded_reply(record), record.latency_ms)
+            yield Item(question, record.repeat, recorded_key(record), asked_reply(record), record.latency_ms)
 
 
-def recorded_reply(record: Recorded) -> Reply:
-    """What was recorded, as a bot would give it."""
-    contexts = None
-    if record.contexts is not None:
-        documents = record.context_documents or ("",) * len(record.contexts)
-        contexts = tuple(Context(*pair) for pair in zip(record.contexts, documents, strict=True))
-    faq = record.question.extra.get("faq_question")
-    reply = Reply(
-        answer=record.answer,
-        contexts=contexts,
-        usage=Usage(record.tokens_in, record.tokens_out, record.cost),
-        trace={"faq_question": faq} if isinstance(faq, str) else {},
-    )
-    return with_tool_calls(reply, record.tool_calls)
+def asked_reply(record: Recorded) -> Reply:
+    """What was recorded, with the FAQ entry that the bot matched, where that is known."""
+    reply, faq = recorded_reply(record), record.question.extra.get("faq_question")
+    return replace(reply, trace={"faq_question": faq, **reply.trace}) if isinstance(faq, str) else reply
 
 
 _NO_NAME: Final = re.compile(r"[^\w.]+")

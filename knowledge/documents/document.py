@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 
 
 def encodable(text: str) -> str:
@@ -30,6 +31,11 @@ def storable_value(value: object) -> object:
     if isinstance(value, dict):
         return {storable(key): storable_value(item) for key, item in value.items()}
     return value
+
+
+def without_emphasis(text: str) -> str:
+    """The text without Markdown's marks of emphasis and code; those of links, lists and headings stay."""
+    return _EMPHASIS.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)

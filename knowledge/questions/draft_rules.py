@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final, Literal
 
-from ..documents.document import Document
+from ..documents.document import Document, without_emphasis
 from ..retrieval.splitting import sentence_spans
 
 
@@ -56,7 +56,6 @@ _HEADING: Final = re.compile(r"#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
 _ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _LINK: Final = re.compile(r"(?<!!)\[((?!\^)[^\[\]\n]+)\](?:\([^()\s]*\)|\[[^\[\]\n]*\])|\[\^\w+\]")
-_MARKS: Final = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 # Corpora that were taken apart into words have blanks before their punctuation.
 _APART_BEFORE: Final = re.compile(r" (?=[,;:.!?%)\]]|['’]s\b|n['’]t\b)")  # noqa: RUF001
 _TOKENISED: Final = re.compile(r"\w [,.](?: |$)")
@@ -143,7 +142,7 @@ def sentences_of(text: str, block: Block) -> Iterator[Sentence]:
 
 def plain(text: str) -> str:
     """A text without marks of emphasis, blanks that a corpus added, and line ends."""
-    bare = " ".join(_MARKS.sub("", _LINK.sub(r"\1", text)).split()).replace("`` ", '"').replace(" ''", '"')
+    bare = " ".join(without_emphasis(_LINK.sub(r"\1", text)).split()).replace("`` ", '"').replace(" ''", '"')
     if _TOKENISED.search(bare):
         bare = _APART_DASH.sub("-", bare)
     return _APART_AFTER.sub("", _APART_BEFORE.sub("", bare))

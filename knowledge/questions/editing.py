@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ... import InputError
 from ..yaml_loading import YamlTooMuch, composed
 from .question import Question
-from .question_files import question_cells, question_row
+from .question_files import json_text, question_cells, question_row, yaml_text
 from .row_files import open_rows, table_rows, yaml_rows
 from .rows import Reading, Row, decoded_whole
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 
-_LISTED: Final = ("questions",)
-_WIDTH: Final = 120
+QUESTIONS: Final = ("questions",)  # the key under which an object of JSON or YAML keeps its list
 
 
 def with_yaml_row(text: str, path: Path, line: int, changes: Mapping[str, object]) -> str:
@@ -64,12 +63,12 @@ def with_yaml_rows(text: str, path: Path, rows: Sequence[Row]) -> str:
     if listed.flow_style or not listed.value:
         end = listed.end_mark.index - 1
         gap = ", " if listed.value else ""
-        made = f"{bare[:end].rstrip().removesuffix(',')}{gap}{', '.join(map(_json, rows))}{bare[end:]}"
+        made = f"{bare[:end].rstrip().removesuffix(',')}{gap}{', '.join(map(json_text, rows))}{bare[end:]}"
     else:
         indent = " " * listed.start_mark.column
         place = _line_end(bare, listed)
         blank = "\n" if _are_apart(bare, listed) else ""
-        lines = (f"{blank}{_dumped([row])}" for row in rows)
+        lines = (f"{blank}{yaml_text([row])}" for row in rows)
         dumped = "".join(f"{indent}{line}\n" if line else "\n" for line in "".join(lines).splitlines())
         made = f"{bare[:place]}\n{dumped}{bare[place:].removeprefix(chr(10))}"
     if [each for _, each in _rows(made, path)] != [*(each for _, each in before), *_as_read(rows, path)]:
@@ -94,18 +93,18 @@ def _list(text: str, path: Path) -> "SequenceNode":
     except YAMLError as error:
         raise InputError(f"{path} is not valid YAML any more; start again.") from error
     if root is not None and root.tag.endswith(":map"):
-        root = next((value for key, value in root.value if key.value in _LISTED), None)
+        root = next((value for key, value in root.value if key.value in QUESTIONS), None)
     if root is None or not root.tag.endswith(":seq"):
         raise InputError(f"{path}: a list of objects was wanted, or an object with the key `questions`.")
     return cast("SequenceNode", root)
 
 
 def _rows(text: str, path: Path) -> list[tuple[int, Row]]:
-    return yaml_rows(text.encode(), path, _LISTED, Reading())
+    return yaml_rows(text.encode(), path, QUESTIONS, Reading())
 
 
 def _as_read(rows: Sequence[Row], path: Path) -> list[Row]:
-    return [row for _, row in _rows(_json(list(rows)), path)]
+    return [row for _, row in _rows(json_text(list(rows)), path)]
 
 
 def _present(row: Row) -> Row:
@@ -122,17 +121,17 @@ def _with_value(text: str, node: "MappingNode", pair: tuple["Node", "Node"], val
         return text[:begin] + (text[last + 1 :] if last >= 0 else "")
     written = text[start:end]
     tail = written[len(written.rstrip()) :]
-    return f"{text[:start]}{_json(False if value is None else value)}{tail}{text[end:]}"
+    return f"{text[:start]}{json_text(False if value is None else value)}{tail}{text[end:]}"
 
 
 def _with_keys(text: str, node: "MappingNode", new: Mapping[str, object]) -> str:
     if node.flow_style:
         end = node.end_mark.index - 1
-        inner = "".join(f", {_json(name)}: {_json(value)}" for name, value in new.items())
+        inner = "".join(f", {json_text(name)}: {json_text(value)}" for name, value in new.items())
         return f"{text[:end].rstrip()}{inner}{text[end:]}"
     place = _line_end(text, node)
     indent = " " * node.start_mark.column
-    lines = "".join(f"\n{indent}{name}: {_json(value)}" for name, value in new.items())
+    lines = "".join(f"\n{indent}{name}: {json_text(value)}" for name, value in new.items())
     return f"{text[:place]}{lines}{text[place:]}"
 
 
@@ -146,22 +145,6 @@ def _line_end(text: str, node: "Node") -> int:
     return len(text) if found < 0 else found
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _dumped(value: object) -> str:
-    from ruamel.yaml import YAML
-
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style, yaml.allow_unicode, yaml.width = False, True, _WIDTH
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # its own default is None
-    file = io.BytesIO()
-    yaml.dump(value, file)
-    return file.getvalue().decode()
-
-
-QUESTIONS: Final = ("questions",)  # the key under which an object of JSON or YAML keeps its list
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _ALIKE: Final = {
     "id": ("id", "question_id"),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ... import InputError
 from .conversations import OF_CONVERSATION, SIMULATE, TurnOrder, unfolded
@@ -52,9 +52,6 @@ from .rows import (
     made_id,
     repeated,
 )
-
-if TYPE_CHECKING:
-    from ruamel.yaml import YAML
 
 
 @dataclass(slots=True)
@@ -571,7 +568,7 @@ def _extra_cell(question: Question, key: str) -> str:
     value = _nuggets(question) if key == "nuggets" else getattr(question, key)
     if value in _NOTHING and not (key == "expected_tools" and value == ()):
         return ""
-    return _json(list(value)) if isinstance(value, tuple | list) else _cell(value)
+    return json_text(list(value)) if isinstance(value, tuple | list) else _cell(value)
 
 
 def _is_ours(key: str) -> bool:
@@ -595,35 +592,37 @@ def _nuggets(question: Question) -> list[object]:
     return [one.text if one.vital else {"text": one.text, "vital": False} for one in question.nuggets]
 
 
-def _json(value: object) -> str:
+def json_text(value: object) -> str:
+    """A value as JSON on one line, as it reads."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def _json_lines(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:  # noqa: ARG001 - for tables
     for question in questions:
-        yield f"{_json(question_row(question))}\n".encode()
+        yield f"{json_text(question_row(question))}\n".encode()
 
 
 def _json_list(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:  # noqa: ARG001 - for tables
     yield b"["
     for number, question in enumerate(questions):
-        yield f"{',' if number else ''}\n{_json(question_row(question))}".encode()
+        yield f"{',' if number else ''}\n{json_text(question_row(question))}".encode()
     yield b"\n]\n"
 
 
 def _yaml(questions: Iterable[Question], keys: Sequence[str]) -> Iterator[bytes]:  # noqa: ARG001 - for tables
+    yield from (yaml_text([question_row(question)]).encode() for question in questions)
+
+
+def yaml_text(value: object) -> str:
+    """A value as YAML, in lines, keys in their order."""
     from ruamel.yaml import YAML
 
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style, yaml.allow_unicode, yaml.width = False, True, _WIDTH
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # its own default is None
-    yield from (_dumped(yaml, [question_row(question)]) for question in questions)
-
-
-def _dumped(yaml: "YAML", value: object) -> bytes:
     file = io.BytesIO()
     yaml.dump(value, file)
-    return file.getvalue()
+    return file.getvalue().decode()
 
 
 def _table(delimiter: str) -> Pieces:
@@ -648,12 +647,12 @@ def _cells(question: Question) -> Iterator[str]:
     is_plain = len(expected) == 1 and "|" not in expected[0] and not expected[0].lstrip().startswith("[")
     yield question.id
     yield question.text
-    yield expected[0] if is_plain else _json(list(expected)) if expected else ""
-    yield _json(row["constraints"]) if "constraints" in row else ""
+    yield expected[0] if is_plain else json_text(list(expected)) if expected else ""
+    yield json_text(row["constraints"]) if "constraints" in row else ""
     yield _tags(question)
     yield question.source_document
     yield "" if question.answerable is None else str(question.answerable).lower()
-    yield _json(row["evidence"]) if "evidence" in row else ""
+    yield json_text(row["evidence"]) if "evidence" in row else ""
 
 
 def _tags(question: Question) -> str:
@@ -664,7 +663,7 @@ def _tags(question: Question) -> str:
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else value if isinstance(value, str) else _json(value)
+    return "" if value is None else value if isinstance(value, str) else json_text(value)
 
 
 _WRITERS: Mapping[str, Pieces] = {

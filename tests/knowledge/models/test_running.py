@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+from counting_encoder import in_queue
 from proctor.knowledge.models.classifier import Classifier
 from proctor.knowledge.models.running import LocalModel, ModelOutput
 from tables import in_one_test
@@ -53,16 +54,6 @@ async def keep_busy(model, loaded):
     task = asyncio.create_task(model.ask([("first",)]))
     await asyncio.to_thread(loaded.entered.wait, 10)
     return task
-
-
-async def in_queue(loaded, *calls):
-    """Start the calls one after the other while the model is held, then let it go."""
-    tasks = []
-    for call in calls:
-        tasks.append(asyncio.create_task(call))
-        await asyncio.sleep(0.01)
-    loaded.gate.set()
-    return tasks
 
 
 def test_what_is_said_comes_in_the_order_of_the_items():
