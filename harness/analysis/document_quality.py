@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
 from ...bots import Context, index_folder
@@ -318,20 +319,45 @@ def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
     return f"{what}."
 
 
-def copy_what(one: Copied) -> str:
+_NEARLY_ONE: Final = 0.9  # share of the words of both from which what differs is named
+_MOST_COMPARED: Final = 4_000  # words of one document
+_LONGEST_DIFFERENCE: Final = 60  # characters
+_SHOWN_DIFFERENCES: Final = 2
+
+
+def differing_words(one: Copied, texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """What two documents that are nearly one say in one place and the other, as far as both say something there."""
+    ours, theirs = (texts[name].split() for name in (one.first, one.second))
+    if one.same or one.first == one.second or min(one.share, one.of_longer) < _NEARLY_ONE:
+        return []
+    if max(len(ours), len(theirs)) > _MOST_COMPARED:
+        return []
+    places = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+    found = [(" ".join(ours[a:b]), " ".join(theirs[c:d])) for tag, a, b, c, d in places if tag == "replace"]
+    return [pair for pair in found if max(map(len, pair)) <= _LONGEST_DIFFERENCE]
+
+
+def copy_what(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
     """How much of which document stands where."""
     if one.first == one.second:
         return f"{one.first} says the same twice: {one.words} words of it stand in it again."
     if one.same:
         return f"{one.first} and {one.second} have the same words from beginning to end."
+    if differing:
+        shown = [f"{_quoted(ours)} against {_quoted(theirs)}" for ours, theirs in differing[:_SHOWN_DIFFERENCES]]
+        more = len(differing) - len(shown)
+        said = listed([*shown, *([count(more, "more place")] if more else [])])
+        return f"{one.first} and {one.second} are nearly one: {said}."
     return (
         f"{one.first} and {one.second} say the same in part: {_percent(one.share)} of the words of the shorter one, "
         f"{one.words}, stand in the other."
     )
 
 
-def copy_action(one: Copied) -> str:
+def copy_action(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
     """What to do about copies."""
+    if differing:
+        return f"See which is right where they differ, and keep that one of {one.first} and {one.second}."
     if one.first == one.second:
         return f"Say it once in {one.first}."
     if one.same:
@@ -466,8 +492,9 @@ class PairFindings:
                 "words": one.words,
                 "identical": one.same,
             }
-            what, places = copy_what(one), tuple(self._stretches(one, None))
-            yield self._copy(what, copy_action(one), places, stolen, round(one.share, 4), details)
+            differing = differing_words(one, self._texts)
+            what, places = copy_what(one, differing), tuple(self._stretches(one, None))
+            yield self._copy(what, copy_action(one, differing), places, stolen, round(one.share, 4), details)
 
     def _overlaps(self, pairs: Sequence[tuple[str, str]], copied: Mapping[frozenset[str], Copied]) -> Finding:
         stolen = Stolen()

@@ -3,6 +3,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from proctor.metrics.score import Score, Status
 from proctor.reports.leaderboard import figure, leaderboard, milliseconds
 from proctor.reports.summary import MetricColumn, summarise
 from proctor.reports.table import plain
@@ -57,6 +58,17 @@ def test_six_bots_stand_side_by_side_in_eighty_columns_with_every_figure(tmp_pat
     wide = next(line for line in shown(summary, 300).splitlines() if line.startswith("exact_match ↑"))
     stacked = [*lines[row].replace("*", "").split()[2:], *lines[row + 1].split()]
     assert sorted(stacked) == sorted(wide.replace("*", "").split()[2:])
+
+
+def test_words_of_a_reason_are_not_cut(tmp_path):
+    book = Book(tmp_path / "board.db", bots=(bots := [f"bot_{n}" for n in range(6)]))
+    for bot in bots:
+        unjudged = Score(MATCH.name, None, Status.ERROR, "judge_unavailable")
+        book.put(row(book.run, bot, "q0"), unjudged, ok(LENGTH.name, 40))
+    book.writer.close()
+    text = shown(summarise(book.store, book.run.id), 80)
+    book.store.close()
+    assert text.split().count("unavailable") == 6
 
 
 def test_the_best_is_marked_once_and_only_where_there_is_a_better(tmp_path):

@@ -32,6 +32,14 @@ NOTE = "A bike that was bought in the shop can be returned within 30 days of its
 OTHER = "# Hours\n\nThe workshop opens at nine in the morning, and closes when the last bike of the day is fixed."
 
 
+LICENCE = (
+    "The regents of the University of California share this program. Everybody may use it, alter it and pass it on, in "
+    "whatever form, as long as two conditions are met. Whoever passes on the source must retain the notice that stands "
+    "at the top of each file. Whoever passes on a compiled form writes the same notice into the manual that comes with "
+    "it. There is no warranty, neither for what it is good for nor for damage that it does to a machine or its data."
+)
+
+
 def corpus(folder: Path, files: dict[str, str], questions: Sequence[dict] = ()) -> CorpusIndex:
     (folder / "documents").mkdir(parents=True)
     for name, text in files.items():
@@ -108,6 +116,16 @@ def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
     rows = (Answer("rag", "q", "14 days", other, 1.0, True, False),)
     (found,) = find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings
     assert (found.kind, found.severity) == ("near_duplicate", "low")  # most of it is the same, in no list though
+
+
+def test_what_a_near_copy_says_otherwise_is_quoted(tmp_path: Path) -> None:
+    changed = LICENCE.replace("must retain", "need not retain").replace("California", "Texas")
+    expanded = corpus(tmp_path, {"licence.txt": LICENCE, "other.txt": changed})
+    (found,) = of_kind(find_document_problems(expanded, None).findings, "near_duplicate")
+    assert found.what.startswith(
+        "licence.txt and other.txt are nearly one: “California” against “Texas” and “must” against “need not”."
+    )
+    assert found.action == "See which is right where they differ, and keep that one of licence.txt and other.txt."
 
 
 def test_a_document_that_repeats_a_little_of_itself_is_not_told(tmp_path: Path) -> None:
