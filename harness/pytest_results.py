@@ -167,13 +167,17 @@ def _ignore(sentence: str) -> None:
     """Print no progress while tests run."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RunResult:
     """A run as one test sees it: its bots by name."""
 
     result: SuiteResult
     folder: Path
     shown: list[object]  # what pytest shows in full when the test fails
+
+    def __repr__(self) -> str:
+        """A few words, as of its bots."""
+        return f"run {self.summary.run}"
 
     @property
     def summary(self) -> Summary:
@@ -202,12 +206,16 @@ class RunResult:
         return operand
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BotResult:
     """One bot of a run."""
 
     run: RunResult
     name: str
+
+    def __repr__(self) -> str:
+        """A few words: a failed assertion shows everything that it called."""
+        return printable_lines(f"{self.name} of {self.run!r}")
 
     @property
     def summary(self) -> BotSummary:

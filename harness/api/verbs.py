@@ -643,6 +643,8 @@ def run_of_suite(
 def _spread(evaluation: Evaluation, config: RunConfig) -> Evaluation:
     """Over a cluster, where the options name one."""
     if not config.on:
+        if config.workers:
+            raise InputError("--workers needs --on: only a cluster has workers.")
         return evaluation
     from ..cluster.driver import clustered
 

@@ -62,6 +62,8 @@ def test_a_bot_that_became_worse_fails_with_the_answers_that_did(folder):
     assert "exact_match: regressed" in done.stdout
     assert "before: It is 0" in done.stdout
     assert "now: No idea" in done.stdout
+    assert "where mine: regressed" in done.stdout
+    assert "RunResult(" not in done.stdout
 
 
 def test_what_is_undecided_fails_unless_the_test_lets_it_pass(folder):

@@ -39,6 +39,7 @@ from typed import proctor
         (["view", "--port", "70000"], "--port 70000: wanted a number of at most 65535; the nearest is 65535."),
         (["plan", "--power", "0,8"], "--power 0,8: wanted a number; the nearest is 0.8."),
         (["compare", "--correct", "hol"], "--correct hol: wanted holm or bh. Did you mean 'holm'?"),
+        (["run", "--workers", "2", "--dry-run"], "--workers needs --on: only a cluster has workers."),
     ],
 )
 def test_wrong_input_is_a_sentence_and_exit_code_two(tmp_path, arguments, words):
