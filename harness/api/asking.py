@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ... import InputError
 from ...bots import Context, ToolCall, Usage, index_folder
 from ...knowledge import Question, cache_folder, encodable
-from ...reports import milliseconds, printable_lines
+from ...reports import BLANK, Block, Sentence, count, milliseconds, one_line, quoted
 from ...reports.store import Row, RowStatus, VectorCache, ask_key
 from ..run import TIMEOUT, BotQueue, DaemonThreads, Interrupts, ask, build_one
 from ..suite import suite_redactor
+from .results import Shown
 
 if TYPE_CHECKING:
     from ..run import GivenBot
     from ..suite import LoadedSuite
 
 
+SHOWN: Final = 400  # characters of a context that are shown
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer:
-    """What a bot answered to a question.
+class Answer(Shown):
+    """What a bot answered to a question; shown, it is what ``proctor ask`` prints.
 
     Attributes:
         bot: the bot's name.
@@ -53,16 +57,51 @@ class Answer:
     trace: Mapping[str, object] = field(default_factory=dict)
     tool_calls: tuple[ToolCall, ...] | None = None
 
-    def __repr__(self) -> str:
-        """The answer with its contexts."""
-        took = "" if self.latency_ms is None else f" in {milliseconds(self.latency_ms)}"
-        lines = [f"{self.bot} answered{took}:", self.answer or "(no answer)"]
-        for rank, context in enumerate(self.contexts or (), 1):
-            place = (
-                f"{context.document}:{context.start}-{context.end}" if context.start is not None else context.document
-            )
-            lines.append(f"{rank}. {place}: {context.text}")
-        return printable_lines("\n".join(lines))
+    def _blocks(self) -> Iterator[Block]:
+        return answer_blocks(self)
+
+
+def answer_blocks(answer: Answer) -> Iterator[Block]:
+    """The answer, the tools that were called, and the entry that matched or the contexts."""
+    took = "" if answer.latency_ms is None else f" in {milliseconds(answer.latency_ms)}"
+    state = ", abstained" if answer.abstained else ""
+    yield Sentence((quoted(answer.bot, style="bold"), f" answered{took}{state}:"))
+    yield from map(Sentence, (answer.answer or "(no answer)").splitlines())
+    yield from (Sentence(_called(call), "dim") for call in answer.tool_calls or ())
+    yield BLANK
+    if isinstance(matched := answer.trace.get("faq_question"), str):
+        yield Sentence(_matched(matched, answer.trace), "dim")
+        return
+    if answer.contexts is None:
+        yield Sentence("It has no retriever.", "dim")
+        return
+    had = f"It had {count(len(answer.contexts), 'context')} before it:"
+    yield Sentence(had if answer.contexts else "It retrieved nothing.")
+    for rank, context in enumerate(answer.contexts, 1):
+        place = f"{context.document}:{context.start}-{context.end}" if context.start is not None else context.document
+        score = "" if context.score is None else f" {context.score:.3f}"
+        yield Sentence((f"{rank}. ", quoted(place), score), "bold")
+        text = context.text[:SHOWN] + ("..." if len(context.text) > SHOWN else "")
+        yield from (Sentence(line, "dim") for line in text.splitlines())
+
+
+def _called(call: ToolCall) -> str:
+    """A tool call as a line: the tool with its arguments, and what came of it."""
+    arguments = (
+        "?" if call.arguments is None else ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    )
+    line = f"{call.name}({arguments})"
+    came = f"failed: {call.error}" if call.error else call.result
+    return f"{line} -> {one_line(came, SHOWN)}" if came else line
+
+
+def _matched(entry: str, trace: Mapping[str, object]) -> str:
+    """Which entry of an FAQ was the nearest, how near, and what it takes."""
+    likeness = trace.get("similarity")
+    near = f" at a similarity of {likeness:.2f}" if isinstance(likeness, float) else ""
+    floor = trace.get("min_similarity")
+    limit = f"; below {floor:.2f} the bot abstains" if isinstance(floor, float) and floor else ""
+    return f'The nearest entry is "{entry}"{near}{limit}.'
 
 
 def ask_one(

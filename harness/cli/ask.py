@@ -8,96 +8,17 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from ... import InputError
-from ...reports import count, milliseconds, printable, printable_lines
-from ..api.asking import Answer, ask_one
+from ..api.asking import answer_blocks, ask_one
 from ..suite import FILE, FIRST_LINE, NAME, sample_suite, suite_schema
-from .conventions import Json, interruptible, own_stdout, write_json
-
-if TYPE_CHECKING:
-    from ...bots import ToolCall
-    from ..suite import LoadedSuite
-
-
-SHOWN = 400  # characters of a context that are shown
-
-
-def ask_once(loaded: LoadedSuite, bot: str, question: str, environ: Mapping[str, str], as_json: bool) -> None:
-    """Ask and show.
-
-    Raises:
-        InputError: the bot can't be used, or gave no answer.
-    """
-    if not question.strip():
-        raise InputError('The question is blank; ask something: proctor ask SUITE.yaml BOT "question".')
-    with own_stdout() as stdout:
-        answer = ask_one(loaded, bot, question, environ)
-        if as_json:
-            write_json(asdict(answer), stdout)
-        else:
-            _show(answer, stdout)
-
-
-def _show(reply: Answer, stdout: TextIO) -> None:
-    console = Console(emoji=False, highlight=False, file=stdout)
-    took = milliseconds(reply.latency_ms or 0.0)
-    state = ", abstained" if reply.abstained else ""
-    console.print(Text.assemble((printable(reply.bot), "bold"), f" answered in {took}{state}:"))
-    console.print(_text(reply.answer or "(no answer)"))
-    for call in reply.tool_calls or ():
-        console.print(Text(printable(_called(call)), style="dim"))
-    if isinstance(matched := reply.trace.get("faq_question"), str):
-        console.print(Text(f"\n{_matched(matched, reply.trace)}", style="dim"))
-        return
-    if reply.contexts is None:
-        console.print("\nIt has no retriever.", style="dim")
-        return
-    console.print(
-        f"\nIt had {count(len(reply.contexts), 'context')} before it:" if reply.contexts else "\nIt retrieved nothing."
-    )
-    for rank, context in enumerate(reply.contexts, 1):
-        place = f"{context.document}:{context.start}-{context.end}" if context.start is not None else context.document
-        score = "" if context.score is None else f" {context.score:.3f}"
-        console.print(Text(f"{rank}. {printable(place)}{score}", style="bold"))
-        console.print(_text(context.text[:SHOWN] + ("..." if len(context.text) > SHOWN else "")), style="dim")
-
-
-def _called(call: ToolCall) -> str:
-    """A tool call as a line: the tool with its arguments, and what came of it."""
-    arguments = (
-        "?" if call.arguments is None else ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    )
-    line = f"{call.name}({arguments})"
-    came = f"failed: {call.error}" if call.error else call.result
-    return f"{line} -> {_shortened(came)}" if came else line
-
-
-def _shortened(text: str) -> str:
-    """One line of a text, so long as is looked at."""
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[:SHOWN]}..."
-
-
-def _matched(entry: str, trace: Mapping[str, object]) -> str:
-    """Which entry of an FAQ was the nearest, how near, and what it takes."""
-    likeness = trace.get("similarity")
-    near = f" at a similarity of {likeness:.2f}" if isinstance(likeness, float) else ""
-    floor = trace.get("min_similarity")
-    limit = f"; below {floor:.2f} the bot abstains" if isinstance(floor, float) and floor else ""
-    return printable(f'The nearest entry is "{entry}"{near}{limit}.')
-
-
-def _text(text: str) -> Text:
-    return Text(printable_lines(text), overflow="fold")
+from .conventions import Json, interruptible, own_stdout, show, write_json
 
 
 def start_suite(folder: Path) -> list[Path]:
@@ -182,8 +103,12 @@ def ask(
     """Ask one bot one question. Prints the answer, its contexts and timing; nothing is stored."""
     from ..suite import load_named
 
-    with interruptible("Stopped."):
-        ask_once(load_named(suite), bot, question, os.environ, as_json)
+    with interruptible("Stopped."), own_stdout() as stdout:
+        answer = ask_one(load_named(suite), bot, question, os.environ)
+        if as_json:
+            write_json(asdict(answer), stdout)
+        else:
+            show(answer_blocks(answer), stdout)
 
 
 def init(
