@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import logging
 import os
 import re
 import shutil
+import socket
 import tempfile
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 LOCAL: Final = "ray"
 OBJECT_STORE: Final = 100 << 20  # bytes; blocks and batches are small, and Ray would reserve a third of the memory
 AT_ONCE: Final = 4  # calls to one worker: `take` waits while a block is begun or judge calls are handed over
+REACHED: Final = 5.0  # seconds in which an address is to answer; Ray itself tries for half a minute or more
 GPU_PATIENCE: Final = 60.0  # seconds for which a GPU is waited for that others hold
 NOT_PACKED: Final = ["*.db", "*.db-wal", "*.db-shm", "*.db-calls-*", "*.html", "__pycache__", ".git", ".venv*"]
 
@@ -104,7 +108,8 @@ class Cluster:
             InputError: nobody answers at the address.
         """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # read when it is imported
-        is_local = on == LOCAL and not os.environ.get("RAY_ADDRESS")
+        address = os.environ.get("RAY_ADDRESS", "") if on == LOCAL else on
+        is_local = address in ("", "local")
         if is_local:  # Ray's switch for its addresses: nothing listens beyond this machine
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
         import ray
@@ -116,18 +121,30 @@ class Cluster:
         elif is_local:
             made._folder = Path(tempfile.mkdtemp(prefix="proctor-ray-"))
             processors = max(os.cpu_count() or 1, workers or 1)
-            ray.init(
-                "local", num_cpus=processors, include_dashboard=False, object_store_memory=OBJECT_STORE,
-                _temp_dir=str(made._folder), **quiet,
-            )  # fmt: skip
-        else:
-            address = on if on != LOCAL else os.environ["RAY_ADDRESS"]
-            files = {"working_dir": str(base), "excludes": NOT_PACKED}
             try:
-                ray.init(address, runtime_env=files, **quiet)
+                with _unheard():
+                    ray.init(
+                        "local", num_cpus=processors, include_dashboard=False, object_store_memory=OBJECT_STORE,
+                        _temp_dir=str(made._folder), **quiet,
+                    )  # fmt: skip
+            except BaseException:
+                shutil.rmtree(made._folder, ignore_errors=True)
+                raise
+        else:
+            _reach(on, address)
+            try:
+                with _unheard():
+                    ray.init(address, runtime_env={"working_dir": str(base), "excludes": NOT_PACKED}, **quiet)
+            except ray.exceptions.RuntimeEnvSetupError as error:
+                why = re.search(r"Package size .*? exceeds [^.]*\.\d+\w+", str(error))
+                raise InputError(
+                    f"--on {on}: the suite's folder, {base}, can't travel to the cluster:"
+                    f" {why[0] if why else _essence(error)}. A file .rayignore there, written as a .gitignore, names"
+                    " what workers don't need."
+                ) from error
             except (ConnectionError, RuntimeError, OSError) as error:
                 raise InputError(
-                    f"--on {on}: no Ray cluster answers there: {_first_line(error)}. One that wants a token gets it"
+                    f"--on {on}: no Ray cluster answers there: {_essence(error)}. One that wants a token gets it"
                     " from RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token."
                 ) from error
         made.workers = workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
@@ -149,15 +166,14 @@ class Cluster:
             InputError: it could not be made.
         """
         errors = self.ray.exceptions
+        lost = errors.RayActorError, errors.ObjectLostError, errors.WorkerCrashedError, errors.NodeDiedError
         try:
             return await reference
-        except (errors.RayActorError, errors.ObjectLostError, errors.WorkerCrashedError, errors.NodeDiedError) as error:
-            if missing := re.search(r"No module named '([\w.]+)'", str(error)):
-                raise InputError(_missing(missing[1])) from error
-            raise WorkerLost(_first_line(error)) from error
-        except errors.RaySystemError as error:
-            if missing := re.search(r"No module named '([\w.]+)'", str(error)):
-                raise InputError(_missing(missing[1])) from error
+        except (*lost, errors.RaySystemError) as error:
+            if missing := missing_on_worker(str(error)):
+                raise InputError(missing) from error
+            if isinstance(error, lost):
+                raise WorkerLost(_how_lost(str(error)) or _essence(error)) from error
             raise
 
     def close(self) -> None:
@@ -261,12 +277,57 @@ class _Models:
         return ray.get(self.shared.models.remote(node, is_taken=True))
 
 
-def _missing(package: str) -> str:
+def _reach(on: str, address: str) -> None:
+    """See that something listens at an address that has a port.
+
+    Raises:
+        InputError: nothing does.
+    """
+    if (place := re.fullmatch(r"(?:ray://)?\[?([^\s/]+?)\]?:(\d+)", address)) is None:
+        return
+    try:
+        socket.create_connection((place[1], int(place[2])), REACHED).close()
+    except (OSError, OverflowError) as error:
+        where = "there" if on == address else f"at {address}, as RAY_ADDRESS has it"
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"--on {on}: no Ray cluster answers {where}: {why}.") from error
+
+
+@contextlib.contextmanager
+def _unheard() -> Iterator[None]:
+    """For ``ray.init``: of a lost worker the driver speaks; Ray itself would print a page about it on stdout."""
+    from ray._private import worker
+
+    listen = getattr(worker, "listen_error_messages", None)
+    worker.listen_error_messages = lambda *_: None
+    try:
+        yield
+    finally:
+        worker.listen_error_messages = listen
+
+
+def _how_lost(said: str) -> str:
+    """How the program of an actor ended, of what Ray says; blank where it says nothing of it."""
+    place = re.search(r"pid: (\d+).*ip: (\S+).*Worker exit detail: (.*?)(?: Some common causes|$)", said, re.DOTALL)
+    if place is None:
+        return ""
+    is_sudden = "End of file" in place[3]
+    why = "was killed, as where memory runs out, or crashed" if is_sudden else f"ended: {place[3].strip()}"
+    return f"its process ({place[1]} on {place[2]}) {why}"
+
+
+def missing_on_worker(said: str) -> str:
+    """What to do where a worker says that it lacks a package that is here; blank where it says something else."""
+    missing = re.search(r"No module named '(\w+)", said)
+    if missing is None or importlib.util.find_spec(missing[1]) is None:
+        return ""
     return (
-        f"A worker of the cluster has no package {package}: install it on every node, with the versions that are here,"
-        f" or have Ray do so (runtime_env)."
+        f"A worker of the cluster has no package {missing[1]}: install it on every node, with the versions that are"
+        " here, or have Ray do so (runtime_env)."
     )
 
 
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+def _essence(error: BaseException) -> str:
+    """The first line of what Ray says, and the last where it follows a colon: between them are traces."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return f"{lines[0]} {lines[-1]}" if lines[0].endswith(":") and len(lines) > 1 else lines[0]

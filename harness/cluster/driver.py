@@ -41,7 +41,7 @@ from ..run.queues import (
     lease_key,
     stored_rows,
 )
-from .cluster import LOCAL, Cluster, WorkerHandle, WorkerLost
+from .cluster import LOCAL, Cluster, WorkerHandle, WorkerLost, missing_on_worker
 from .messages import Batch, Block, Done, QuestionCounts, Setup
 
 if TYPE_CHECKING:
@@ -103,7 +103,15 @@ class Driver:
         self._returned.appendleft(first)
         self._out -= 1
         self._engine.watcher.message(f"Starting Ray ({options.on})")
-        cluster = await asyncio.to_thread(Cluster.open, options.on, options.workers, origin.loaded.base)
+        opening = asyncio.ensure_future(
+            asyncio.to_thread(Cluster.open, options.on, options.workers, origin.loaded.base)
+        )
+        try:
+            cluster = await asyncio.shield(opening)
+        except asyncio.CancelledError:  # a Ray that is left while it starts would stay, with its folder
+            self._engine.watcher.message("Stops as soon as Ray has started")
+            await asyncio.to_thread((await opening).close)
+            raise
         try:
             self._workers = cluster.workers
             self._engine.watcher.message(f"Ray has started; its workers, {cluster.workers}, begin")
@@ -218,7 +226,7 @@ class Driver:
         bot_queue.is_deaf = bot_queue.is_deaf or tally.is_deaf
         bot_queue.endings.update(tally.endings)
         self._evaluation.judging.judge_cache.cached += tally.calls_cached
-        bot_queue.problem = bot_queue.problem or batch.problem
+        bot_queue.problem = bot_queue.problem or f"{batch.problem} {missing_on_worker(batch.problem)}".strip()
         for sentence in batch.messages:
             if sentence not in self._said:
                 self._said.add(sentence)

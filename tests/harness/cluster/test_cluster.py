@@ -1,7 +1,10 @@
 """A run on a Ray cluster of two nodes: the run of one program, whatever ends in the middle."""
 
 import json
+import os
+import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +12,8 @@ from typing import Any
 
 import pytest
 from judge_server import JudgeServer
+from proctor import run
+from proctor.harness.cluster.cluster import Cluster, missing_on_worker
 from proctor.harness.cluster.leased_limits import LAPSED, Leases, Report
 from suites import asked, lines, write_suite
 from typed import proctor
@@ -62,7 +67,9 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def notes(ray: Path) -> Path:
+def notes(ray: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # the address of the cluster is this machine's own, which the guard of the tests takes for another machine's
+    monkeypatch.setattr("proctor.harness.cluster.cluster._reach", lambda *_: None)
     for file in ray.iterdir():
         file.unlink()
     return ray
@@ -158,6 +165,7 @@ def test_a_worker_that_ends_loses_nothing(tmp_path, notes):
     write_suite(tmp_path, BOT, questions, metrics=["answer_length"], concurrency=2)
     done = proctor("run", "suite.yaml", "--json", "--on", "ray", "--workers", 2, folder=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "finished"  # Ray itself prints nothing
     assert (notes / "killed").exists()
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*), COUNT(DISTINCT question_id) FROM run_rows") == [(60, 60)]
     assert lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies") == [(60,)]
@@ -169,6 +177,7 @@ def test_a_worker_that_ends_loses_nothing(tmp_path, notes):
     [
         ("rya", "'rya' is no cluster; wanted ray, or an address such as ray://head:10001. Did you mean 'ray'?"),
         ("ray://head", "An address has a port"),
+        ("ray://127.0.0.1:1", "--on ray://127.0.0.1:1: no Ray cluster answers there: Connection refused."),
     ],
 )
 def test_what_is_no_cluster_is_named(tmp_path, on, says):
@@ -176,6 +185,32 @@ def test_what_is_no_cluster_is_named(tmp_path, on, says):
     done = proctor("run", "suite.yaml", "--on", on, folder=tmp_path)
     assert done.returncode == 2
     assert says in " ".join(done.stderr.split())
+
+
+def test_a_package_that_only_the_workers_lack_is_to_be_installed_there() -> None:
+    assert missing_on_worker("importing bot.py failed: No module named 'pytest'").startswith(
+        "A worker of the cluster has no package pytest: install it on every node"
+    )
+    assert not missing_on_worker("importing bot.py failed: No module named 'nowhere_at_all'")
+
+
+def test_an_interrupt_while_ray_starts_leaves_no_ray(tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'proctor[ray]'")
+    ended = []
+
+    class Started:
+        def close(self) -> None:
+            ended.append(True)
+
+    def starts(*_: object) -> Started:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.05)
+        return Started()
+
+    monkeypatch.setattr(Cluster, "open", starts)
+    with pytest.raises(KeyboardInterrupt):
+        run(write_suite(tmp_path, BOT), on="ray", db=tmp_path / "proctor.db")
+    assert ended
 
 
 def test_without_ray_a_sentence_says_how_to_get_it(tmp_path, monkeypatch):
