@@ -51,5 +51,6 @@ if TYPE_CHECKING:
     )
     from .target_bots import BuiltBot, NamedBot, ReducibleBot, ReducibleTargetBot, TargetBot, as_bot, is_runnable
     from .tool_calls import with_tool_calls
+    from .users_loop import USERS_LOOP
 else:
     __getattr__, __all__ = front(__name__)

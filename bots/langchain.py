@@ -12,6 +12,7 @@ from ..metrics.declaration import exception_line
 from .bot import Context, Identity, Reply, ToolCall, Usage, as_contexts
 from .python import Target
 from .tool_calls import SEARCH, ToolCalls, search_call, with_gathered
+from .users_loop import in_users_loop
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
@@ -62,7 +63,7 @@ class LangChainRetriever:
 
     async def _found(self, retriever: Any, question: str) -> tuple[Context, ...]:  # noqa: ANN401 - LangChain's
         if hasattr(retriever, "ainvoke"):
-            given = await retriever.ainvoke(question)
+            given = await in_users_loop(lambda: retriever.ainvoke(question))
         else:
             given = await asyncio.to_thread(retriever.invoke, question)
         return tuple(map(self._placed, as_contexts([] if given is None else given) or ()))
@@ -233,7 +234,8 @@ class LangChainBot:
         config: Any = {"callbacks": [catcher]}
         if self._session_keys:
             config["configurable"] = dict.fromkeys(self._session_keys, session)
-        output = await self._runnable.ainvoke(self._input(question, history if self.hears_history else ()), config)
+        asked = self._input(question, history if self.hears_history else ())
+        output = await in_users_loop(lambda: self._runnable.ainvoke(asked, config))
         if hasattr(output, "model_dump") and not hasattr(output, "content"):  # structured output; messages have content
             output = output.model_dump()
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None

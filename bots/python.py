@@ -34,6 +34,7 @@ from .bot import (
     takes_session,
 )
 from .tool_calls import with_tool_calls
+from .users_loop import in_users_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,10 +373,10 @@ class PythonBot:
         given, named = self._handed(question, history, session)
         try:
             if self._asynchronous:
-                return await _awaited(self._call(*given, **named), time.perf_counter())
+                return await in_users_loop(lambda: _awaited(self._call(*given, **named), time.perf_counter()))
             ran = await self._threads.run(lambda: _streamed(self._call, given, named))
             if inspect.isawaitable(ran.value) or isinstance(ran.value, AsyncIterator):  # handed on by a plain function
-                return await _awaited(ran.value, time.perf_counter() - ran.run_ms / 1000)
+                return await in_users_loop(lambda: _awaited(ran.value, time.perf_counter() - ran.run_ms / 1000))
         except SystemExit as left:
             raise RuntimeError(f"the bot called sys.exit({left.code!r})") from left
         reply = as_reply(ran.value)
@@ -406,9 +407,10 @@ class PythonBot:
         found = getattr(self._owner, method, None)
         if not callable(found) or inspect.isclass(self._owner):
             return
-        done = found() if is_asynchronous(found) else await asyncio.to_thread(found)
-        if inspect.isawaitable(done):
-            await done
+        if is_asynchronous(found):
+            await in_users_loop(found)
+        elif inspect.isawaitable(done := await asyncio.to_thread(found)):
+            await in_users_loop(lambda: done)
 
 
 def is_asynchronous(call: object) -> bool:

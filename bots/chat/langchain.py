@@ -12,6 +12,7 @@ from ... import InputError
 from ...metrics.declaration import exception_line
 from ..bot import BotMisconfigured, Usage
 from ..python import find_target
+from ..users_loop import in_users_loop
 from .limits import Turnstile
 from .model import ChatRequest, Completion
 from .openai import Prices
@@ -99,7 +100,7 @@ class LangChainChat:
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                message = await model.ainvoke(messages)
+                message = await in_users_loop(lambda: model.ainvoke(messages))
             return self._completion(message, (time.perf_counter() - started) * 1000)
         except TimeoutError:
             raise TimeoutError(f"{self.name} gave no answer within {self._timeout:g} s.") from None

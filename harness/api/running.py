@@ -14,8 +14,9 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
+from ...bots import USERS_LOOP
 from ...reports import count
-from ..run import STOP, RunConfig, Stop, Watcher, watching
+from ..run import STOP, DaemonThreads, RunConfig, Stop, Watcher, watching
 
 if TYPE_CHECKING:
     from ...reports.store import Row
@@ -116,12 +117,15 @@ def wait(work: Work[Given], progress: bool) -> Given:
     Raises:
         KeyboardInterrupt: Ctrl-C; what was answered is in the database.
     """
-    if not _loop_is_running():
-        with _terminal(progress) as watcher:
+    running = _running_loop()
+    if running is None:
+        with _users_loop(_own_loop), _terminal(progress) as watcher:
             return work(watcher)
     note = _Notes() if progress and _display() else None
     with contextlib.nullcontext(note) if note else _terminal(progress) as watcher:
-        thread = _Thread(work, watcher)
+        # In a bot that runs in our loop for bots, that loop is busy with waiting here.
+        with _users_loop(None if running is _OWN.get("loop") else _own_loop):
+            thread = _Thread(work, watcher)
         try:
             while not thread.done.wait(LOOK):
                 if note is not None:
@@ -139,7 +143,8 @@ def wait(work: Work[Given], progress: bool) -> Given:
 async def soon(work: Work[Given], progress: bool) -> Given:
     """Do the work in a thread and a loop of its own, while the caller's loop goes on.
 
-    A task that is cancelled stops the work, and ends when it has stopped.
+    A task that is cancelled stops the work, and ends when it has stopped. Asynchronous bots run in the caller's loop:
+    their clients belong to it.
     """
     with _terminal(progress and not _display()) as watcher:
         loop, finished = asyncio.get_running_loop(), asyncio.Event()
@@ -148,7 +153,8 @@ async def soon(work: Work[Given], progress: bool) -> Given:
             with contextlib.suppress(RuntimeError):  # nobody waits any more
                 loop.call_soon_threadsafe(finished.set)
 
-        thread = _Thread(work, watcher, wake)
+        with _users_loop(lambda: loop):
+            thread = _Thread(work, watcher, wake)
         try:
             await finished.wait()
         except asyncio.CancelledError:
@@ -188,12 +194,40 @@ class _Thread(Generic[Given]):
                 self._ended()
 
 
-def _loop_is_running() -> bool:
+def _running_loop() -> asyncio.AbstractEventLoop | None:
     try:
-        asyncio.get_running_loop()
+        return asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return None
+
+
+@contextlib.contextmanager
+def _users_loop(find: Callable[[], asyncio.AbstractEventLoop] | None) -> Iterator[None]:
+    token = USERS_LOOP.set(find)
+    try:
+        yield
+    finally:
+        USERS_LOOP.reset(token)
+
+
+_OWN: Final[dict[str, asyncio.AbstractEventLoop]] = {}
+_OWN_LOCK: Final = threading.Lock()
+
+
+def _own_loop() -> asyncio.AbstractEventLoop:
+    """A loop for asynchronous bots that lasts as long as the process; begun when the first one is asked."""
+    with _OWN_LOCK:
+        if "loop" not in _OWN:
+            loop = _OWN["loop"] = asyncio.new_event_loop()
+            loop.set_default_executor(DaemonThreads())
+            threading.Thread(target=_go_on, args=(loop,), name="proctor-async-bots", daemon=True).start()
+        return _OWN["loop"]
+
+
+def _go_on(loop: asyncio.AbstractEventLoop) -> None:
+    while not loop.is_closed():
+        with contextlib.suppress(BaseException):  # code of users may stop the loop, or mean to end the program
+            loop.run_forever()
 
 
 @contextlib.contextmanager

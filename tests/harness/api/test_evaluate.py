@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas
 import proctor
 import pytest
+from openai import AsyncOpenAI
 from openai_server import Answer, OpenAIServer
 from proctor.knowledge.models.encoder import PackagedEncoder
 from pydantic import BaseModel
@@ -143,6 +144,34 @@ def test_a_bot_that_raises_leaves_rows_that_say_so(tmp_path):
     assert "no connection" in run.rows("broken")[0].error
     assert [row.score("exact_match") for row in run.rows("broken")] == [None] * 3
     assert any(problem["bot"] == "broken" and problem["severity"] == "high" for problem in run.problems())
+
+
+def test_a_client_of_an_asynchronous_bot_serves_all_runs(tmp_path):
+    """It can't be used in another event loop than its first: the second run of a process failed on every question."""
+    with OpenAIServer() as server:
+        client = AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0)
+
+        async def asks(question: str) -> str:
+            messages = [{"role": "user", "content": question}]
+            said = await client.chat.completions.create(model="test-model", messages=messages)
+            return said.choices[0].message.content
+
+        async def closes(question: str) -> None:
+            await client.close()
+
+        for bot in (asks, asks, closes):
+            run = evaluated(tmp_path, bots={"bot": bot}, fresh=True)
+            assert [row.error for row in run.rows()] == [None] * 3
+
+    async def place(question: str) -> str:
+        return hex(id(asyncio.get_running_loop()))
+
+    async def awaited() -> tuple[str | None, str]:
+        run = await proctor.aevaluate(QUESTIONS, place, ["exact_match"], db=tmp_path / "y.db", progress=False)
+        return run.rows()[0].answer, await place("")
+
+    answer, own = asyncio.run(awaited())
+    assert answer == own
 
 
 def test_a_bot_that_hangs_is_given_up_after_the_timeout(tmp_path):

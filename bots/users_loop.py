@@ -1,0 +1,39 @@
+"""The event loop in which asynchronous code of users runs: the same in every run, as its clients belong to one loop."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Final, TypeVar
+
+Given = TypeVar("Given")
+
+# Gives that loop; None where runs of a process are not several, and the run's own does.
+USERS_LOOP: Final[ContextVar[Callable[[], asyncio.AbstractEventLoop] | None]] = ContextVar(
+    "proctor_users_loop", default=None
+)
+
+
+async def in_users_loop(call: Callable[[], Awaitable[Given]]) -> Given:
+    """Call and await code of the user's in the loop that is meant for it, and wait for it in ours.
+
+    A client that was opened in one loop (``AsyncOpenAI()``, a session of aiohttp) can't be used in another one, or
+    after that one was closed.
+
+    Raises:
+        Exception: what the code raises; SystemExit is raised in our loop alone.
+    """
+    find = USERS_LOOP.get()
+    loop = None if find is None else find()
+    if loop is None or loop is asyncio.get_running_loop():
+        return await call()
+
+    async def done() -> tuple[Given | None, SystemExit | None]:
+        try:
+            return await call(), None
+        except SystemExit as left:  # would end the loop that others use
+            return None, left
+
+    given, left = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(done(), loop))
+    if left is not None:
+        raise left
+    return given  # type: ignore[return-value]  # it is what the call gave
