@@ -1,8 +1,9 @@
-"""Drafting: questions drafted from a suite's documents, and a person's decisions on them."""
+"""Drafting: questions drafted from a suite's documents, nuggets from evidence, and a person's decisions on them."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import random
@@ -30,6 +31,7 @@ from ..knowledge import (
     Row,
     around,
     chosen,
+    content,
     cut_at_sentences,
     drafts_of,
     extra_keys,
@@ -44,14 +46,16 @@ from ..knowledge import (
     with_row,
 )
 from ..metrics import Block, JudgeCall, Reading
-from ..metrics.judge.call import TEXT, Answer, ObjectCall, record, several
-from ..metrics.judge.replies import Malformed, read_list
+from ..metrics.judge.call import TEXT, YES_OR_NO, Answer, ObjectCall, record, several
+from ..metrics.judge.embedded.claims import claims_of
+from ..metrics.judge.replies import Malformed, read_boolean, read_list
 from ..reports import check_file, whole_file
 from ..reports import count as counted
 from ..reports.store import Store, VectorCache
 from .run import tokens
 from .run.judging import Judging, open_judging, prompt_text, replies_of
 from .run.local_models import open_embedder
+from .run.scoring import quotes_of
 from .suite.choices import choose_judge
 from .suite.suite_file import load_named, sample_suite
 
@@ -121,6 +125,49 @@ def _written(entry: Mapping[str, object]) -> Written:
     return Written(" ".join(question.split()), " ".join(answer.split()), quote)
 
 
+@dataclass(frozen=True, slots=True)
+class NuggetCall(ObjectCall[tuple[Nugget, ...]]):
+    """A question of which nuggets are wanted, with its evidence and, where there are any, its expected answers."""
+
+    name: ClassVar[str] = "draft_nuggets"
+    is_verdict: ClassVar[bool] = False
+
+    question: str
+    evidence: tuple[str, ...]
+    expected: tuple[str, ...] = ()
+
+    def shown(self) -> Sequence[Block]:
+        """Question, evidence and expected answers."""
+        blocks = [Block("question", self.question), Block("evidence", "\n\n".join(self.evidence))]
+        return [*blocks, Block("expected", "\n\nor: ".join(self.expected))] if self.expected else blocks
+
+    def title(self) -> str:
+        """What it is called in the log of calls."""
+        return "draft nuggets"
+
+    def instructions(self) -> str:
+        """The prompt."""
+        return prompt_text("draft_nuggets")
+
+    def schema(self) -> Mapping[str, object]:
+        """An object with a list of nuggets."""
+        return record(nuggets=several(record(text=TEXT, vital=YES_OR_NO)))
+
+    def read_found(self, found: Mapping[str, object]) -> Reading[tuple[Nugget, ...]]:
+        """The nuggets that can be read; none at all is a good answer too."""
+        nuggets, problems = read_list(found, "nuggets", _nugget)
+        if problems and not nuggets:
+            return Reading(None, " ".join(problems))
+        return Reading(tuple({each.text: each for each in nuggets}.values())[:_MOST_NUGGETS])
+
+
+def _nugget(entry: Mapping[str, object]) -> Nugget:
+    text, vital = entry.get("text"), read_boolean(entry.get("vital"))
+    if not isinstance(text, str) or not text.strip() or vital is None:
+        raise Malformed('"text" must be a text and "vital" true or false')
+    return Nugget(" ".join(text.split()), vital)
+
+
 OF_A_PASSAGE: Final = 3  # questions that are asked of one
 KIND: Final = "model"
 _PASSAGE: Final = 2_000  # characters
@@ -184,18 +231,10 @@ def calls_for(documents: Sequence[Document], passages: Sequence[Passage]) -> lis
 
 
 def model_drafts(
-    judging: Judging, documents: Sequence[Document], passages: Sequence[Passage], store: Store, *, fresh: bool = False
-) -> ModelDrafts:
-    """Have a model write questions of passages; what it replies is cached at once, and not asked again.
-
-    Args:
-        judging: a language model; it is closed.
-        documents: those of the passages, at least.
-        passages: of which questions are wanted.
-        store: where replies are cached.
-        fresh: take no cached reply.
-    """
-    replies = replies_of(judging, calls_for(documents, passages), store, fresh=fresh)
+    judging: Judging, documents: Sequence[Document], passages: Sequence[Passage],
+    replies: Sequence[tuple[Written, ...] | str],
+) -> ModelDrafts:  # fmt: skip
+    """What a model wrote of some passages: its reply to each, or why there is none."""
     made = ModelDrafts(paid=judging.judge_cache.paid, cached=judging.judge_cache.cached, problem=judging.problem)
     finder = EvidenceFinder(documents)
     by_id = {document.id: document for document in documents}
@@ -229,6 +268,8 @@ _TAG: Final = "drafted"
 _ALIKE: Final = 0.93  # cosine from which two questions with the same numbers ask the same
 _FIGURES: Final = re.compile(r"\d+")
 _REPLY: Final = 70  # tokens that a question with its answer and quote takes
+_MOST_NUGGETS: Final = 10  # of one question
+_NUGGETS_REPLY: Final = 150  # tokens that the nuggets of a question take, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +351,9 @@ def draft_questions(
     if not loaded.suite.knowledge:
         raise InputError(f"{loaded.path} names no knowledge, so there is nothing to ask about. Add `knowledge:`.")
     question_pieces(options.out, "--out")
-    check_file(options.out, "--out", {**loaded.files, options.database.resolve(): "--db"})
+    own = (loaded.base / loaded.suite.questions).resolve()  # to which drafts are added, so that nothing is lost
+    needed = {path: where for path, where in loaded.files.items() if path != own}
+    check_file(options.out, "--out", {**needed, options.database.resolve(): "--db"})
     knowledge = read_knowledge([loaded.base / path for path in loaded.suite.knowledge])
     there = _there(loaded, options.out)
     made = Drafted(
@@ -345,18 +388,88 @@ def _by_model(
     """What a model has to say, or only what it would take where no more is wanted."""
     passages = passages_to_ask(documents, asked_of, options.count, options.per_document)
     calls = calls_for(documents, passages)
-    received = len(calls) * OF_A_PASSAGE * _REPLY
-    made = replace(made, by=judging.name, calls=len(calls), tokens=(tokens_sent(calls), received))
+    tokens = (tokens_sent(calls), len(calls) * OF_A_PASSAGE * _REPLY)
+    what = f"{counted(len(calls), 'question-writing call')}, about {sum(tokens):,} tokens"
+    made = replace(made, by=judging.name, calls=len(calls), tokens=tokens)
+    replies = _replies(judging, calls, what, options, notify)
+    return made if replies is None else replace(made, written=model_drafts(judging, documents, passages, replies))
+
+
+def _replies(
+    judging: Judging, calls: Sequence[JudgeCall[Answer]], what: str, options: DraftOptions,
+    notify: Callable[[str], None],
+) -> list[Answer | str] | None:  # fmt: skip
+    """What a model replies to each call, or why it doesn't, cached at once; None where nothing is to be asked."""
     if options.only_planned:
         asyncio.run(judging.close())
-        return made
-    number = f"{counted(made.calls, 'question-writing call')}, about {sum(made.tokens):,} tokens"
-    notify(f"{made.by} is asked {number}; cached answers are not asked again.")
-    store = Store.open(options.database)
-    try:
-        return replace(made, written=model_drafts(judging, documents, passages, store, fresh=options.fresh))
-    finally:
-        store.close()
+        return None
+    notify(f"{judging.name} is asked {what}; cached answers are not asked again.")
+    with contextlib.closing(Store.open(options.database)) as store:
+        return replies_of(judging, calls, store, fresh=options.fresh)
+
+
+def nuggets_by_rule(question: Question) -> tuple[Nugget, ...]:
+    """The sentences of the evidence; vital is what says something of the expected answer that the question doesn't.
+
+    >>> nuggets_by_rule(Question("q", "What is the fee?", ("85 euros",), evidence=((Evidence("a.md",
+    ...     "The fee is 85 euros. It is paid at once."),),)))
+    (Nugget(text='The fee is 85 euros.', vital=True), Nugget(text='It is paid at once.', vital=False))
+    """
+    told = frozenset[str]().union(*map(content, question.expected)) - content(question.text)
+    claims = [" ".join(claim.split()) for quote in quotes_of(question) for claim in claims_of(quote)]
+    found = [Nugget(claim, not told or bool(content(claim) & told)) for claim in dict.fromkeys(claims)]
+    return tuple(sorted(found, key=lambda each: not each.vital))[:_MOST_NUGGETS]
+
+
+def draft_nuggets(
+    loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str, str], notify: Callable[[str], None]
+) -> Drafted:
+    """Draft nuggets of a suite's questions that have evidence and no nuggets, and add them to a file of drafts.
+
+    Args:
+        loaded: the suite.
+        options: as for ``draft_questions``; ``count`` is how many questions are looked at.
+        environ: where keys are looked up.
+        notify: called with a sentence before what takes long or costs money.
+
+    Raises:
+        InputError: no question has evidence, or a file or the model can't be used.
+    """
+    own = loaded.base / loaded.suite.questions
+    if options.out.resolve() == own.resolve():
+        raise InputError(f"--out: {options.out} has the suite's questions; name another file for drafts.")
+    check_file(options.out, "--out", {**loaded.files, options.database.resolve(): "--db"})
+    known = set[str]()
+    if options.out.is_file() and options.out.stat().st_size:
+        known = {each.id for each in open_questions(options.out, drafts=True)}
+    every = [each for each in open_questions(own) if quotes_of(each)]
+    if not every:
+        raise InputError(f"No question of {own} has evidence with a quote; nuggets are drafted from evidence.")
+    asked = [each for each in every if not each.nuggets and each.id not in known][: options.count]
+    made = Drafted(options.out, "offline", into=own_file(loaded, options.out))
+    judging = judging_of(loaded, options, environ)
+    if judging is None:
+        found = {} if options.only_planned else {each.id: nuggets_by_rule(each) for each in asked}
+    else:
+        calls = [NuggetCall(each.text, quotes_of(each), each.expected) for each in asked]
+        tokens = (tokens_sent(calls), _NUGGETS_REPLY * len(calls))
+        made = replace(made, by=judging.name, calls=len(calls), tokens=tokens)
+        number = counted(len(calls), "question")
+        replies = _replies(judging, calls, f"for the nuggets of {number}", options, notify)
+        if replies is None:
+            return made
+        unread = sum(isinstance(each, str) for each in replies)
+        why = f": {judging.problem}" if judging.problem else ""
+        warnings = (f"No nuggets could be read for {unread:,} of {number}{why}.",) if unread else ()
+        made = replace(made, warnings=warnings)
+        found = {each.id: () if isinstance(reply, str) else reply for each, reply in zip(asked, replies, strict=True)}
+    drafts = [
+        replace(each, nuggets=found[each.id], extra={DRAFT: True, PASSAGE: "\n".join(quotes_of(each))})
+        for each in asked
+        if found.get(each.id)
+    ]
+    write_drafts(options.out, drafts)
+    return replace(made, questions=tuple(drafts))
 
 
 def own_file(loaded: LoadedSuite, out: Path) -> Path | None:
@@ -617,8 +730,8 @@ class Review:
         if not self._steps:
             return False
         step = self._steps[-1]
-        for path, content in step.after.items():
-            if not path.is_file() or path.read_bytes() != content:
+        for path, written in step.after.items():
+            if not path.is_file() or path.read_bytes() != written:
                 raise InputError(f"{path} was changed by somebody else meanwhile, so that step can't be taken back.")
         for path, before in step.before.items():
             if before is None:

@@ -23,7 +23,7 @@ BELOW = {
 ROOMS = {  # of the harness and the reports, from the ground up; each imports earlier ones, or one of its set
     "harness": [
         {"suite"}, {"run"}, {"cluster"}, {"exchange"}, {"side_by_side"}, {"gate"}, {"perturb"}, {"calibration"},
-        {"drafting"}, {"nugget_drafts"},
+        {"drafting"},
         {"analysis"}, {"server"}, {"api", "cli"}, {"pytest_results"}, {"pytest_plugin"}, {"entry"},
     ],
     "reports": [

@@ -316,8 +316,7 @@ def draft(
 
     Documents with few questions come first. Without a language model, rules draft them, in English.
     """
-    from ..drafting import DraftOptions, draft_questions
-    from ..nugget_drafts import draft_nuggets
+    from ..drafting import DraftOptions, draft_nuggets, draft_questions
     from ..suite import load_named
     from .conventions import own_stdout
 
