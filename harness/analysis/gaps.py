@@ -678,7 +678,8 @@ def _answered_finding(
         severity="high" if marked else "medium",
         what=f"Question {key} {why}, and {who} answered it. {first.bot} said "
         f"{_quoted(first.text)}{_sources(first, places[0])}.",
-        action="Tell the bots to say that they don't know where the documents are silent, or add the answer."
+        action="Tell the bots to say that they don't know where the documents are silent, add the answer, or mark the "
+        "question as answerable where a document has it."
         if marked
         else "Add the answer to the documents, or tell the bots to say that they don't know.",
         locations=tuple(dict.fromkeys(place for place in places if place is not None)),

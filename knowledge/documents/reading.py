@@ -161,8 +161,12 @@ class UnreadableDocument(Exception):  # noqa: N818 - a finding about a file, whi
     """The file is not what its name says, or is locked; the message goes on after the file's name."""
 
 
+# One sign for two or three letters, which typesetters draw: nobody who searches for "first" would find it.
+_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+
+
 def pdf_text(path: Path) -> tuple[str, str, list[str]]:
-    """(text, title, complaints) of a PDF: pages with an empty line between them.
+    """(text, title, complaints) of a PDF: pages with an empty line between them, ligatures as letters.
 
     Raises:
         InputError: pypdf is not installed.
@@ -176,7 +180,7 @@ def pdf_text(path: Path) -> tuple[str, str, list[str]]:
         try:
             reader = PdfReader(path)
             locked = reader.is_encrypted and not reader.decrypt("")
-            pages = [] if locked else [page.extract_text().strip() for page in reader.pages]
+            pages = [] if locked else [page.extract_text().translate(_LIGATURES).strip() for page in reader.pages]
             title = "" if locked or not reader.metadata else reader.metadata.title or ""
         except OSError:
             raise

@@ -244,6 +244,14 @@ def test_a_pdf_gives_its_pages_and_title(tmp_path: Path) -> None:
     assert (document.text, document.title) == ("First page\n\nSecond page", "Manual")
 
 
+def test_ligatures_of_a_pdf_are_letters(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    content = pdf("The \\336rst of\\336ce")  # the sign for f and i of Mac Roman
+    content = content.replace(b"/Helvetica", b"/Helvetica /Encoding /MacRomanEncoding")
+    document = only(written(tmp_path / "a.pdf", content))
+    assert document.text == "The first office"
+
+
 def test_a_pdf_without_text_is_skipped(tmp_path: Path) -> None:
     pytest.importorskip("pypdf")
     path = written(tmp_path / "scan.pdf", pdf(""))
