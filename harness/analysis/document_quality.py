@@ -301,7 +301,7 @@ def _differences(one: Contradiction) -> str:
     return ", ".join(operands)
 
 
-def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
+def stale_what(one: Versions, facts: Sequence[Contradiction], differing: Sequence[tuple[str, str]] = ()) -> str:
     """Which one is older, by what, and what it says otherwise; of each fact the older one's side is the first."""
     dated = f" ({one.dates[0].written} against {one.dates[1].written})" if one.dates else ""
     if one.only_date:
@@ -316,6 +316,8 @@ def stale_what(one: Versions, facts: Sequence[Contradiction]) -> str:
             f". {count(len(facts), 'statement')} of it can't be true beside the newer one, such as "
             f"{_quoted(one_fact.first.text)} against {_quoted(one_fact.second.text)} ({differences})"
         )
+    elif differing:
+        what += f". It differs in {_said_otherwise(differing)}"
     return f"{what}."
 
 
@@ -334,7 +336,7 @@ def differing_words(one: Copied, texts: Mapping[str, str]) -> list[tuple[str, st
         return []
     places = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
     found = [(" ".join(ours[a:b]), " ".join(theirs[c:d])) for tag, a, b, c, d in places if tag == "replace"]
-    return [pair for pair in found if max(map(len, pair)) <= _LONGEST_DIFFERENCE]
+    return [pair for pair in dict.fromkeys(found) if max(map(len, pair)) <= _LONGEST_DIFFERENCE]
 
 
 def copy_what(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
@@ -344,14 +346,15 @@ def copy_what(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
     if one.same:
         return f"{one.first} and {one.second} have the same words from beginning to end."
     if differing:
-        shown = [f"{_quoted(ours)} against {_quoted(theirs)}" for ours, theirs in differing[:_SHOWN_DIFFERENCES]]
-        more = len(differing) - len(shown)
-        said = listed([*shown, *([count(more, "more place")] if more else [])])
-        return f"{one.first} and {one.second} are nearly one: {said}."
+        return f"{one.first} and {one.second} are nearly one: {_said_otherwise(differing)}."
     return (
         f"{one.first} and {one.second} say the same in part: {_percent(one.share)} of the words of the shorter one, "
         f"{one.words}, stand in the other."
     )
+
+
+def _said_otherwise(differing: Sequence[tuple[str, str]]) -> str:
+    return listed([f"{_quoted(ours)} against {_quoted(theirs)}" for ours, theirs in differing], _SHOWN_DIFFERENCES)
 
 
 def copy_action(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
@@ -448,12 +451,16 @@ class PairFindings:
             facts = [_older_first(fact, one.older) for fact in facts]
             differing = self._hit(facts)
             severity, because = _stale_severity(hit, stolen, differing)
-            stretches = self._stretches(shared.get(frozenset((one.older, one.newer))), one)
+            copy = shared.get(frozenset((one.older, one.newer)))
+            apart = differing_words(copy, self._texts) if copy is not None else []
+            if copy is not None and copy.first != one.older:
+                apart = [(theirs, ours) for ours, theirs in apart]
+            stretches = self._stretches(copy, one)
             keys = (*hit.read, *differing.gold, *stolen.questions, *hit.gold)
             yield Finding(
                 kind="stale_duplicate",
                 severity=severity,
-                what=stale_what(one, facts),
+                what=stale_what(one, facts, apart),
                 action=f"Keep {one.newer}; take {one.older} out of the knowledge, or say so in its text.",
                 locations=(*_date_places(one, self._texts), *_operands(facts), *stretches),
                 questions=tuple(dict.fromkeys(keys)),

@@ -126,6 +126,10 @@ def test_what_a_near_copy_says_otherwise_is_quoted(tmp_path: Path) -> None:
         "licence.txt and other.txt are nearly one: “California” against “Texas” and “must” against “need not”."
     )
     assert found.action == "See which is right where they differ, and keep that one of licence.txt and other.txt."
+    older = LICENCE.replace("must retain", "need not retain")
+    expanded = corpus(tmp_path / "again", {"licence-v1.txt": older, "licence-v2.txt": LICENCE})
+    (found,) = of_kind(find_document_problems(expanded, None).findings, "stale_duplicate")
+    assert found.what.endswith("It differs in “need not” against “must”.")
 
 
 def test_a_document_that_repeats_a_little_of_itself_is_not_told(tmp_path: Path) -> None:
