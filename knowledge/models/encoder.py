@@ -281,10 +281,12 @@ class _Bert:
 
     def _product(self, name: str, value: str, scale: float = 1.0) -> str:
         graph = self.graph
-        matrix = self.weights[name + ".weight"].T
+        matrix = self.weights[name + ".weight"]
         matrix = matrix if scale == 1.0 else matrix * np.float32(scale)
-        if self.precision == "fp32":
-            return graph.add("MatMul", [value, graph.constant(name + ".w", matrix)], name + ".product")
+        if self.precision == "fp32":  # turned by the session, from the mapped file: no copy of our own
+            inputs = [value, graph.constant(name + ".w", matrix)]
+            return graph.add("FusedMatMul", inputs, name + ".product", MICROSOFT, transB=1)
+        matrix = matrix.T
         # One scale for each output channel, symmetric; what comes in is scaled at run time.
         scales = np.maximum(np.abs(matrix).max(axis=0), np.finfo(np.float32).tiny) / np.float32(127)
         rounded = np.rint(matrix / scales).astype(np.int8)
