@@ -1,9 +1,10 @@
-"""What judging costs: calls, tokens, time in flight and processor time of `proctor score` with a judge on loopback.
+"""What judging costs: calls, tokens, time in flight and processor time of `proctor run` with a judge on loopback.
 
-    python tests/benchmarks/bench_judge.py [ROWS [MILLISECONDS:IN_FLIGHT ...]]
+    python tests/benchmarks/bench_judge.py [ROWS [MILLISECONDS:IN_FLIGHT[:int8] ...]]
 
 Recorded answers with three chunks each are graded by five metrics (faithfulness, answer relevancy, context precision,
-context recall, answer correctness). A server process answers by rules after 50 ms, then after 500 ms. Efficiency is
+context recall, answer correctness). A server process answers by rules after 50 ms, then after 500 ms. With `int8` the
+embedder calculates in whole numbers, as `embedder: {precision: int8}` in a suite has it. Efficiency is
 calls x latency / calls in flight / seconds from the first call to the last, as they stand in the database; of the
 whole evaluation, over the seconds of the program without those that one row takes. Beside it stands what a bare loop
 of aiohttp reaches that sends the same requests to the same server and does nothing else, once before and once after.
@@ -69,15 +70,19 @@ class Scored:
     bodies: list[bytes]
 
 
-def score(url: str, rows: int, in_flight: int) -> Scored:
+def score(url: str, rows: int, in_flight: int, precision: str) -> Scored:
     """Score so many rows by the program."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "recorded.jsonl").write_text("".join(json.dumps(record(number)) + "\n" for number in range(rows)))
+        bots = {"recorded": {"type": "recorded", "answers": "recorded.jsonl"}}
+        chosen = {"metrics": METRICS.split(","), "embedder": {"precision": precision}}
+        suite = {"questions": "recorded.jsonl", "bots": bots, **chosen}
+        (folder / "suite.yaml").write_text(json.dumps(suite))
         judge = ["--judge", "openai:any", "--judge-url", url, "--concurrency", str(in_flight)]
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run(
-            [*PROGRAM, "score", "recorded.jsonl", "--metrics", METRICS, "--json", *judge],
+            [*PROGRAM, "run", "suite.yaml", "--json", *judge],
             cwd=folder, capture_output=True, text=True, env={**os.environ, "OPENAI_API_KEY": "none"},
         )  # fmt: skip
         seconds, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -121,21 +126,22 @@ async def bare(url: str, bodies: list[bytes], in_flight: int) -> float:
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    cases = [each.split(":") for each in sys.argv[2:] or ("50:16", "50:64", "500:64")]
-    for delay, in_flight in ((int(delay) / 1000, int(in_flight)) for delay, in_flight in cases):
+    for case in sys.argv[2:] or ("50:16", "50:64", "50:64:int8", "500:64"):
+        milliseconds, calls, *chosen = case.split(":")
+        delay, in_flight, precision = int(milliseconds) / 1000, int(calls), chosen[0] if chosen else "fp32"
         command = [sys.executable, str(SERVER), "--delay", str(delay)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
                 url = server.stdout.readline().strip()
-                base = score(url, 1, in_flight)  # what starting the program and its models takes
-                before = asyncio.run(bare(url, score(url, 20, in_flight).bodies * (rows // 20), in_flight))
-                made = score(url, rows, in_flight)
+                base = score(url, 1, in_flight, precision)  # what starting the program and its models takes
+                before = asyncio.run(bare(url, score(url, 20, in_flight, precision).bodies * (rows // 20), in_flight))
+                made = score(url, rows, in_flight, precision)
                 after = asyncio.run(bare(url, made.bodies, in_flight))
             finally:
                 server.terminate()
         least = made.calls * delay / in_flight
         print(
-            f"{delay * 1000:.0f} ms, {in_flight} in flight: efficiency {least / made.seconds:.2f} (goal"
+            f"{delay * 1000:.0f} ms, {in_flight} in flight, {precision}: efficiency {least / made.seconds:.2f} (goal"
             f" {_GOALS.get((delay, in_flight), 0.9)}), of the whole evaluation {least / (made.whole - base.whole):.2f},"
             f" bare loop {least / before:.2f} and {least / after:.2f}; {made.calls / rows:.2f} calls (goal 6) and"
             f" {made.tokens / rows:,.0f} prompt words a row; {(made.spent - base.spent) / rows:.4f} s of"
