@@ -364,7 +364,10 @@ def _bare(words: Words | Cell) -> str:
 def _figure(text: str) -> str | float:
     """A number where the cell is nothing else, but for the mark of the best; blank for a dash."""
     bare = text.removesuffix("*")
-    return float(bare.replace(",", "")) if _FIGURE.fullmatch(bare) else "" if text == "-" else text
+    if not _FIGURE.fullmatch(bare):
+        return "" if text == "-" else text
+    number = bare.replace(",", "")
+    return float(number) if "." in number else int(number)
 
 
 WIDTH: Final = 80

@@ -1,5 +1,6 @@
 """What a person reads who asks how many questions a comparison needs."""
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,10 @@ def test_machines_get_the_plan_too(evaluations):
     assert [pair["bots"] for pair in found["pairs"]] == [["bot3", "bot50"], ["bot30", "bot50"]]
     assert found["delta"] == 0.05
     assert all(pair["needs"][0]["to_settle"] > pair["needs"][0]["to_show"] > 60 for pair in found["pairs"])
+    table = proctor("plan", "-m", "exact_match", "--delta", "0.05", "--csv", folder=evaluations).stdout
+    rows = list(csv.DictReader(table.splitlines()[1:]))
+    assert {row["on"] for row in rows} == {"60"}  # a count has no point, as in the terminal
+    assert rows[1]["to show"] == str(found["pairs"][0]["needs"][0]["to_show"])
 
 
 @pytest.mark.parametrize(
