@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         Comparison,
         Correction,
         MetricComparison,
-        cluster_noun,
         compare_bots,
         paired_latency,
     )

@@ -172,6 +172,11 @@ class Pairing:
         )
 
     @property
+    def noun(self) -> str:
+        """What a cluster of its questions is, in the singular."""
+        return cluster_noun(self.cluster, self.cases)
+
+    @property
     def cluster_count(self) -> int:
         """How many clusters the questions make."""
         return int(self.clusters.max()) + 1 if len(self.clusters) else 0
@@ -304,6 +309,21 @@ def cluster_codes(cases: Cases, cluster: str) -> Places:
             name = of_conversation.setdefault(case.conversation, name)
         made.append(codes.setdefault(name, len(codes)))
     return np.array(made, np.intp)
+
+
+CLUSTER_WORDS: Final = {"source": "source document", "tag": "tag", "none": "question"}
+
+
+def cluster_noun(cluster: str, cases: Cases) -> str:
+    """What a cluster of these questions is, in the singular.
+
+    >>> cluster_noun("tag:topic-", Cases.of(()))
+    'tag'
+    """
+    without_name = cluster == "none" or (cluster == "source" and not cases.has_documents)
+    if without_name and cases.has_conversations:  # turns depend on one another
+        return "conversation"
+    return CLUSTER_WORDS[cluster.partition(":")[0]]
 
 
 def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:

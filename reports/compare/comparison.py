@@ -29,7 +29,6 @@ from ..store.run import EARLY_STOP
 from ..summary import MetricColumn, paired_in_words
 from ..text import count
 from .baseline import at_six_digits
-from .cases import Cases
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
 from .conversations import ComparedConversations, compared_conversations, other_histories
@@ -77,7 +76,7 @@ def paired_latency(pairing: Pairing, seed: int = 0) -> LatencyDifference | None:
         candidate.answered[new],
         pairing.clusters,
         seed,
-        noun=cluster_noun(pairing.cluster, pairing.cases),
+        noun=pairing.noun,
     )
     if found is None:
         return None
@@ -232,7 +231,7 @@ def compare_metric(pairing: Pairing, metric: str, judge_variance: float | None, 
         return None
     both = np.isfinite(baseline) & np.isfinite(candidate)
     old, new, clusters = baseline[both], candidate[both], pairing.clusters[both]
-    binary, noun = is_binary(column, old, new), cluster_noun(pairing.cluster, pairing.cases)
+    binary, noun = is_binary(column, old, new), pairing.noun
     found = difference(old, new, clusters, column.low, column.high, binary, seed=seed, noun=noun)
     made = MetricComparison(
         column, float(old.mean()), float(new.mean()), found, missing, simulated=pairing.simulated_of(both)
@@ -332,19 +331,6 @@ def _noise(pairing: Pairing, metric: str, judge_variance: float | None) -> Noise
 
 
 FEW_CLUSTERS: Final = 10
-CLUSTER_WORDS: Final = {"source": "source document", "tag": "tag", "none": "question"}
-
-
-def cluster_noun(cluster: str, cases: Cases | None = None) -> str:
-    """What a cluster of these questions is, in the singular.
-
-    >>> cluster_noun("tag:topic-")
-    'tag'
-    """
-    without_name = cluster == "none" or (cluster == "source" and cases is not None and not cases.has_documents)
-    if without_name and cases is not None and cases.has_conversations:  # turns depend on one another
-        return "conversation"
-    return CLUSTER_WORDS[cluster.partition(":")[0]]
 
 
 def doubts(baseline: Operand, candidate: Operand, pairing: Pairing) -> tuple[str, ...]:
@@ -398,7 +384,7 @@ def _few(pairing: Pairing) -> Iterator[str]:
     clusters, questions = pairing.cluster_count, len(pairing.cases)
     if clusters >= FEW_CLUSTERS:
         return
-    noun = cluster_noun(pairing.cluster, pairing.cases)
+    noun = pairing.noun
     if questions == 1:
         yield "There is one question only: no interval can be worked out."
     elif clusters == questions:
@@ -609,7 +595,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         questions=len(pairing.cases),
         simulated=pairing.simulated,
         clusters=pairing.cluster_count, cluster=asked.cluster,
-        clustered_by=cluster_noun(asked.cluster, pairing.cases), correct=asked.correct,
+        clustered_by=pairing.noun, correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
         warnings=(*filter(None, failures), *doubts(baseline, candidate, pairing)),

@@ -16,8 +16,8 @@ from ..statistics.paired import Difference, difference
 from ..statistics.power import LIKENESS, Spread, questions_needed, spread_of_one, spread_of_pairs
 from ..summary import MetricColumn
 from ..text import count
-from .comparable import check_cluster, mean_of_repeats, pair
-from .comparison import check_names, cluster_noun
+from .comparable import check_cluster, cluster_noun, mean_of_repeats, pair
+from .comparison import check_names
 from .scores import RunTables, ScoreTable, is_binary
 
 LEVEL: Final = 0.95
@@ -177,7 +177,7 @@ def _planned(tables: Sequence[ScoreTable], wish: Wish) -> Planned:
         return _made((pairing.candidate.bot,), None, spread_of_one(candidate, clusters), wish)
     column = pairing.columns[wish.metric]
     old, new = mean_of_repeats(baseline), mean_of_repeats(candidate)
-    binary, noun = is_binary(column, old, new), cluster_noun(wish.cluster, pairing.cases)
+    binary, noun = is_binary(column, old, new), pairing.noun
     found = difference(old, new, clusters, column.low, column.high, binary, noun=noun)
     return _made(
         (pairing.baseline.bot, pairing.candidate.bot),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..compare.comparison import ALPHA, cluster_noun
+from ..compare.comparable import cluster_noun
+from ..compare.comparison import ALPHA
 from ..compare.messages import interval, p_value, signed
 from ..compare.scores import Mean, ScoreTable
 from ..leaderboard import ARROWS, figure, milliseconds

@@ -24,7 +24,6 @@ from ..compare import (
     ScoreTable,
     at_six_digits,
     cluster_codes,
-    cluster_noun,
     clustered_mean,
     compared_conversations,
     is_binary,
@@ -569,7 +568,7 @@ def _measured(pairing: Pairing, name: str, rule: GateRule, unasked: int) -> Metr
             sign * baseline[both], sign * candidate[both], pairing.clusters[both],
             *_turned(column.better, column.low, column.high),
             is_binary(column, baseline, candidate), LEVEL, rule.seed,
-            cluster_noun(pairing.cluster, pairing.cases),
+            pairing.noun,
         )  # fmt: skip
     lost = np.concatenate([_lost(*pairing.repeated_values(name))[there], np.ones(unasked)])
     whole = int((lost == 1).sum())
