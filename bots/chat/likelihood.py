@@ -477,7 +477,7 @@ class ServerLanguageModel:
 
     Where the server takes prompts as tokens (vLLM, SGLang, llama.cpp), prefix and completion are tokenized each by
     itself, without special tokens, and put together, and what is too long is cut, just as by a model on this machine
-    (``knowledge.local_models.causal``).
+    (``knowledge.models.language_models``).
 
     Others take text alone. Then prefix and completion are tokenized as one text, before which the server may put a
     token of its own; scored are the tokens that are not those of the prefix by itself, so a token that holds the end of
@@ -592,7 +592,7 @@ class ServerLanguageModel:
         return prefix, completion[:read], True
 
     async def _shortened(self, text: Continuation, room: int) -> str | None:
-        """The prefix with as much of the source's beginning as has room, see ``completions.shortened``."""
+        """The prefix with as much of the source's beginning as has room, see ``language_models.shortened``."""
         before, source, after = text.before, text.source, text.after
         if await self._count(before + after) > room:
             return None
