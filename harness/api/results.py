@@ -218,6 +218,11 @@ def side_of(operand: str | Run) -> str:
     return operand if isinstance(operand, str) else f"{operand.db}:{operand.name}"
 
 
+def several(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of bots or metrics; a text alone is one of them."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 class CompareOptions(TypedDict, total=False):
     """Options of a comparison; ``proctor.compare`` says what each means."""
 
@@ -242,8 +247,8 @@ def compare_named(
 
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
-    asked = Asked(tuple(metrics), cluster, correct, flips, False, seed)
-    bots = tuple(bots)
+    asked = Asked(several(metrics), cluster, correct, flips, False, seed)
+    bots = several(bots)
     if not preference:
         if judge or judge_url:
             raise InputError("judge and judge_url say who compares answers side by side; add preference=True.")
@@ -416,7 +421,7 @@ def rank(
     with open_operand(side_of(run), Path(db), None) as operand:
         from ...reports.ranking.ranked_run import ranked_run  # not before there is a run
 
-        return RankReport(ranked_run(_only(operand.run, bots), metrics, cluster, costs, seed))
+        return RankReport(ranked_run(_only(operand.run, bots), several(metrics), cluster, costs, seed))
 
 
 def abstain(
@@ -464,6 +469,7 @@ def _only(run: RunTables, bots: Sequence[str]) -> RunTables:
     """The run with those bots alone; all of them where none is named."""
     from ...reports.compare import check_bot
 
+    bots = several(bots)
     for bot in bots:
         check_bot(run, bot)
     return replace(run, tables={bot: table for bot, table in run.tables.items() if not bots or bot in bots})

@@ -28,6 +28,7 @@ from .results import (
     abstain,
     compare_named,
     rank,
+    several,
     side_of,
 )
 from .running import soon
@@ -260,7 +261,7 @@ class Run:
         from ..gate import GateOptions, gate_cached
 
         against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
-        return Gate(gate_cached(self.name, GateOptions(self.db, against, tuple(bots), dict(margins or {}), flips)))
+        return Gate(gate_cached(self.name, GateOptions(self.db, against, several(bots), dict(margins or {}), flips)))
 
     def baseline(
         self, path: Anywhere = "baseline.json", *, answers: bool = True, bots: Sequence[str] = (),
@@ -279,7 +280,7 @@ class Run:
         """
         place = Path(path)
         reports.check_file(place, "baseline", {self.db.resolve(): "the database"})
-        self.write_baseline(place, bots, metrics, answers)
+        self.write_baseline(place, several(bots), several(metrics), answers)
         return place
 
     def write_baseline(self, path: Path, bots: Collection[str], metrics: Collection[str], answers: bool) -> RunTables:

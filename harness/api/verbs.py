@@ -33,7 +33,17 @@ from ..suite import (
     suite_of_values,
 )
 from .bots import Files, check_model, given_bot, named_bots, paths
-from .results import DATABASE, Anywhere, CompareOptions, Comparison, Gate, KnowledgeReport, compare_named, side_of
+from .results import (
+    DATABASE,
+    Anywhere,
+    CompareOptions,
+    Comparison,
+    Gate,
+    KnowledgeReport,
+    compare_named,
+    several,
+    side_of,
+)
 from .run import Database, Run
 from .running import Job, twins
 
@@ -351,7 +361,7 @@ def _gate(
 
     named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
     against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
-    wanted = GateOptions(Path(db), against, tuple(bots), dict(margins or {}), flips, tuple(metrics), scope, confirm)
+    wanted = GateOptions(Path(db), against, several(bots), dict(margins or {}), flips, several(metrics), scope, confirm)
     old = None if old_knowledge is None else Path(old_knowledge)
     asking = Asking(RunConfig.of(options), early_stop, attribute, old)
     if isinstance(subject, Run) or not is_suite(named):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -264,6 +265,13 @@ class GateOptions:
     metrics: tuple[str, ...] = ()
     scope: Scope | None = None
     confirm: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise InputError for a margin that is no number above 0."""
+        given: Mapping[str, object] = self.margins  # in Python anything may be
+        for name, margin in given.items():
+            if not isinstance(margin, int | float) or not 0 < margin < math.inf:
+                raise InputError(f"The margin of {name} is {margin!r}; wanted a number above 0, such as 0.02.")
 
     def changed(self, rule: GateRule) -> GateRule:
         """The rule of a suite with what the command line says."""

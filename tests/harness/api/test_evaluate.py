@@ -461,13 +461,18 @@ def test_two_bots_are_compared_and_a_run_is_gated(tmp_path):
     assert found.to_dict()["comparisons"][0]["candidate"]["bot"] == "hours"
     with pytest.raises(proctor.InputError, match=r"hours"):
         run.compare("ulm", "tld")
+    alone = run.compare("ulm", "hours", metrics="exact_match")
+    assert {each["metric"] for each in alone.records()} == {"exact_match"}
 
     baseline = run.baseline(tmp_path / "baseline.json")
     worse = evaluated(tmp_path, bots={"hours": lambda question: "No", "ulm": ulm})
     verdict = worse.gate(baseline, bots=["ulm"])
     assert verdict
     assert verdict.exit_code == 0
-    lost = worse.gate(run, bots=["hours"])
+    for margin in ("0.1", -1, 0):
+        with pytest.raises(proctor.InputError, match=f"margin of exact_match is {margin!r}; wanted a number above 0"):
+            worse.gate(baseline, margins={"exact_match": margin})
+    lost = worse.gate(run, bots="hours")
     assert not lost
     assert lost.verdict in ("regressed", "undecided")
     assert "hours" in repr(lost)
