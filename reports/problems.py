@@ -393,6 +393,9 @@ _ADVICE: Final[tuple[tuple[str, str, str], ...]] = (
      "The endpoint wants fewer requests: lower the bot's concurrency, or ask for a higher limit. " + AGAIN),
     ("", r"too long for the model|context[ _]length|maximum context",
      "Shorten the prompt (a smaller top_k or chunk_size), or take a model with a longer window. " + AGAIN),
+    ("", r"event loop|used inside a task",
+     "A client of the bot belongs to another event loop than the one in which it was asked: make the client in the bot,"
+     " or await proctor.aevaluate(...), which asks asynchronous bots in your own loop. " + AGAIN),
     ("", r"content filter",
      "The endpoint's filter refuses these questions: change its settings or the prompt, or leave them out."),
     ("", r"HTTP 5\d\d",

@@ -1,6 +1,7 @@
 """``evaluate``, ``run``, ``score`` and ``open`` as they are typed, on real databases."""
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
@@ -172,6 +173,24 @@ def test_a_client_of_an_asynchronous_bot_serves_all_runs(tmp_path):
 
     answer, own = asyncio.run(awaited())
     assert answer == own
+
+
+def test_a_client_of_another_loop_is_told_with_what_helps(tmp_path):
+    lock = asyncio.Lock()
+
+    async def waits(question: str) -> None:
+        async with lock:
+            await asyncio.sleep(60)
+
+    async def taken() -> None:
+        await lock.acquire()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(lock.acquire(), 0.01)
+
+    asyncio.run(taken())
+    (problem,) = evaluated(tmp_path, bots={"waits": waits}).problems()
+    assert "different event loop" in problem["what"]
+    assert "await proctor.aevaluate" in problem["action"]
 
 
 def test_a_bot_that_hangs_is_given_up_after_the_timeout(tmp_path):
