@@ -24,7 +24,7 @@ _SOFT: Final = (
 )
 _NOT: Final = r"(?:cannot|can ?not|can't|cant|could not|couldn't|will not|won't|would not|wouldn't|must not|shall not)"
 # "I didn't know that!" is said of what one has just learnt.
-_DO_NOT: Final = r"(?:do not|don't|(?:did not|didn't)(?! know\b)|does not|doesn't)"
+_DO_NOT: Final = r"(?:do not|don't|dont|(?:did not|didn't)(?! know\b)|does not|doesn't)"
 _TO_ANSWER: Final = (
     r"(?:answer|say|tell|find|determine|help|assist|provide|give|offer|share|fulfil+|comply|confirm|verify|support|"
     r"suggest|recommend|advise|discuss|engage|generate|create|write|identify|locate|access|disclose|reveal|respond|"
@@ -324,8 +324,8 @@ _FIGURE: Final = re.compile(r"\d")  # what comes before an abstention, with a fi
 # Of these one stands in whatever abstains (measure_abstention.py tries it): most answers have none, and looking for
 # them costs a tenth.
 _HINTS: Final = (
-    "not", "n't", "no ", " no", "sorry", "cant", "never", "nobody", "nothing", "lack", "neither", "yet to", "una",
-    "unsure", "uncertain", "unfamiliar", "unknown", "unclear", "unspecified", "undetermined", "incapable",
+    "not", "n't", "no ", " no", "sorry", "cant", "dont", "never", "nobody", "nothing", "lack", "neither", "yet to",
+    "una", "unsure", "uncertain", "unfamiliar", "unknown", "unclear", "unspecified", "undetermined", "incapable",
     "insufficient", "impossible", "decline", "refuse", "refrain", "abstain", "apolog", "programmed", "my ", "an ai",
     "silent", "missing", "fail", "without", "priorit", "i must", "i have to", "i need to", "let me", "illegal",
     "unethical", "inappropriate", "wrong", "immoral", "encourage", "urge", "implore", "advise", "reach out", "talk to",

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isclose
@@ -14,8 +14,9 @@ from .score import Measured, NotApplicable, Reason
 # Units by kind, each with its size in the kind's first unit.
 _KINDS: Final[dict[str, dict[str, float]]] = {
     "time": {
-        "s sec secs second seconds": 1, "ms millisecond milliseconds": 0.001, "min mins minute minutes": 60,
-        "h hr hrs hour hours": 3_600, "d day days": 86_400, "week weeks": 604_800,
+        "s sec secs second seconds sekunden": 1, "ms millisecond milliseconds": 0.001,
+        "min mins minute minutes minuten": 60, "h hr hrs hour hours stunde stunden heure heures": 3_600,
+        "d day days tag tage tagen jour jours": 86_400, "week weeks woche wochen semaine semaines": 604_800,
     },
     "length": {
         "m metre metres meter meters": 1, "mm millimetre millimetres millimeter millimeters": 0.001,
@@ -34,8 +35,8 @@ _KINDS: Final[dict[str, dict[str, float]]] = {
     },
     "percent": {"% percent": 1},
     "dollar": {"$ usd dollar dollars": 1}, "euro": {"€ eur euro euros": 1}, "sterling": {"£ gbp": 1},
-    "yen": {"¥ jpy yen": 1}, "month": {"month months": 1, "year years": 12},
-    "celsius": {"°c celsius": 1}, "fahrenheit": {"°f fahrenheit": 1},
+    "yen": {"¥ jpy yen": 1}, "celsius": {"°c celsius": 1}, "fahrenheit": {"°f fahrenheit": 1},
+    "month": {"month months monat monate monaten mois": 1, "year years jahr jahre jahren ans": 12},
 }  # fmt: skip
 _UNITS: Final = {
     word: (kind, size) for kind, units in _KINDS.items() for words, size in units.items() for word in words.split()
@@ -50,9 +51,17 @@ _ONES: Final = (
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORDS: Final = {word: number for number, word in enumerate(_ONES)} | {
-    word: 10 * number for number, word in enumerate(_TENS, start=2)
-}
+# German and French ones that are no English word, nor a word for something else.
+_FOREIGN: Final = {
+    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "zwölf": 12,
+    "vierzehn": 14, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "huit": 8, "dix": 10, "douze": 12, "quinze": 15,
+}  # fmt: skip
+NUMBER_WORDS: Final = (
+    {word: number for number, word in enumerate(_ONES)}
+    | {word: 10 * number for number, word in enumerate(_TENS, start=2)}
+    | _FOREIGN
+)
+"""Words for numbers below a hundred."""
 _SPACES: Final = "\u00a0\u202f"
 _TAIL: Final = (
     rf"(?:(?:[ {_SPACES}-]?(?P<multiple>(?i:hundred|thousand|million|billion|trillion|mn|bn))"
@@ -64,11 +73,17 @@ _FIGURES: Final = re.compile(
     rf"(?P<figure>\d(?<![\w.,]\d)(?:[\d.,'\u2019{_SPACES}]*(?<=\d))(?:[eE][-+]?\d{{1,3}}(?!\w))?)" + _TAIL
 )
 _IN_WORDS: Final = re.compile(
-    rf"(?P<figure>(?i:\b(?:(?:{'|'.join(_TENS)})[- ](?:{'|'.join(_ONES[1:10])})|{'|'.join([*_ONES, *_TENS])}))(?!\w))"
+    rf"(?P<figure>(?i:\b(?:(?:{'|'.join(_TENS)})[- ](?:{'|'.join(_ONES[1:10])})|{'|'.join(NUMBER_WORDS)}))(?!\w))"
     + _TAIL
 )
+_NUMBER: Final = rf"(?P<figure>(?<![\w.,])\d[\d.,]{{0,20}}(?<=\d)|(?:{'|'.join([*_ONES, *_TENS])})\b)"
+_RATE: Final = re.compile(
+    rf"(?:(?P<currency>[$€£¥]) ?)?{_NUMBER} ?(?P<what>%|[^\W\d_]+)? ?(?:per|an?|each|every|/) ?"
+    r"(?P<unit>second|minute|min|hour|day|week|month|year|[sh])\b",
+    re.IGNORECASE,
+)
 _BEFORE: Final = re.compile(r"([$€£¥]?) ?((?<![\w.,])[-+\u2212])?\Z")
-_LETTERS: Final = re.compile("[a-z]+")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MOST_SHOWN: Final = 20
 # Kinds whose units are told apart, though none can be converted to another.
 _LIKE: Final = {
@@ -110,7 +125,7 @@ def quantities(text: str) -> Iterator[Quantity]:
     [(1250500.0, 'length'), (3.0, 'percent'), (1209600.0, 'time')]
     """
     found = list(_FIGURES.finditer(text))
-    if not _WORDS.keys().isdisjoint(_LETTERS.findall(text.lower())):
+    if not NUMBER_WORDS.keys().isdisjoint(_LETTERS.findall(text.lower())):
         found = sorted([*found, *_IN_WORDS.finditer(text)], key=lambda one: one.start())
     for one in found:
         figure = _figure(one["figure"])
@@ -120,8 +135,19 @@ def quantities(text: str) -> Iterator[Quantity]:
 
 @lru_cache(maxsize=16_384)
 def amounts(text: str) -> tuple[Quantity, ...]:
-    """The numbers of a text that have a unit which is known; business days are days, degrees are left out."""
-    return tuple(one for one in quantities(_WITHIN_UNITS.sub("", text)) if one.kind)
+    """The numbers of a text that have a unit which is known, and rates: business days are days, degrees are left out.
+
+    >>> [(one.value, one.kind) for one in amounts("$108 a year, 120 calls per minute")]
+    [(108.0, 'dollar'), (9.0, 'dollar per month'), (2.0, 'call per time')]
+    """
+    found = [one for one in quantities(_WITHIN_UNITS.sub("", text)) if one.kind]
+    for one in _RATE.finditer(text):
+        counted = (one["currency"] or one["what"] or "").lower()
+        kind, size = _UNITS.get(counted, (counted.removesuffix("s"), 1))
+        period, length = _UNITS[one["unit"].lower()]
+        if (figure := _figure(one["figure"])) is not None:
+            found.append(Quantity(figure, figure * size / length, f"{kind} per {period}", one[0]))
+    return tuple(found)
 
 
 def in_other_units(first: str, second: str) -> list[tuple[Quantity, Quantity]]:
@@ -133,29 +159,36 @@ def in_other_units(first: str, second: str) -> list[tuple[Quantity, Quantity]]:
     theirs = amounts(second)
     found = []
     for one in amounts(first) if theirs else ():
-        alike = [each for each in theirs if _LIKE.get(each.kind, each.kind) == _LIKE.get(one.kind, one.kind)]
+        alike = [each for each in theirs if _like(each.kind) == _like(one.kind)]
         other = next((each for each in alike if each.figure == one.figure), None)
         if other and not any(_is_same(one, each) for each in alike):
             found.append((one, other))
     return found
 
 
-def amounts_said(text: str, others: Iterable[str]) -> list[Quantity]:
-    """Amounts of a text that one of some others has, each in its unit: two weeks, 14 days.
+def _like(kind: str) -> str:
+    counted, per, unit = kind.rpartition(" per ")
+    return f"{counted}{per}{_LIKE.get(unit, unit)}"
 
-    >>> [one.text for one in amounts_said("two weeks or 3 km", ["It takes 14 days."])]
-    ['two weeks']
+
+def amounts_said(text: str, others: Sequence[str]) -> list[str]:
+    """Amounts and bounds of a text that one of some others has, in its own words: two weeks, 14 days.
+
+    >>> amounts_said("3.9 and newer, two weeks or 3 km", ["It takes 14 days.", "At least Python 3.9"])
+    ['two weeks', '3.9 and newer']
     """
-    ours = amounts(text)
+    ours, bounds = amounts(text), _bounds(text)
     theirs = [each for other in others for each in amounts(other)] if ours else []
-    return [one for one in ours if any(_is_same(one, each) for each in theirs)]
+    bounded = {(figure, side) for other in others for figure, (side, _) in _bounds(other).items()} if bounds else set()
+    said = [one.text for one in ours if any(_is_same(one, each) for each in theirs)]
+    return said + [how for figure, (side, how) in bounds.items() if (figure, side) in bounded]
 
 
-_NUMBER: Final = rf"(?P<figure>(?<![\w.,])\d[\d.,]{{0,20}}(?<=\d)|(?:{'|'.join([*_ONES, *_TENS])})\b)"
 _LEAST: Final = re.compile(
-    r"\b(?:at least|(?:a )?minimum(?: of)?|no(?:t)? (?:less|fewer|earlier) than|(?<!no )(?<!not )more than|over|after)"
+    r"\b(?:at least(?: [^\W\d_]+)?|(?:a )?minimum(?: of)?|no(?:t)? (?:less|fewer|earlier) than"
+    r"|(?<!no )(?<!not )more than|over|after)"
     rf" (?:[$€£] ?)?{_NUMBER}|{_NUMBER.replace('figure', 'other')}"
-    r"(?: ?[%€£$]| \w+)? (?:or|and) (?:more|longer|older|over|above|up|later|higher)\b",
+    r"(?: ?[%€£$]| \w+)? (?:or|and) (?:more|longer|older|over|above|up|later|newer|higher)\b",
     re.IGNORECASE,
 )
 _MOST: Final = re.compile(
@@ -222,7 +255,7 @@ def _quantity(found: re.Match[str], figure: float, before: str) -> Quantity:
 def _figure(written: str) -> float | None:
     """The number; None for what is none, such as a date with full stops."""
     if not written[0].isdigit():
-        return float(sum(_WORDS[word] for word in re.split("[- ]", written.lower())))
+        return float(sum(NUMBER_WORDS[word] for word in re.split("[- ]", written.lower())))
     number, exponent, power = re.sub(rf"['\u2019{_SPACES}]", "", written).partition("e" if "e" in written else "E")
     signs = [sign for sign in number if sign in ".,"]
     if signs:

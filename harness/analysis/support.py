@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...knowledge import Evidence, Question, sentence_spans
+from ...metrics.abstention import refuses
 from ...metrics.judge.embedded.claims import claims_of
-from ...metrics.judge.embedded.correctness import knows_nothing
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...reports import count
 from .corpus import CorpusIndex, LanguagesApart, QuestionGold, SentenceBook, Stretch, languages_apart
@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 _MOST_CLAIMS: Final = 8
 _MOST_ANSWERS: Final = 5
 _VERDICTS: Final = frozenset({"yes", "no", "true", "fals", "mayb", "correct", "wrong", "none", "unknown", "n", "a"})
-_FIRST_PERSON: Final = re.compile(
-    r"\W*(?:i|we|sorry|unfortunately|there (?:is|was|are) no|no information|this (?:is|was) not)\b", re.IGNORECASE
-)
 # The number of an item of a list: it is no figure of the answer.
 _ITEM: Final = re.compile(
     r"(?:^|(?<=\s)|(?<=[:;,]))\(?\d{1,2}\)(?=\s)|^\s*\d{1,2}\.(?=\s)|(?<=[:;,])\s\d{1,2}\.(?=\s)", re.M
 )
-_SHORT: Final = 4  # words of a refusal that is a whole answer: Not mentioned in the documents
 
 
 def expected_claims(question: Question) -> tuple[tuple[str, ...], ...]:
@@ -52,14 +48,9 @@ def _checkable(text: str) -> tuple[str, ...]:
     claims = [
         " ".join(claim.split())
         for claim in claims_of(_ITEM.sub(" ", text))
-        if wording(claim).content - _VERDICTS and not _says_nothing(claim)
+        if wording(claim).content - _VERDICTS and not refuses(claim)
     ]
     return tuple(claims[:_MOST_CLAIMS])
-
-
-def _says_nothing(claim: str) -> bool:
-    """Whether a claim is that nothing is known, rather than something of a thing that is not available."""
-    return knows_nothing(claim) and (_FIRST_PERSON.match(claim) is not None or len(claim.split()) <= _SHORT)
 
 
 WEIGHTS: Final = {

@@ -164,6 +164,23 @@ SAID = [
     ("What is the phone number?", "+41 44 123 45 67", "Call +41 44 123 45 76.", "wrong"),
     ("How often is it saved?", "daily", "It is saved every day.", "right"),
     ("How often is it saved?", "daily", "It is saved every week.", "wrong"),
+    ("Which Python is needed?", "3.9 and newer", "You need at least Python 3.9.", "right"),
+    ("Which Python is needed?", "3.9 and newer", "Python 3.10 or later is required.", "wrong"),
+    ("In which version did it come?", "2.4.0", "It has been there since v2.4.0.", "right"),
+    ("What is the limit?", "100 requests per minute", "Each key may send 100 requests a minute.", "right"),
+    ("What is the limit?", "100 requests per minute", "Each key may send 100 requests per hour.", "wrong"),
+    ("What does the plan cost?", "$9 per month", "It costs $9 a year.", "wrong"),
+    ("How did revenue change?", "Up 8 %", "Revenue was down 8% from 2022.", "wrong"),
+    ("What is the most per day?", "4 g (8 tablets of 500 mg)", "Do not take more than 4,000 mg in 24 hours.", "right"),
+    ("How do I install it?", "pip install acme", "Run:\n```bash\npip install acme\n```", "right"),
+    ("How do I install it?", "pip install acme", "Run `npm install acme`.", "wrong"),
+    ("Which command lists all of them?", "docker ps -a", "Use `docker ps --all`.", "right"),
+    ("Which command lists all of them?", "docker ps -a", "Use `docker ps`.", "wrong"),
+    ("How is it sent?", "In the Authorization header", "Set the `Authorization` header.", "right"),
+    ("How do I push it?", "git push origin main", "Use `git push origin <branch>`.", "right"),
+    ("Which has the higher rate, Saver or Flex?", "Saver", "Flex has a higher rate than Saver.", "wrong"),
+    ("Wie lange ist die Frist?", "Drei Monate", "Die Frist beträgt 3 Monate.", "right"),
+    ("Wie lange ist die Frist?", "Drei Monate", "Die Frist beträgt vier Wochen.", "wrong"),
 ]
 
 

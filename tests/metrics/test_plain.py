@@ -164,6 +164,8 @@ def test_list_match_names_what_is_missing_and_unexpected() -> None:
         ("It costs 1.234,50 €.", "€1,234.50", {}, 1.0),
         ("$12", "12 €", {}, 0.0),
         ("14 days", "two weeks", {}, 1.0),
+        ("zwei Wochen", "14 days", {}, 1.0),
+        ("deux mois", "3 mois", {}, 0.0),
         ("14", "14 days", {}, 1.0),
         ("14", "14 days", {"units": "required"}, 0.0),
         ("14 weeks", "14 days", {}, 0.0),

@@ -11,7 +11,7 @@ from proctor.knowledge.documents.document import Document
 from proctor.knowledge.documents.evidence import EvidenceFinder
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.questions.question import Evidence, Question
-from proctor.metrics.judge.embedded.correctness import knows_nothing
+from proctor.metrics.abstention import abstains
 from proctor.reports.store.vector_cache import VectorCache
 from proctor.reports.summary import MetricColumn
 
@@ -59,7 +59,7 @@ def _answer(bot: str, key: str, said: str | float | None, column: MetricColumn) 
         return Answer(bot, key, "", None, None, None, False)
     if isinstance(said, str):
         right = said.startswith("+")
-        return Answer(bot, key, said.removeprefix("+"), None, float(right), right, knows_nothing(said))
+        return Answer(bot, key, said.removeprefix("+"), None, float(right), right, abstains(said))
     short = column.threshold - said if column.better == "higher" else said - column.threshold
     return Answer(bot, key, "", None, float(said), short <= 0, False)
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...abstention import refuses
+from ...abstention import abstains, refuses
 from ...numbers import amounts_said, in_other_units, opposite_bounds, other_amounts
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment
@@ -92,17 +92,10 @@ _GLUED: Final = re.compile(
 )
 _ORDINAL: Final = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _ORDINAL_WORDS: Final = {word: number for number, word in ORDINALS.items()}
-_REFUSES: Final = re.compile(
-    r"\b(?:unknown|sorry|unclear|not sure|no (?:information|answer|record)"
-    r"|i (?:do not|don.?t) (?:know|have)|(?:can ?not|can.?t|could ?n.?t|could not|unable to) "
-    r"(?:find|determine|answer|provide|say|tell|help)"
-    r"|not (?:specified|mentioned|known|clear|available)|did(?:n.t| not) (?:mention|find))\b",
-    re.IGNORECASE,
-)
 _PLACE: Final = re.compile(r"(?:[A-Z][\w'-]* )*(?P<head>[A-Z][\w'-]*), (?P<within>[A-Z][\w. ]*)")
 _WHICH_IS: Final = re.compile(
     r"\W*(?:which|who|what)\b.*?\b(?P<quality>(?:more|less) \w+|\w+er|more|less|worse)"
-    r"(?=,? (?:a|an|the|or|than|in|on|for)\b|\W*$|,)",
+    r"(?=(?: \w+){0,2}(?:,? (?:a|an|the|or|than|in|on|for)\b|\W*$|,))",
     re.IGNORECASE,
 )
 _CALL: Final = re.compile(r"(?<![\w.])\+?\(?\d(?:[ ()/.-]{0,2}\d){6,}(?!\w)")
@@ -115,6 +108,9 @@ _BETWEEN_ITEMS: Final = re.compile(r"[,;] (?:and )?| (?:and|&|as well as) ")
 _MOST_LISTED: Final = 40  # words
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _LISTED_TOO: Final = 0.5  # how near a word must come to a thing that is listed, where the text has words of its own
+_CODE: Final = re.compile(r"```\w*\n(.+?)```|`([^`\n]+)`", re.DOTALL)
+_PUT_IN: Final = re.compile("[<\"']")
+_IN_BRACKETS: Final = re.compile(r" \([^()]*\)")
 _PARTICLE: Final = re.compile(r"\s*(yes|no)\b\s*(?:[,.;:!–—-]+\s*|$)", re.IGNORECASE)  # noqa: RUF001 - dashes
 # An answer that gives one is not another; documents have things of many.
 _COLOURS: Final = frozenset(
@@ -148,13 +144,13 @@ class Signals(NamedTuple):
         precision: share of the text's content words, without the question's, that the claim has.
         similarity: cosine of the two texts.
         spelling: letter trigrams of the claim that a stretch of the text has; 1 when it has all the words, in any form.
-        figure: the text has another number, year or month in the place of the claim's.
+        figure: the text has another number, year, month or command in the place of the claim's.
         name: the text misses the last name of the claim (the surname), and has names of its own.
         negation: the text says all of the claim, and one of the two denies it; or it says yes for no, the least for the
             most, or compares two things the other way round.
         opposite: a word of the one stands against its opposite in the other, and neither is denied.
         refusal: the text says that it does not know, and not the claim.
-        part: of several things that the claim lists the text has one, and misses another altogether.
+        part: of several things that the claim lists the text has one, and misses another altogether; another command.
     """
 
     coverage: float
@@ -177,8 +173,8 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     wanted, answered = _content(claim), _content(text)
     names = _names(claim, given)
     is_rough = any(_ROUGHLY.search(one.text) for one in (claim, text))
-    amounts = amounts_said(claim.text, [text.text])
-    same = frozenset(_key(word) for one in amounts for word in wording(one.text).words)
+    said = amounts_said(claim.text, [text.text])
+    same = frozenset(_key(word) for one in said for word in wording(one).words)
     found = _found(wanted, text, vectors, names, given, is_rough)
     found |= dict.fromkeys(same & wanted.keys(), 1.0)
     coverage = _coverage(wanted, given | _beside_figure(question, wanted), found)
@@ -193,6 +189,7 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     denied = coverage >= _SAID and not question.negations and _denied(claim, text)
     opposed = _opposed(wanted, claim, text) or _opposed(new, text, claim)
     is_reversed = is_compared_otherwise(comparison(claim) or _asked_comparison(question, claim), comparison(text))
+    is_other_code = _is_other_code(claim, text.text)
     if len(claim.negations) == len(text.negations):
         is_reversed = is_reversed or bool(opposite_bounds(claim.text, text.text))
     return Signals(
@@ -204,13 +201,14 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
             bool(in_other_units(claim.text, text.text))
             or (bool(other_amounts(claim.text, text.text)) and not is_rough)
             or _other_call(claim.text, text.text)
+            or is_other_code
             or _other_figure(_without(wanted, same), new, given, is_rough)
         ),
         name=float(renamed),
         negation=float(denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text)),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
-        refusal=float(coverage < _KNOWN and knows_nothing(text.text)),
-        part=float(_is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
+        refusal=float(coverage < _KNOWN and abstains(text.text)),
+        part=float(is_other_code or _is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
     )
 
 
@@ -237,6 +235,28 @@ def _other_call(claim: str, text: str) -> bool:
     """Whether a text has telephone numbers, and none that ends as one of the claim does."""
     ours, theirs = ({re.sub(r"\D", "", one)[-_CALLED:] for one in _CALL.findall(each)} for each in (claim, text))
     return bool(ours and theirs) and not ours & theirs
+
+
+def _is_other_code(claim: Wording, text: str) -> bool:
+    """Whether a command stands in a text as code with other words: pip install, npm install; docker ps -a, docker ps.
+
+    Where something is put in by the reader ("name", <name>) that can't be told; -a may be --all.
+    """
+    wanted = _code_words(claim.text)
+    spans = [_code_words(found[1] or found[2]) for found in _CODE.finditer(text)] if len(wanted) > 1 else []
+    near = max(spans, key=lambda span: len(wanted & span), default=wanted)
+    if not is_phrase(claim) or 2 * len(wanted & near) <= len(wanted) or _PUT_IN.search("".join((*wanted, *near))):
+        return False
+    missing = wanted - near - set(text.split())
+    return any(not any(_is_option(word, other) or _is_option(other, word) for other in near) for word in missing)
+
+
+def _code_words(code: str) -> frozenset[str]:
+    return frozenset(code.strip("`. \n").split())
+
+
+def _is_option(short: str, long: str) -> bool:
+    return short[:1] == "-" and len(short) == len("-a") and long.startswith(f"-{short}")
 
 
 def _is_part(claim: Wording, found: Mapping[str, float], least: float) -> bool:
@@ -270,11 +290,6 @@ def is_phrase(text: Wording) -> bool:
     (True, False)
     """
     return len(text.words) <= _PHRASE_WORDS and not text.text.rstrip().endswith(_STOPS)
-
-
-def knows_nothing(text: str) -> bool:
-    """Whether a text says that it does not know."""
-    return _REFUSES.search(text) is not None
 
 
 def _denied(claim: Wording, text: Wording) -> bool:
@@ -592,7 +607,7 @@ _WHOLE_WORDS: Final = 300  # of an answer that is also compared as a whole, for 
 _DENIALS: Final = ("negation", "denied")
 _CONTRADICTS: Final = ("figure", "name", "negation", "opposite")
 _SPOKEN: Final = {
-    "figure": "another number or date",
+    "figure": "another number, date or command",
     "name": "another name",
     "negation": "one side denies it",
     "opposite": "the opposite",
@@ -667,9 +682,19 @@ async def right(
 ) -> Verdict:
     """Whether an answer is right by an expected one, with the calibrated probability that people would say so.
 
-    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated. Of a question
-    for yes or no a statement is read as the one or the other, where only one of the two answers says which.
+    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated. What stands in
+    brackets need not be said. Of a question for yes or no a statement is read as the one or the other, where only one
+    of the two answers says which.
     """
+    bare = _IN_BRACKETS.sub("", expected)
+    accepted = [expected, bare] if bare != expected and wording(bare).content else [expected]
+    found = [await _right(question, one, answer, embedder, entailment) for one in accepted]
+    return max(found, key=lambda one: one.probability or 0.0)
+
+
+async def _right(
+    question: str, expected: str, answer: str, embedder: Embedder, entailment: Entailment | None
+) -> Verdict:
     expected, answer = _with_particles(question, expected, answer)
     claims = tuple(sentences(expected)) or (expected,)
     compared = await compare(CompareClaims(expected, answer, sentences(answer), claims, question), embedder, entailment)
@@ -770,7 +795,7 @@ def _cover(best: Match | None) -> Verdict:
         return _verdict(best)
     if refuses(best.pair.claim.text):
         return _verdict(best, "expected is that the answer says that it does not know")
-    if knows_nothing(best.pair.text.text):
+    if abstains(best.pair.text.text):
         return _verdict(best, "the answer says that it does not know")
     return _verdict(best, _why_not(best, "missing"))
 

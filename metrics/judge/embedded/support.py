@@ -40,9 +40,9 @@ _PARTED: Final = re.compile(
     re.IGNORECASE,
 )
 _THAN: Final = re.compile(
-    r"(?:^|[,;:] )(?P<one>[^,;:]{1,60}?) (?:is|are|was|were|runs?|works?|costs?|weighs?)"
+    r"(?:^|[,;:] )(?P<one>[^,;:]{1,60}?) (?:is|are|was|were|runs?|works?|costs?|weighs?|(?:has|have|had)(?: an?)?)"
     r" (?:(?:much|far|even|slightly|significantly|considerably|a (?:bit|little|lot)) )?"
-    r"(?P<quality>(?:more|less) \w+|\w+er|more|less|worse) than (?P<other>[^.,;!?]{1,60})",
+    r"(?P<quality>(?:more|less) \w+|\w+er|more|less|worse)(?: \w+)? than (?P<other>[^.,;!?]{1,60})",
     re.IGNORECASE,
 )
 _INITIALS: Final = re.compile(r"\b(?:[A-Z]\.){2,}|\b[A-Z]{2,6}\b")
@@ -125,7 +125,7 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording], around: Se
     texts = [wording(one) if isinstance(one, str) else one for one in premises]
     said = amounts_said(read.text, [text.text for text in texts])  # 12 euros, where a text has €12
     found = frozenset[str]().union(*(text.content for text in texts))
-    found |= {word.key for one in said for word in wording(one.text).words}
+    found |= {word.key for one in said for word in wording(one).words}
     missing = [word for word in read.of_kind("word", "name", "number", "date") if word.key not in found]
     near = nearest(read, texts)
     aligned = _align(read, near) if near else _Alignment(0.0, 0.0, ())
@@ -379,7 +379,7 @@ def _opposed(claim: Wording, text: Wording) -> Iterable[Conflict]:
     for word in claim.words:
         if word.key in theirs or word.kind == "stop":
             continue
-        for other in (*opposites().get(word.key, ()), *_with_prefix(word, theirs)):
+        for other in (*sorted(opposites().get(word.key, ())), *_with_prefix(word, theirs)):
             if other in theirs and other not in keys:
                 yield Conflict("opposite", word.text, theirs[other].text)
                 break

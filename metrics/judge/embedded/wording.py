@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
+from ... import numbers
 from ...text import stem
 
 STOP_WORDS: Final = frozenset({
@@ -31,13 +32,13 @@ STOP_WORDS: Final = frozenset({
 NEGATIONS: Final = frozenset({
     "cannot", "hardly", "neither", "never", "no", "nobody", "none", "nor", "not", "nothing", "nowhere", "without",
 })  # fmt: skip
-NUMBER_WORDS: Final = {
-    "zero": "0", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10", "eleven": "11", "twelve": "12", "thirteen": "13", "fourteen": "14", "fifteen": "15",
-    "sixteen": "16", "seventeen": "17", "eighteen": "18", "nineteen": "19", "twenty": "20", "thirty": "30",
-    "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90", "dozen": "12",
-    "hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000",
-}  # fmt: skip
+NUMBER_WORDS: Final = {word: str(number) for word, number in numbers.NUMBER_WORDS.items() if number != 1} | {
+    "dozen": "12",
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "1000000",
+    "billion": "1000000000",
+}
 """``one`` is not among them: it is a pronoun as often as a number."""
 SCALES: Final = {
     "dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000,
@@ -94,7 +95,7 @@ underperform; overestimate underestimate; encourage discourage; enable disable; 
 continue stop; expand contract; expand shrink; strengthen weaken; appear disappear; connect disconnect; lead
 follow; hero villain; friend enemy; teacher student; doctor patient; parent child; question answer; supply demand;
 predecessor successor; previous next; former latter; former current; past future; ascending descending; odd even;
-worst greatest; worst finest; only over
+worst greatest; worst finest; only over; up down
 """
 OPPOSITES: Final = tuple(
     (first, second)
@@ -119,7 +120,7 @@ _PIECE: Final = re.compile(
     r"|(?:every|each|(?<=once )(?:an?|per)|(?<=times )(?:an?|per)|(?<=twice )(?:an?|per))"
     r" (?P<period>hour|day|week|month|year|24 hours|7 days|12 months)\b(?! (?:of|before|after)\b)"
     r"|(?P<clock>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?![:\d])(?P<after>\s?[ap](?:m\b|\.m\b\.?))?"
-    r"|(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*)(?P<tail>st|nd|rd|th|s|%|k|m|bn)?(?![^\W_])"
+    r"|(?:(?<![^\W_])v(?=\d+\.\d))?(?P<number>\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*)(?P<tail>st|nd|rd|th|s|%|k|m|bn)?(?![^\W_])"
     r"|[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]"  # scripts without blanks: sign by sign
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]+(?:['’][^\W\d_]+)*|%|[.!?:;\"“”()\[\]\n]",  # noqa: RUF001 - a quote that texts have
     re.IGNORECASE,

@@ -352,6 +352,8 @@ def test_of_a_copied_claim_the_last_pair_of_words_counts_most(embedder):
         ("Refunds take 7 weeks.", "Refunds take 7 business days.", "contradicted: 7 weeks (7 days)"),
         ("It costs $5.", "It costs €5.", "contradicted: $5 (€5)"),
         ("It lasts 10 hours.", "It lasts 10 minutes.", "contradicted: 10 hours (10 minutes)"),
+        ("It costs €9 a year.", "It costs 9 euros per month.", "contradicted: €9 a year (9 euros per month)"),
+        ("It allows 60 calls per second.", "It allows 60 calls a minute.", "contradicted: 60 calls per second"),
     ],
 )
 def test_the_same_figure_in_another_unit_is_another_figure(embedder, claim, text, why):
@@ -362,7 +364,12 @@ def test_the_same_figure_in_another_unit_is_another_figure(embedder, claim, text
 
 @in_one_test(
     ("claim", "text"),
-    [("It's 12.90 euros.", "It's €12.90."), ("It takes two weeks.", "It takes 14 days."), ("2 km", "2,000 metres")],
+    [
+        ("It's 12.90 euros.", "It's €12.90."),
+        ("It takes two weeks.", "It takes 14 days."),
+        ("2 km", "2,000 metres"),
+        ("5 MB/s", "300 MB per minute"),
+    ],
 )
 def test_an_amount_is_said_in_whatever_unit(claim: str, text: str) -> None:
     found = evidence(claim, [text])
