@@ -152,14 +152,14 @@ class Format:
     def written(self, rows: Iterable[Row], path: Path, notes: Notes) -> int:
         """Write rows, of a format that can be written, and note what it has no place for; how many there were."""
         assert self.write is not None  # noqa: S101 - of the caller
-        count = 0
+        count, placed = 0, _ALWAYS | (self.carries or frozenset())
 
         def counted() -> Iterator[Row]:
             nonlocal count
             for row in rows:
                 count += 1
-                for key in row.keys() - self.carries - _ALWAYS if self.carries is not None else ():
-                    if row[key] not in (None, "", [], {}):
+                for key, value in row.items() if self.carries is not None else ():
+                    if key not in placed and value not in (None, "", [], {}):
                         notes.lose(f"`{key}` is", f"{self.title} has no place for it")
                 yield row
 

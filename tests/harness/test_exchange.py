@@ -416,7 +416,11 @@ def test_what_is_no_file_to_import_or_export_is_refused_with_what_would_be(tmp_p
     (tmp_path / "asked.jsonl").write_text('{"question": "Why?", "expected_answer": "So."}\n{"question": "Who?"}\n')
     said = ok("export", "asked.jsonl", "asked.csv", folder=tmp_path)
     assert said.splitlines()[1:] == ["Everything was carried over."]
-    (tmp_path / "a.jsonl").write_text('{"question": "Why?", "answer": "So.", "remark": "later"}\n', "utf-8")
+    row = '{"question": "Why?", "answer": "So.", "remark": "later", "author": "me", "week": 7, "by": "hand"}'
+    (tmp_path / "a.jsonl").write_text(row + "\n", "utf-8")
     for tool, title in (("promptfoo", "promptfoo"), ("inspect", "Inspect")):
         lost = ok("export", "a.jsonl", f"{tool}.jsonl", "--to", tool, folder=tmp_path)
-        assert f"`remark` is not carried over: {title} has no place for it." in lost
+        named = [
+            f"`{key}` is not carried over: {title} has no place for it." for key in ("remark", "author", "week", "by")
+        ]
+        assert [lost.index(each) for each in named] == sorted(lost.index(each) for each in named)
