@@ -4,7 +4,7 @@ Run: python tests/benchmarks/measure_probes.py [--wrong]
 
 ``probes.json`` has two sets. They were written with their verdicts by a language model, before any result was seen, and
 no labelled set has such texts. The first was read while rules were written; of the second only counts were looked at,
-but a few of its cases were remembered. Many false claims are made of the passage's own words and many true ones of other
+but a few cases were remembered. Many false claims are made of the passage's own words and many true ones of other
 words: overlap alone is worse than chance here. An answer is told right where ``correct`` says what the verdict says, a
 claim where ``faithfulness`` passes at 0.75 or does not. ``--wrong`` prints what is told wrong.
 """
