@@ -113,6 +113,11 @@ class Missing:
     candidate_reasons: Mapping[str, int]
 
     @property
+    def wanted(self) -> int:
+        """How many could have a value: all questions, or all conversations."""
+        return self.both + self.baseline_only + self.candidate_only + self.neither
+
+    @property
     def differs(self) -> bool:
         """Whether a question misses its value on one side only."""
         return bool(self.baseline_only or self.candidate_only)

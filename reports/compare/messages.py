@@ -245,26 +245,28 @@ def without_answer(operand: OperandLatency) -> str:
 
 def missing_notes(comparison: Comparison) -> list[str]:
     """Which questions have no value, and what the differences could be; empty where all have one."""
-    alike: dict[int, list[str]] = {}
+    alike: dict[str, list[str]] = {}
     notes = []
     for each in comparison.metrics:
         missing = each.missing
         if missing.differs:
             notes.append(_missing_note(each, comparison))
         elif missing.neither:
-            alike.setdefault(missing.both, []).append(each.column.name)
-    whole = comparison.questions
-    notes += [f"{', '.join(names)}: {both:,} of {count(whole, 'question')}, the same ones on both sides."
-              for both, names in alike.items()]  # fmt: skip
+            alike.setdefault(_compared(each), []).append(each.column.name)
+    notes += [f"{', '.join(names)}: {compared}, the same ones on both sides." for compared, names in alike.items()]
     return notes
+
+
+def _compared(found: MetricComparison) -> str:
+    noun = "conversation" if found.column.level == "conversation" else "question"
+    return f"{found.missing.both:,} of {count(found.missing.wanted, noun)}"
 
 
 def _missing_note(found: MetricComparison, comparison: Comparison) -> str:
     missing, baseline, candidate = found.missing, comparison.baseline.name, comparison.candidate.name
     without = ((baseline, missing.baseline_reasons), (candidate, missing.candidate_reasons))
     why = "; ".join(f"{name} {_reasons(reasons)}" for name, reasons in without if reasons)
-    whole = f"{missing.both:,} of {count(comparison.questions, 'question')}"
-    return f"{found.column.name}: {whole} on both sides ({why}).{_bounds(found)}"
+    return f"{found.column.name}: {_compared(found)} on both sides ({why}).{_bounds(found)}"
 
 
 def _bounds(found: MetricComparison) -> str:

@@ -189,7 +189,7 @@ def metric_line(found: MetricComparison, pair: BotPair, comparison: Comparison) 
         counts=" / ".join(f"{number:,}" for number in found.wins_ties_losses),
         lost=found.pass_to_fail, gained=found.fail_to_pass, verdict=found.verdict,
         tone=TONES.get(found.verdict, ""),
-        missing=f"{missing.both:,} of {comparison.questions:,}" if missing.both < comparison.questions else "",
+        missing=f"{missing.both:,} of {missing.wanted:,}" if missing.both < missing.wanted else "",
         links={name: _link(pair, column.name, show) for name, show in shows.items()},
     )  # fmt: skip
 

@@ -126,6 +126,17 @@ def test_the_goal_of_a_conversation_is_that_of_its_file_or_its_constraints(tmp_p
     assert found["is_constrained", "helmets/3"] == found["is_named", "bare/3"] == 0
 
 
+def test_a_comparison_counts_the_conversations_that_have_a_value_among_conversations(tmp_path):
+    bots = {"mine": lambda question: "Yes.", "other": lambda question: "30 euros."}
+    aimless = {"id": "aimless", "turns": TURNS}
+    package.evaluate([HELMETS, aimless, ALONE], bots, ["goal_reached"], db=tmp_path / "proctor.db", progress=False)
+    told = " ".join(proctor("compare", "mine", "other", folder=tmp_path).stdout.split())
+    assert "goal_reached: 1 of 2 conversations, the same ones on both sides." in told
+    assert proctor("report", "mine", "other", "--html", "page.html", folder=tmp_path).returncode == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "1 of 2 conversations" in page and ">1 of 2<" in page
+
+
 def test_the_cost_estimate_counts_one_request_a_conversation(tmp_path):
     metrics = ["turn_relevancy", "knowledge_retention", "goal_reached"]
     two = [{"id": name, "goal": name, "turns": TURNS[at:]} for at, name in enumerate("ab")]
