@@ -14,7 +14,7 @@ import orjson
 
 from ..outcomes import row_causes
 from ..store.database import marks
-from ..summary import IS_SIMULATED, MetricColumn
+from ..summary import IS_SIMULATED, PARSE_FAILURE_TOLERANCE, MetricColumn
 from .rows import (
     LONGEST,
     PASSAGES_A_BLOCK,
@@ -204,10 +204,11 @@ def row_index(columns: Sequence[Column], most: int = TEXTS, rows: int = LISTED_R
     trouble = np.zeros(len(cases), np.int64)
     metrics = row_metrics(columns)
     reasons: dict[str, int] = {}
+    unreadable: set[int] = set()
     causes: dict[str, int] = {}
     by_column = []
     for column, replies, place in zip(columns, read, places, strict=True):
-        scores = _scores(column, listed[column.origin], metrics, reasons, place, trouble)
+        scores = _scores(column, listed[column.origin], metrics, (reasons, unreadable), place, trouble)
         why = _causes(column, place, causes)
         by_column.append({**_replies(replies, place, trouble, longest), **scores, "cause": why})
     ids, about = _case_columns(cases, asked, longest)
@@ -215,7 +216,7 @@ def row_index(columns: Sequence[Column], most: int = TEXTS, rows: int = LISTED_R
         "columns": [_about(column) for column in columns],
         "metrics": [_metric(columns, name) for name in metrics],
         "statuses": STATUSES, "longest": longest, "cases": {**about, "ids": ids}, "rows": by_column,
-        "reasons": list(reasons), "causes": list(causes), "titles": _titles(columns),
+        "reasons": list(reasons), "unreadable": sorted(unreadable), "causes": list(causes), "titles": _titles(columns),
     }  # fmt: skip
     return RowIndex(content, longest, ids, trouble, listed)
 
@@ -327,6 +328,7 @@ def _metric(columns: Sequence[Column], name: str) -> dict[str, object]:
     return {
         "name": name, "better": found.better, "low": found.low, "high": found.high, "threshold": found.threshold,
         "is_default": _is_mere_default(found),
+        "tolerance": None if found.aggregate == "rate" else PARSE_FAILURE_TOLERANCE,
     }  # fmt: skip
 
 
@@ -357,11 +359,14 @@ def _causes(column: Column, places: Mapping[Row, int], causes: dict[str, int]) -
 
 
 def _scores(
-    column: Column, listed: Listed, metrics: Sequence[str], reasons: dict[str, int], places: Mapping[Row, int],
-    trouble: Integers,
+    column: Column, listed: Listed, metrics: Sequence[str], known: tuple[dict[str, int], set[int]],
+    places: Mapping[Row, int], trouble: Integers,
 ) -> dict[str, object]:  # fmt: skip
-    """Values, whether they pass, and why there are none; passing is judged by the unrounded value."""
-    run = column.run
+    """Values, whether they pass, and why there are none; passing is judged by the unrounded value.
+
+    ``known`` gets the new reasons, and which of them are replies of a judge that could not be read.
+    """
+    run, (reasons, unreadable) = column.run, known
     missing: list[dict[str, int]] = [{} for _ in metrics]
     number = {run.metric_ids[name]: place for place, name in enumerate(metrics) if name in run.columns}
     values = _values(column, listed, number, places, (len(metrics), len(trouble)))
@@ -369,7 +374,9 @@ def _scores(
         case, metric = places.get((question, repeat)), number.get(metric_id)
         if case is None or metric is None:  # no case: a row that came while we were reading
             continue
-        missing[metric][str(case)] = reasons.setdefault(reason or status, len(reasons))
+        missing[metric][str(case)] = of = reasons.setdefault(reason or status, len(reasons))
+        if status == "parse_failure":
+            unreadable.add(of)
         trouble[case] += (status != "not_applicable") << 16
     judged = [_judged(line, run.columns.get(name)) for line, name in zip(values, metrics, strict=True)]
     trouble += sum((line == FAILED for line in judged), start=np.zeros_like(trouble))

@@ -2,6 +2,8 @@
 
 import json
 
+from judge_server import judged
+from openai_server import OpenAIServer
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.recorded_run import recorded_evaluation
 from proctor.harness.run.run import run_evaluation
@@ -61,3 +63,14 @@ def suite_with_judge(folder, server, questions=4, model=None, **suite):
     settings = {"model": "openai:test-model", "base_url": server.url, "price_in": 1, "price_out": 10, **(model or {})}
     given = {"models": {"small": settings}, "judge": "small", "metrics": METRICS}
     return write_suite(folder, bot, questions, **given | suite)
+
+
+def run_of_broken_judge(folder, readable):
+    """Score six answers of each of three bots by ``correct``; of other calls than the readable ones nothing is read."""
+
+    def reply(call):
+        return judged(call) if readable(str(call.body)) else "I would rather not say."
+
+    record(folder, bots=("plain", "rag", "careful"))
+    with OpenAIServer(reply, structured="ignore") as server:
+        return score(folder, server, metrics=["correct"])

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 from browser import Shown
-from listed_questions import choose, go, listed
+from judged_runs import run_of_broken_judge
+from listed_questions import choose, go, listed, search
 from proctor.bots.bot import Context, Reply, ToolCall
 from proctor.knowledge.questions.question import Evidence, ExpectedTool, Question
 from proctor.reports.pages.run_page import run_file
 from proctor.reports.report import make_report
 from proctor.reports.store.run import Row, RowStatus, RunMetric, ask_key
 from report_rows import Book, ok
+from typed import proctor
 
 CORRECT = RunMetric("correct", "v1", "higher", 0.0, 1.0, 1.0, threshold_is_default=True)
 HIT = RunMetric("hit_rate", "v1", "higher", 0.0, 1.0, None)
@@ -125,6 +127,19 @@ def test_cells_have_the_answer_and_say_right_or_wrong(shown: Shown) -> None:
     assert [text.split()[-1] for text in shown.texts(".question-mean")] == ["0.50", "0.25"]
     choose(shown, "metric", "hit_rate")
     assert shown.run(classes) == ["heat-10", "heat-10"]
+
+
+def test_the_head_withholds_a_mean_as_the_leaderboard_does(page: Shown, tmp_path: Path) -> None:
+    run_of_broken_judge(tmp_path, lambda body: "shop 0" in body or "as rag says" not in body)
+    assert proctor("report", "--html", "page.html", folder=tmp_path).returncode == 0
+    means = "return [...document.querySelectorAll('.question-mean')].map((each) => [each.innerText, each.title])"
+    mean = ["0.00", "Mean of correct over the 6 listed"]
+    page.open(f"{(tmp_path / 'page.html').as_uri()}#answers?metric=correct")
+    page.wait("return document.querySelector('.question-line')")
+    unread = ["\u2013", "No mean: the judge could not be read on 5 of 6 rows of correct"]
+    assert page.run(means) == [mean, unread, mean]
+    search(page, "shop 0", 1)
+    assert page.run(means) == [["0.00", "Mean of correct over the 1 listed"]] * 3
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,17 @@ function groupHead(rows, state, { name, places }, at, isFolded) {
     state.shownColumns.map(mean), settings.pair ? make("td", { role: "cell" }) : null);
 }
 
+/** The mean of a column over what is listed; a dash where it says nothing, as on the leaderboard; null without values. */
+function meanLine(rows, column, metric, places) {
+  const { mean, count, unreadable } = rows.meanOf(column, metric, places);
+  const about = rows.metrics[metric];
+  if (Number.isNaN(mean) && !unreadable) return null;
+  const title = Number.isNaN(mean)
+    ? `No mean: the judge could not be read on ${unreadable.toLocaleString("en")} of ${(count + unreadable).toLocaleString("en")} rows of ${shown(about.name)}`
+    : `Mean of ${shown(about.name)} over ${count < places.length ? `${count.toLocaleString("en")} of ` : ""}the ${places.length.toLocaleString("en")} listed${count < places.length ? "; the others have no value" : ""}`;
+  return make("span", { class: "question-mean", title }, Number.isNaN(mean) ? "–" : figure(mean, about));
+}
+
 /** Names of the columns with their means over what is listed; a click on a bot puts its worst values first. */
 function questionHead(rows, state, places, metricField, choose) {
   const { named: { sort }, metric } = state;
@@ -66,15 +77,13 @@ function questionHead(rows, state, places, metricField, choose) {
   const head = (column) => {
     const { name, kind, model, embedded } = rows.columns[column];
     const nature = [embedded ? "no LLM" : model ?? kind, column === state.against ? "diff base" : ""].filter(Boolean).join(", ");
-    const value = metric < 0 ? NaN : rows.mean(column, metric, places);
     return make("th", { role: "columnheader", scope: "col", "aria-sort": sortedBy(column), class: column === state.column ? "chosen" : null },
       make("button", {
         type: "button", class: "question-bot", title: metric < 0 ? "The slowest first" : "The worst values of this bot first",
         on: { click: () => choose(name) },
       }, isolated(clipped(name, 60))),
       isolated(clipped(nature, 60), { class: "question-nature" }),
-      Number.isNaN(value) ? null : make("span", { class: "question-mean", title: `Mean of ${shown(rows.metrics[metric].name)} over the ${places.length.toLocaleString("en")} listed, those without a value left out` },
-        figure(value, rows.metrics[metric])));
+      metric < 0 ? null : meanLine(rows, column, metric, places));
   };
   return make("thead", { role: "rowgroup" }, make("tr", { role: "row", "aria-rowindex": 1 },
     make("th", { role: "columnheader", scope: "col" }, make("span", { class: "unseen" }, "Question"), metricField),

@@ -72,16 +72,25 @@ class QuestionRows {
     return metric < 0 || Number.isNaN(this.values(column, metric)[place]) ? null : this.isRight(column, metric, place);
   }
 
-  /** Mean of a metric over some cases; NaN where none has a value. */
+  /** Mean of a metric over some cases; NaN where none has a value, or the judge could not be read on too many. */
   mean(column, metric, places) {
+    return this.meanOf(column, metric, places).mean;
+  }
+
+  /** The mean, on how many cases there is a value, and on how many the judge could not be read. */
+  meanOf(column, metric, places) {
     const values = this.values(column, metric);
-    let [sum, count] = [0, 0];
+    const missing = this.index.rows[column].missing[metric];
+    let [sum, count, unreadable] = [0, 0, 0];
     for (const place of places) {
-      if (Number.isNaN(values[place])) continue;
-      sum += values[place];
-      count += 1;
+      if (Number.isNaN(values[place])) unreadable += this.index.unreadable.includes(missing[place]);
+      else {
+        sum += values[place];
+        count += 1;
+      }
     }
-    return count ? sum / count : NaN;
+    const tolerated = (this.metrics[metric].tolerance ?? 1) * (count + unreadable);
+    return { mean: count && unreadable <= tolerated ? sum / count : NaN, count, unreadable };
   }
 
   abstained(column, place) {
