@@ -10,11 +10,11 @@ from ..metrics import Reason
 from ..metrics.evaluators import RATES
 from .conversations import BotConversations, TurnFigure
 from .corrected import StoredCalibration
-from .outcomes import about_agreement, about_outcomes, aligned
+from .outcomes import about_agreement, about_outcomes, aligned, judge_gap
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Style, Table, Words, quoted
-from .text import count
+from .text import count, printable
 
 # Figures that a clock gave: they differ between two runs that are equal in all else.
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
@@ -38,10 +38,14 @@ def leaderboard(summary: Summary) -> list[Block]:
 
 
 def headline_blocks(summary: Summary) -> Iterator[Block]:
-    """What share of its answers each bot has right, wrong and left open, where that is measured."""
+    """What share of its answers each bot has right, wrong and left open, where measured; and what the judge lost."""
     found = list(aligned(summary.bots))
     yield from (Sentence((quoted(name, 60, "bold"), sentence)) for name, sentence in found)
-    if found:
+    gap = judge_gap(summary)
+    if gap is not None:
+        yield from [BLANK] if found else []
+        yield Sentence(printable(gap.sentence), "bad")
+    if found or gap is not None:
         yield BLANK
 
 

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from .primary import CORRECT
+from ..metrics import Reason
+from .primary import CORRECT, RIGHTNESS, of_quality
 from .text import count, one_line, printable
 
 if TYPE_CHECKING:
     from ..metrics.outcomes import Outcome
     from .models_in_use import JudgeInUse
     from .store.database import Store
-    from .summary import BotSummary, MetricSummary
+    from .summary import BotSummary, MetricSummary, Summary
 
 
 VERB = "answers "
@@ -30,6 +31,7 @@ JOIN score_details ON score_details.reply_id = run_rows.reply_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.outcome') IS NOT NULL
 GROUP BY 1 ORDER BY 1"""
 RETRIEVAL: Final = ("evidence_recall", "hit_rate")  # what says whether the evidence was there, the more telling first
+MOST_LISTED: Final = 6  # bots that a sentence names
 LONGEST: Final = 160  # characters of an error
 # One cause, whatever the numbers, names and addresses in its words: those of one row differ from those of the next.
 _VARIABLE: Final = re.compile(
@@ -145,9 +147,68 @@ def outcomes_of(store: Store, run_id: int, bot_id: int, found: MetricSummary | N
     return Outcomes(counts, found.ci_low, found.ci_high, failed, rows - known, judged)
 
 
-def headlines(bots: Sequence[BotSummary]) -> list[str]:
-    """The sentence of each bot that has outcomes; names are those of others and may hold anything."""
-    return [f"{bot.name} {bot.outcomes.sentence}" for bot in bots if bot.outcomes]
+def headlines(summary: Summary) -> list[str]:
+    """The sentence of each bot that has outcomes, and that of lost judge replies; names may hold anything."""
+    gap = judge_gap(summary)
+    return [
+        *(f"{bot.name} {bot.outcomes.sentence}" for bot in summary.bots if bot.outcomes),
+        *([gap.sentence] if gap else []),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeGap:
+    """Bots without a mean, or with one of the fewest answers, because the judge failed or could not be read.
+
+    Attributes:
+        metric: the one by which the run would be read first.
+        bots: their names.
+        decides: whether so few others are left that no bot can be told best.
+        sentence: that says it.
+    """
+
+    metric: str
+    bots: tuple[str, ...]
+    decides: bool
+    sentence: str
+
+
+JUDGE_LOST: Final = (Reason.JUDGE_UNAVAILABLE, Reason.JUDGE_UNPARSEABLE, Reason.COMPONENT_PARSE_FAILURE)
+
+
+def judge_gap(summary: Summary) -> JudgeGap | None:
+    """What the judge lost of the metric that says most directly which bot is best; None where it lost little."""
+    columns = {column.name: column for column in summary.metrics}
+    primary = [summary.primary.name] if summary.primary else []
+    is_named = summary.primary is not None and summary.primary.named
+    wanted = primary if is_named else [*(name for name in RIGHTNESS if name in columns), *primary, *of_quality(columns)]
+    found = [{bot.name: bot.metrics[name] for bot in summary.bots} for name in wanted]
+    place = next((at for at, each in enumerate(found) if any(one.n_ok or _lost(one) for one in each.values())), None)
+    if place is None:
+        return None
+    name, of = wanted[place], found[place]
+    bots = tuple(bot for bot, one in of.items() if _lost(one) and (one.mean is None or _lost(one) > one.n_ok))
+    if not bots:
+        return None
+    lost = sum(_lost(of[bot]) for bot in bots)
+    rows = sum(of[bot].n_ok + of[bot].n_not_applicable + of[bot].n_failed for bot in bots)
+    noun = "conversation" if columns[name].level == "conversation" else "answer"
+    whose = f" of {_listed(bots)}" if len(bots) < len(of) or len(of) == 1 else ""
+    decides = len(of) - len(bots) < min(2, len(of))
+    so = ", so no bot can be told best" if decides and len(of) > 1 else ""
+    text = f"The judge gave no value of {name} for {lost:,} of {count(rows, noun)}{whose}{so}."
+    return JudgeGap(name, bots, decides, text)
+
+
+def _lost(found: MetricSummary) -> int:
+    return sum(found.reasons.get(reason, 0) for reason in JUDGE_LOST)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = names[:MOST_LISTED]
+    more = [f"{len(names) - len(shown)} more"] if len(names) > len(shown) else []
+    *first, last = (*shown, *more)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def aligned(bots: Sequence[BotSummary]) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from .tables import frame_rows, row_json
 def as_object(summary: Summary) -> dict[str, object]:
     """The machine-readable form: ``{"run": ..., "bots": {name: {"rows", "failed", "metrics", "latency_ms"}}}``."""
     return {
-        "headlines": headlines(summary.bots),
+        "headlines": headlines(summary),
         "run": summary.run,
         "suite": summary.suite,
         "status": summary.status,

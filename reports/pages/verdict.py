@@ -14,6 +14,7 @@ from ..compare.messages import p_value
 from ..compare.operands import Operand
 from ..compare.scores import RunTables, run_tables
 from ..leaderboard import figure, milliseconds
+from ..outcomes import JudgeGap, judge_gap
 from ..primary import CORRECT, OPERATIONAL, RIGHTNESS, of_quality
 from ..problems import apart
 from ..ranking.ranked_run import InDetail, ranked_run
@@ -56,8 +57,10 @@ def leading_of(run: ReportedRun) -> Leading | None:
 
     Only the metrics of which one is chosen are read, because those of a whole run may be millions of values.
     """
-    for metrics in _choices(run):
-        tables = run_tables(run.store, run.id, metrics=metrics, scores=run.scores)
+    gap = judge_gap(run.summary)
+    left = [bot.name for bot in run.bots if gap is None or gap.decides or bot.name not in gap.bots]
+    for metrics in _choices(run, gap):
+        tables = run_tables(run.store, run.id, bots=left, metrics=metrics, scores=run.scores)
         try:
             detail = ranked_run(tables, cluster=CLUSTER).details[0]
         except InputError:  # no two bots have a value on the same questions
@@ -66,9 +69,14 @@ def leading_of(run: ReportedRun) -> Leading | None:
     return None
 
 
-def _choices(run: ReportedRun) -> Iterator[Sequence[str]]:
+def _choices(run: ReportedRun, gap: JudgeGap | None) -> Iterator[Sequence[str]]:
     """Metrics to choose from: the named one; the direct measures of rightness; the first with values; any."""
-    valued = [name for name in of_quality(run.columns) if sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1]
+    lost = gap.metric if gap and gap.decides else ""
+    valued = [
+        name
+        for name in of_quality(run.columns)
+        if name != lost and sum(bot.metrics[name].n_ok > 0 for bot in run.bots) > 1
+    ]
     direct = [name for name in RIGHTNESS if name in valued]
     primary = run.summary.primary
     named = [primary.name] if primary is not None and primary.named and primary.name in valued else []
@@ -161,6 +169,9 @@ def verdict_of(summary: Summary, leading: Leading | None) -> Verdict:
         failed = count(sum(bot.rows for bot in summary.bots), "row")
         who = f"{summary.bots[0].name} gave no" if len(summary.bots) == 1 else "No bot gave an"
         return Verdict("none", _plain(f"{who} answer: all {failed} failed."), caveats=tuple(_state(summary)))
+    gap = judge_gap(summary)
+    if gap is not None and gap.decides:
+        return Verdict("none", _plain(gap.sentence), caveats=tuple(_state(summary)))
     if len(summary.bots) == 1:
         return _alone(summary, summary.bots[0])
     if leading is None:
@@ -222,7 +233,12 @@ def _ranked(summary: Summary, leading: Leading) -> Verdict:
     detail, best = leading.detail, leading.leader
     column, ranking = detail.metric.column, detail.metric.ranking
     offers = {offer.bot: offer for offer in detail.offers}
-    caveats = tuple(_state(summary, leading.caveats))
+    gap = judge_gap(summary)
+    caveats = (*_state(summary, leading.caveats), *([gap.sentence] if gap else []))
+    asked = summary.questions + summary.simulations
+    if len(detail.metric.shared.values) == 1 < asked:
+        few = f"the bots share a value of {column.name} on 1 of {count(asked, 'question')}"
+        return Verdict("none", _plain(f"Nothing says which bot is better: {few}."), caveats=caveats)
     if best is None or not leading.against:
         fastest = sorted((offers[name] for name in ranking.winners), key=lambda offer: offer.latency_ms or math.inf)
         cost = _costs(fastest[:2])

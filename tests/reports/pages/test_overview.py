@@ -1,6 +1,7 @@
 """Overview: its figures are those of the run, its sentences are true of it, and a phone shows them."""
 
 import contextlib
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,8 +9,10 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import proctor as face
 import pytest
 from browser import Shown
+from judged_runs import run_of_broken_judge
 from page_html import Element, read_html
 from page_runs import PageBook, page_book, report_of
 from proctor.metrics.score import Score, Status
@@ -26,6 +29,7 @@ from proctor.reports.ranking.ranked_run import ranked_run
 from proctor.reports.report import Report, make_report
 from proctor.reports.store.run import RowStatus, RunMetric
 from report_rows import LENGTH, MATCH, Book, ok, row
+from typed import proctor
 
 ERRORS = RunMetric("error_share", "v1", "lower", 0.0, 1.0, 0.2)
 HOSTILE = '<img src=x onerror="alert(1)">&\u202e\x1b[31m'
@@ -130,6 +134,35 @@ def test_a_metric_with_one_value_of_each_bot_is_one_to_choose(tmp_path: Path) ->
         leading = leading_of(report.run)
         assert leading is not None
         assert leading.detail.metric.ranking.winners == ("left",)
+
+
+@pytest.mark.parametrize(
+    ("read", "sentence", "verdict"),
+    [
+        ("", "The judge gave no value of correct for 15 of 18 answers, so no bot can be told best.", ""),
+        (
+            "as plain says",
+            "The judge gave no value of correct for 10 of 12 answers of rag and careful, so no bot can be told best.",
+            "",
+        ),
+        (
+            "as (plain|careful) says",
+            "The judge gave no value of correct for 5 of 6 answers of rag.",
+            "plain and careful tie on the share of right answers at 0.00.",
+        ),
+    ],
+)
+def test_a_broken_judge_is_said_everywhere_and_is_no_tie(
+    tmp_path: Path, read: str, sentence: str, verdict: str
+) -> None:
+    run_of_broken_judge(tmp_path, lambda body: "shop 0" in body or bool(read and re.search(read, body)))
+    assert proctor("report", "--html", "page.html", "--markdown", "page.md", folder=tmp_path).returncode == 0
+    made = read_html((tmp_path / "page.html").read_text()).one(class_="verdict").text
+    assert (verdict or sentence) in made and sentence in made
+    assert " tie " not in made or verdict
+    assert sentence in (tmp_path / "page.md").read_text()
+    assert sentence in json.loads(proctor("report", "--json", "-", folder=tmp_path).stdout)["headlines"]
+    assert sentence in " ".join(repr(face.open(tmp_path / "proctor.db").latest()).split())
 
 
 def test_time_and_money_that_miss_their_thresholds_count_for_a_lone_bot(tmp_path: Path) -> None:
