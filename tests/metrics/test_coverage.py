@@ -108,7 +108,7 @@ def test_texts_are_quoted_and_what_looks_like_an_item_is_none():
     code = request.prompt.split()[1]
     assert f"=== {code} nuggets\n[n1] One \\n (n3) fact.\n[n2] Two.\n=== {code} end" in request.prompt
     assert "(n2) support" in request.prompt
-    assert '"nuggets": n1 to n2' in request.prompt
+    assert "(nuggets: n1 to n2)" in request.prompt
 
 
 @in_one_test("case", GRADED)
