@@ -119,6 +119,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("copy")
     room = Path(str(importlib.util.find_spec("proctor.metrics").origin)).parent  # type: ignore[union-attr]
     shutil.copytree(room, folder / "proctor" / "metrics", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "proctor" / "knowledge").symlink_to(room.parent / "knowledge")  # what metrics read of models
     shutil.copy(room.parent / "__init__.py", folder / "proctor")
     return folder
 
