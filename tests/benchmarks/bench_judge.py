@@ -1,13 +1,14 @@
-"""What judging costs: calls, tokens, time in flight and processor time of `proctor run` with a judge on loopback.
+"""What judging costs: calls, tokens, time in flight and processor time of `proctor score` with a judge on loopback.
 
-    python tests/benchmarks/bench_judge.py [ROWS [MILLISECONDS:IN_FLIGHT[:int8] ...]]
+    python tests/benchmarks/bench_judge.py [ROWS [MILLISECONDS:IN_FLIGHT[:fp32 or :int8] ...]]
 
 Recorded answers with three chunks each are graded by five metrics (faithfulness, answer relevancy, context precision,
-context recall, answer correctness). A server process answers by rules after 50 ms, then after 500 ms. With `int8` the
-embedder calculates in whole numbers, as `embedder: {precision: int8}` in a suite has it. Efficiency is
-calls x latency / calls in flight / seconds from the first call to the last, as they stand in the database; of the
-whole evaluation, over the seconds of the program without those that one row takes. Beside it stands what a bare loop
-of aiohttp reaches that sends the same requests to the same server and does nothing else, once before and once after.
+context recall, answer correctness). A server process answers by rules after 50 ms, then after 500 ms. With `int8`
+the embedder calculates in whole numbers: `proctor run` on a suite with `embedder: {precision: int8}`, to be compared
+with `fp32` by the same command. Efficiency is calls x latency / calls in flight / seconds from the first call to the
+last, as they stand in the database; of the whole evaluation, over the seconds of the program without those that one row
+takes. Beside it stands what a bare loop of aiohttp reaches that sends the same requests to the same server and does
+nothing else, once before and once after.
 """
 
 import asyncio
@@ -71,18 +72,19 @@ class Scored:
 
 
 def score(url: str, rows: int, in_flight: int, precision: str) -> Scored:
-    """Score so many rows by the program."""
+    """Score so many rows by the program; with a precision as the run of a suite."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         (folder / "recorded.jsonl").write_text("".join(json.dumps(record(number)) + "\n" for number in range(rows)))
         bots = {"recorded": {"type": "recorded", "answers": "recorded.jsonl"}}
-        chosen = {"metrics": METRICS.split(","), "embedder": {"precision": precision}}
+        chosen = {"metrics": METRICS.split(","), "embedder": {"precision": precision or "fp32"}}
         suite = {"questions": "recorded.jsonl", "bots": bots, **chosen}
         (folder / "suite.yaml").write_text(json.dumps(suite))
+        command = ["run", "suite.yaml"] if precision else ["score", "recorded.jsonl", "--metrics", METRICS]
         judge = ["--judge", "openai:any", "--judge-url", url, "--concurrency", str(in_flight)]
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run(
-            [*PROGRAM, "run", "suite.yaml", "--json", *judge],
+            [*PROGRAM, *command, "--json", *judge],
             cwd=folder, capture_output=True, text=True, env={**os.environ, "OPENAI_API_KEY": "none"},
         )  # fmt: skip
         seconds, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -126,9 +128,9 @@ async def bare(url: str, bodies: list[bytes], in_flight: int) -> float:
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 400
-    for case in sys.argv[2:] or ("50:16", "50:64", "50:64:int8", "500:64"):
+    for case in sys.argv[2:] or ("50:16", "50:64", "500:64", "50:64:fp32", "50:64:int8"):
         milliseconds, calls, *chosen = case.split(":")
-        delay, in_flight, precision = int(milliseconds) / 1000, int(calls), chosen[0] if chosen else "fp32"
+        delay, in_flight, precision = int(milliseconds) / 1000, int(calls), "".join(chosen)
         command = [sys.executable, str(SERVER), "--delay", str(delay)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             try:
@@ -141,7 +143,7 @@ def main() -> None:
                 server.terminate()
         least = made.calls * delay / in_flight
         print(
-            f"{delay * 1000:.0f} ms, {in_flight} in flight, {precision}: efficiency {least / made.seconds:.2f} (goal"
+            f"{delay * 1000:.0f} ms, {in_flight} in flight {precision}: efficiency {least / made.seconds:.2f} (goal"
             f" {_GOALS.get((delay, in_flight), 0.9)}), of the whole evaluation {least / (made.whole - base.whole):.2f},"
             f" bare loop {least / before:.2f} and {least / after:.2f}; {made.calls / rows:.2f} calls (goal 6) and"
             f" {made.tokens / rows:,.0f} prompt words a row; {(made.spent - base.spent) / rows:.4f} s of"
