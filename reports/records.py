@@ -18,7 +18,7 @@ def record_object(record: object, leave_out: Collection[str] = (), **named: obje
         named: what is added, or stands in the place of a field.
 
     >>> from .compare.scores import Mean
-    >>> record_object(Mean(0.5, None, None), leave_out=("value",), mean=0.5)
+    >>> record_object(Mean(0.5, None, None), leave_out=("value", "no_interval"), mean=0.5)
     {'low': None, 'high': None, 'mean': 0.5}
     """
     there = [name for name in _names(record) if name not in leave_out and name not in named]

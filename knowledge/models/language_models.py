@@ -61,7 +61,7 @@ def shortened(completion: Continuation, room: int, count: Callable[[str], int]) 
         count: how many tokens a text has.
 
     >>> shortened(Continuation("", "Say: ", "a b c d e", " Now:"), 5, lambda text: len(text.split()))
-    'Say: a b c Now:'
+    'Say: a b c  Now:'
     """
     before, source, after = completion.before, completion.source, completion.after
     if count(before + after) > room:

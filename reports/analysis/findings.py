@@ -191,7 +191,7 @@ class Configuration:
     def name(self) -> str:
         """How it is called in a table of configurations with the same models; see ``names_apart``.
 
-        >>> Setting("recursive", 600, 80, "dense", 4).name
+        >>> Configuration("recursive", 600, 80, "dense", 4).name
         'recursive 600/80, dense, k 4'
         """
         cut = f"{self.splitter} {self.chunk_size}/{self.chunk_overlap}, " if self.splitter else ""
@@ -202,7 +202,7 @@ class Configuration:
 def names_apart(configurations: Sequence[Configuration]) -> tuple[str, ...]:
     """Their names, with the models of those that have these alone to tell them apart.
 
-    >>> names_apart([Setting("recursive", 600, 80, "dense", 4, model) for model in ("small", "large")])
+    >>> names_apart([Configuration("recursive", 600, 80, "dense", 4, model) for model in ("small", "large")])
     ('recursive 600/80, dense, k 4, small', 'recursive 600/80, dense, k 4, large')
     """
     counts = Counter(configuration.name for configuration in configurations)

@@ -106,8 +106,8 @@ MARKS: Final[Mapping[str, str]] = {  # of the configuration that was chosen, by 
 def about(analysis: KnowledgeAnalysis) -> str:
     """What was looked at.
 
-    >>> from .analysis import Analysis
-    >>> about(Analysis("a", "shop", "", "", "", {}))
+    >>> from .findings import KnowledgeAnalysis
+    >>> about(KnowledgeAnalysis("a", "shop", "", "", "", {}))
     '0 documents, 0 questions'
     """
     kinds = Counter(question.gold for question in analysis.questions)

@@ -1,15 +1,11 @@
 import asyncio
-import doctest
-import importlib
 import inspect
-import pkgutil
 import subprocess
 import sys
 import types
 import typing
 from pathlib import Path
 
-import proctor.metrics
 import pytest
 from proctor import InputError
 from proctor.metrics import Artefact, Catalog, Facts, Metric, RunFacts, artefact, builtin_catalog, metric
@@ -18,7 +14,6 @@ from proctor.metrics.facts import ROW_CHECKS, RUN_CHECKS
 from tables import in_one_test
 
 CATALOG = builtin_catalog()
-MODULES = [module.name for module in pkgutil.walk_packages(proctor.metrics.__path__, "proctor.metrics.")]
 
 
 @metric
@@ -65,11 +60,6 @@ def test_every_metric_says_where_it_comes_from(entry: Metric) -> None:
     assert entry.source
     assert entry.summary == entry.documentation.splitlines()[0]
     assert entry.needs
-
-
-@in_one_test("name", MODULES)
-def test_doctests(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 def test_thresholds_and_directions_are_those_of_the_specification() -> None:
