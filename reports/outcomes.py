@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..metrics import Reason
 from .primary import CORRECT, RIGHTNESS, of_quality
-from .text import count, one_line, printable
+from .text import count, listed, one_line, printable
 
 if TYPE_CHECKING:
     from ..metrics.outcomes import Outcome
@@ -193,7 +193,7 @@ def judge_gap(summary: Summary) -> JudgeGap | None:
     lost = sum(_lost(of[bot]) for bot in bots)
     rows = sum(of[bot].n_ok + of[bot].n_not_applicable + of[bot].n_failed for bot in bots)
     noun = "conversation" if columns[name].level == "conversation" else "answer"
-    whose = f" of {_listed(bots)}" if len(bots) < len(of) or len(of) == 1 else ""
+    whose = f" of {listed(bots, MOST_LISTED)}" if len(bots) < len(of) or len(of) == 1 else ""
     decides = len(of) - len(bots) < min(2, len(of))
     so = ", so no bot can be told best" if decides and len(of) > 1 else ""
     text = f"The judge gave no value of {name} for {lost:,} of {count(rows, noun)}{whose}{so}."
@@ -202,13 +202,6 @@ def judge_gap(summary: Summary) -> JudgeGap | None:
 
 def _lost(found: MetricSummary) -> int:
     return sum(found.reasons.get(reason, 0) for reason in JUDGE_LOST)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = names[:MOST_LISTED]
-    more = [f"{len(names) - len(shown)} more"] if len(names) > len(shown) else []
-    *first, last = (*shown, *more)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def aligned(bots: Sequence[BotSummary]) -> Iterator[tuple[str, str]]:

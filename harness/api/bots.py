@@ -29,7 +29,7 @@ from ...bots import (
     is_prompt,
     is_runnable,
 )
-from ..run import GivenBot
+from ..run import GivenBot, check_model
 from ..suite import PlacedYaml
 from ..suite.mistakes import mistakes
 
@@ -249,16 +249,6 @@ def _with_model(kind: str, knowledge: Files, model: Model, settings: Mapping[str
     if isinstance(model, str):
         return BotRecipe(kind, {"model": model, **own}, paths(knowledge))
     return BotRecipe(kind, own, paths(knowledge), dict(model))
-
-
-def check_model(option: str, given: object) -> None:
-    """Raise InputError for a model that is neither named nor described, such as an object of LangChain."""
-    if given is not None and not isinstance(given, (str, Mapping)):
-        raise InputError(
-            f"{option}: got a {type(given).__name__}; wanted openai:NAME or the settings of a model. A chat model of "
-            "LangChain is named by where it is: langchain:file.py:name, or in this script or notebook "
-            "langchain:__main__:name."
-        )
 
 
 _KINDS: Mapping[str, type[BotSettings]] = {

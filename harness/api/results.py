@@ -14,6 +14,7 @@ import orjson
 
 from ... import InputError, reports
 from ...reports.store import LATEST, Store
+from ..run import as_names
 from ..suite import nearest
 
 if TYPE_CHECKING:
@@ -218,11 +219,6 @@ def side_of(operand: str | Run) -> str:
     return operand if isinstance(operand, str) else f"{operand.db}:{operand.name}"
 
 
-def several(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names of bots or metrics; a text alone is one of them."""
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
 class CompareOptions(TypedDict, total=False):
     """Options of a comparison; ``proctor.compare`` says what each means."""
 
@@ -247,8 +243,8 @@ def compare_named(
 
     if correct not in ("holm", "bh"):
         raise InputError(f"correct is {correct!r}; wanted 'holm' or 'bh'.")
-    asked = Asked(several(metrics), cluster, correct, flips, False, seed)
-    bots = several(bots)
+    asked = Asked(as_names(metrics), cluster, correct, flips, False, seed)
+    bots = as_names(bots)
     if not preference:
         if judge or judge_url:
             raise InputError("judge and judge_url say who compares answers side by side; add preference=True.")
@@ -421,7 +417,7 @@ def rank(
     with open_operand(side_of(run), Path(db), None) as operand:
         from ...reports.ranking.ranked_run import ranked_run  # not before there is a run
 
-        return RankReport(ranked_run(_only(operand.run, bots), several(metrics), cluster, costs, seed))
+        return RankReport(ranked_run(_only(operand.run, bots), as_names(metrics), cluster, costs, seed))
 
 
 def abstain(
@@ -469,7 +465,7 @@ def _only(run: RunTables, bots: Sequence[str]) -> RunTables:
     """The run with those bots alone; all of them where none is named."""
     from ...reports.compare import check_bot
 
-    bots = several(bots)
+    bots = as_names(bots)
     for bot in bots:
         check_bot(run, bot)
     return replace(run, tables={bot: table for bot, table in run.tables.items() if not bots or bot in bots})

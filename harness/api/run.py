@@ -14,6 +14,7 @@ import orjson
 
 from ... import InputError, reports
 from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
+from ..run import as_names
 from ..suite import nearest
 from .results import (
     AbstainOptions,
@@ -28,7 +29,6 @@ from .results import (
     abstain,
     compare_named,
     rank,
-    several,
     side_of,
 )
 from .running import soon
@@ -261,7 +261,7 @@ class Run:
         from ..gate import GateOptions, gate_cached
 
         against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
-        return Gate(gate_cached(self.name, GateOptions(self.db, against, several(bots), dict(margins or {}), flips)))
+        return Gate(gate_cached(self.name, GateOptions(self.db, against, as_names(bots), dict(margins or {}), flips)))
 
     def baseline(
         self, path: Anywhere = "baseline.json", *, answers: bool = True, bots: Sequence[str] = (),
@@ -280,7 +280,7 @@ class Run:
         """
         place = Path(path)
         reports.check_file(place, "baseline", {self.db.resolve(): "the database"})
-        self.write_baseline(place, several(bots), several(metrics), answers)
+        self.write_baseline(place, as_names(bots), as_names(metrics), answers)
         return place
 
     def write_baseline(self, path: Path, bots: Collection[str], metrics: Collection[str], answers: bool) -> RunTables:

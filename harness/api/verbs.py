@@ -19,6 +19,8 @@ from ..run import (
     RunConfig,
     RunOptions,
     ScoreOptions,
+    as_names,
+    check_model,
     run_evaluation,
     suite_evaluation,
 )
@@ -32,7 +34,7 @@ from ..suite import (
     split_metrics,
     suite_of_values,
 )
-from .bots import Files, check_model, given_bot, named_bots, paths
+from .bots import Files, given_bot, named_bots, paths
 from .results import (
     DATABASE,
     Anywhere,
@@ -41,7 +43,6 @@ from .results import (
     Gate,
     KnowledgeReport,
     compare_named,
-    several,
     side_of,
 )
 from .run import Database, Run
@@ -209,7 +210,6 @@ def _run(
 
         run = proctor.run("suite.yaml", bots=["mine"], limit=20)
     """
-    check_model("judge", options.get("judge"))
     loaded = load_named(None if suite is None else Path(suite))
     entries, functions = split_metrics(metrics)
     config = RunConfig.of(options, metrics=entries, functions=functions)
@@ -249,7 +249,6 @@ def _score(
         run = proctor.score("answers.jsonl", metrics=["exact_match", "rouge_l"])
     """
     check_no_parts(answers, "a file of recorded answers")
-    check_model("judge", options.get("judge"))
     source = rows_of(answers, "answers")
     entries, functions = split_metrics(metrics)
     config = RunConfig.of(
@@ -361,7 +360,9 @@ def _gate(
 
     named = side_of(subject) if isinstance(subject, Run) else os.fspath(subject)
     against = side_of(baseline) if isinstance(baseline, Run) else os.fspath(baseline)
-    wanted = GateOptions(Path(db), against, several(bots), dict(margins or {}), flips, several(metrics), scope, confirm)
+    wanted = GateOptions(
+        Path(db), against, as_names(bots), dict(margins or {}), flips, as_names(metrics), scope, confirm
+    )
     old = None if old_knowledge is None else Path(old_knowledge)
     asking = Asking(RunConfig.of(options), early_stop, attribute, old)
     if isinstance(subject, Run) or not is_suite(named):

@@ -6,7 +6,8 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO, cast, get_args
 
@@ -43,6 +44,7 @@ from .report import write_step
 if TYPE_CHECKING:
     from ..api.results import Gate
     from ..run import Outcome
+    from ..suite import LoadedSuite
 
 
 def show_gate(result: GateResult, outputs: Outputs, github: bool, stdout: TextIO, environ: Mapping[str, str]) -> None:
@@ -102,32 +104,30 @@ def gate_and_show(
     Raises:
         InputError: something can't be used; nothing was decided.
     """
+    from ..suite import load_named
+
     subject = subject or str(own_suite(None) or LATEST)
-    outputs.check(_in_use(subject, options))
+    suite = Path(subject) if is_suite(subject) else None
+    load = cache(lambda: load_named(suite))
+    outputs.check(_in_use(subject, options) | (load().files if suite else {}))
     with own_stdout() as stdout:
-        made = _gated(subject, options, asking)
+        made = _gated(load, options, asking) if suite else gate_run(subject, options, asking)
         show_gate(made.result, outputs, github, stdout, os.environ)
     return made.exit_code
 
 
 def _in_use(subject: str, options: GateOptions) -> dict[Path, str]:
     """Input files, which no output may overwrite."""
-    from ..suite import load_named
-
     named = ((find_file(options.baseline)[0], "--baseline"), (find_file(subject)[0], "the run"))
     files = {path.resolve(): what for path, what in named if path is not None}
-    files |= load_named(Path(subject)).files if is_suite(subject) else {}
     return files | {options.database.resolve(): "--db"}
 
 
-def _gated(subject: str, options: GateOptions, asking: Asking) -> Gate:
+def _gated(load: Callable[[], LoadedSuite], options: GateOptions, asking: Asking) -> Gate:
     from ..run import JudgeUnfit, watching
-    from ..suite import load_named
 
-    if not is_suite(subject):
-        return gate_run(subject, options, asking)
     try:
-        return gate_of_suite(lambda: load_named(Path(subject)), options, asking, watching, say, _complain)
+        return gate_of_suite(load, options, asking, watching, say, _complain)
     except JudgeUnfit as unfit:  # 1 would say that a bot regressed
         raise InputError(str(unfit)) from None
 

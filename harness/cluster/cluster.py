@@ -317,7 +317,7 @@ def _how_lost(said: str) -> str:
 
 
 def missing_on_worker(said: str) -> str:
-    """What to do where a worker says that it lacks a package that is here; blank where it says something else."""
+    """What to do where a worker says that it has not a package that is here; blank where it says something else."""
     missing = re.search(r"No module named '(\w+)", said)
     if missing is None or importlib.util.find_spec(missing[1]) is None:
         return ""

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from .queues import AnswerCache, BotQueue, CachedScores, Item, todo_by_row, with_turns_before
     from .recorded_run import given_metrics, metric_name, recorded_evaluation
     from .run import Outcome, run_evaluation
-    from .run_config import AskOptions, GivenBot, KnowledgeOptions, RunConfig, RunOptions, ScoreMetadata, ScoreOptions
+    from .run_config import (
+        AskOptions,
+        GivenBot,
+        KnowledgeOptions,
+        RunConfig,
+        RunOptions,
+        ScoreMetadata,
+        ScoreOptions,
+        as_names,
+        check_model,
+    )
     from .suite_run import (
         TIMEOUT,
         build_bots,

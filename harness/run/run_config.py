@@ -7,11 +7,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from ... import InputError
+
 if TYPE_CHECKING:
     from ...bots import BotSettings, BuiltBot
     from ...metrics import Better
     from ...metrics.declaration import Function
     from ..suite import Entry
+
+
+def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of bots or metrics; a text alone is one of them."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def check_model(option: str, given: object) -> None:
+    """Raise InputError for a model that is neither named nor described, such as an object of LangChain."""
+    if given is not None and not isinstance(given, (str, Mapping)):
+        raise InputError(
+            f"{option}: got a {type(given).__name__}; wanted openai:NAME or the settings of a model. A chat model of "
+            "LangChain is named by where it is: langchain:file.py:name, or in this script or notebook "
+            "langchain:__main__:name."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +155,8 @@ class RunConfig:
     def of(cls, options: JudgeOptions, **more: Any) -> RunConfig:  # noqa: ANN401 - fields, as the caller has them
         """What a verb's options ask for; ``more`` are fields that are no options of it."""
         given: dict[str, Any] = {**options, **more}
-        bots, models = given.get("bots", ()), given.get("local_models") or {}
-        given["bots"] = (bots,) if isinstance(bots, str) else tuple(bots)
+        models = given.get("local_models") or {}
+        check_model("judge", given.get("judge"))
+        given["bots"] = as_names(given.get("bots", ()))
         given["local_models"] = tuple(f"{role}={model}" for role, model in models.items())
         return cls(**given)

@@ -52,7 +52,7 @@ def gate_annotations(report: GateReport) -> Iterator[str]:
 
 def _of_bot(bot: BotVerdict, allowed: float) -> Iterator[Annotation]:
     """What fails the build first."""
-    if bot.lacks_metrics:
+    if bot.compares_nothing:
         yield Annotation("error", f"{bot.bot}: nothing to compare", "no gated metric has a value on both sides")
     if failed := words.failures(bot):
         yield Annotation("warning", f"{bot.bot}: answers failed", failed)
@@ -99,7 +99,7 @@ def _case(name: str, outcome: str, message: str, text: str = "") -> Case:
 
 
 def _cases(bot: BotVerdict, allowed: float) -> Iterator[Case]:
-    if bot.lacks_metrics:
+    if bot.compares_nothing:
         yield _case("metrics", "not comparable", "no gated metric has a value on both sides")
     falls = "\n".join(line for flip in bot.flips for line in _flip(flip))
     if failed := words.failures(bot):
@@ -195,7 +195,7 @@ def _metrics(bot: BotVerdict) -> Iterator[Block]:
 
 def _sentences(bot: BotVerdict, rule: GateRule) -> Iterator[Item]:
     """What the figures mean, what is missing, thresholds and latency."""
-    if bot.lacks_metrics:
+    if bot.compares_nothing:
         yield Item("There is nothing to compare: no gated metric has a value in both runs.", "bad")
     yield from _reasons(bot)
     for each in bot.metrics:

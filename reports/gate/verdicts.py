@@ -1046,7 +1046,7 @@ class BotVerdict:
     conversations: ComparedConversations | None = None
 
     @property
-    def lacks_metrics(self) -> bool:
+    def compares_nothing(self) -> bool:
         """Whether nothing could be compared, though there is a baseline."""
         return not self.metrics and bool(self.baseline_bot)
 
@@ -1055,7 +1055,7 @@ class BotVerdict:
         """Of 2, 1, 5, 4, 3 and 0 the first that holds; 2 also when there was nothing to compare."""
         return worst_code(
             [
-                *([WRONG] if self.lacks_metrics else []),
+                *([WRONG] if self.compares_nothing else []),
                 *(CODES[each.outcome] for each in self.metrics),
                 *(TOO_MUCH_MISSING for each in self.metrics if each.too_much_missing),
                 *(each.exit_code for each in self.thresholds),

@@ -760,8 +760,10 @@ def _metric_histograms(run: ReportedRun, column: MetricColumn, scores: Mapping[s
 
 def _limit(column: MetricColumn, bins: Bins) -> float | None:
     """The border between passing and failing values; None without a threshold."""
-    if column.threshold is None or column.better == "neither" or not bins.is_whole:
-        return None if column.better == "neither" else column.threshold
+    if column.threshold is None or column.better == "neither":
+        return None
+    if not bins.is_whole:
+        return column.threshold
     return math.ceil(column.threshold) - 0.5 if column.better == "higher" else math.floor(column.threshold) + 0.5
 
 

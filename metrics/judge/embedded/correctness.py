@@ -243,9 +243,11 @@ def _is_other_code(claim: Wording, text: str) -> bool:
     Where something is put in by the reader ("name", <name>) that can't be told; -a may be --all.
     """
     wanted = _code_words(claim.text)
-    spans = [_code_words(found[1] or found[2]) for found in _CODE.finditer(text)] if len(wanted) > 1 else []
+    if len(wanted) < 2 or not is_phrase(claim):
+        return False
+    spans = [_code_words(found[1] or found[2]) for found in _CODE.finditer(text)]
     near = max(spans, key=lambda span: len(wanted & span), default=wanted)
-    if not is_phrase(claim) or 2 * len(wanted & near) <= len(wanted) or _PUT_IN.search("".join((*wanted, *near))):
+    if 2 * len(wanted & near) <= len(wanted) or _PUT_IN.search("".join((*wanted, *near))):
         return False
     missing = wanted - near - set(text.split())
     return any(not any(_is_option(word, other) or _is_option(other, word) for other in near) for word in missing)
