@@ -269,7 +269,8 @@ def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
     asked = paired_in_words(len(table.cases), len(table.simulated))
     asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
     yield Heading((Span(run.suite, "bold"), asked), 2, "")
-    yield from (_verdict(detail, ranked) for detail in ranked.details)
+    for detail in ranked.details:
+        yield from (*_few_values(detail.metric, len(table.cases)), _verdict(detail, ranked))
     if run.primary and run.primary.name == ranked.details[0].metric.column.name:
         yield Sentence(run.primary.why, "dim")
     yield from _unanswered(ranked)
@@ -286,6 +287,15 @@ def _heading(metric: RankedMetric, ranked: RankedRun) -> Heading:
     arrow = Span(f" {ARROWS[metric.column.better]}", "bold")
     drawn = f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} draws"
     return Heading((quoted(metric.column.name, 80, "bold"), arrow, drawn), 3, "")
+
+
+def _few_values(metric: RankedMetric, asked: int) -> Iterator[Sentence]:
+    """How many questions the verdict is about, where most have no value of every bot, as when the judge failed."""
+    if 2 * metric.ranking.questions < asked:
+        of = f"{metric.ranking.questions:,} of {count(asked, 'question')}"
+        yield _warning(
+            f"Only {of} {'has' if metric.ranking.questions == 1 else 'have'} {metric.column.name} of every bot."
+        )
 
 
 def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:

@@ -225,6 +225,15 @@ def test_who_failed_and_what_is_left_out_are_told():
     said = shown(rank_blocks(ranked_run(run_of(table("faq", np.arange(20) % 2), rag))))
     assert "No answer: rag on 8 of 20 (3 timed out). All figures are over answers." in said
     assert "Without 8 questions on which not every bot has a value (it misses: rag on 8)" in said
+    assert "Only" not in said
+
+
+def test_a_verdict_on_the_few_questions_that_have_values_says_so():
+    """A judge that failed on nearly all of them makes no tie."""
+    unjudged = np.arange(20) > 0
+    values = np.where(unjudged, np.nan, 1.0)
+    said = shown(rank_blocks(ranked_run(run_of(table("faq", values), table("rag", values)))))
+    assert "Only 1 of 20 questions has right of every bot. On right all bots tie." in said
 
 
 def test_a_promise_that_is_kept_by_declining_is_told():
