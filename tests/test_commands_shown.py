@@ -12,17 +12,21 @@ from pathlib import Path
 import pytest
 from judge_server import JudgeServer
 from proctor.harness.cli.main import COMMANDS
-from shown import PAGES, ROOT, Shell, blocks, differences, session
+from shown import PAGES, ROOT, STORIES, Shell, blocks, differences, session
 from typed import proctor
 
 SESSIONS = [(page, block) for page in PAGES for block in blocks(page)]
+# The pages that share the sample's folder are one; each of the others has its own.
+TOGETHER = {"the sample's": [page for page in PAGES if page.name not in STORIES]}
+TOGETHER |= {page.name: [page] for page in PAGES if page.name in STORIES}
 
 
 @pytest.mark.weights
-def test_sessions_print_what_is_shown(tmp_path):
+@pytest.mark.parametrize("pages", TOGETHER.values(), ids=TOGETHER)
+def test_sessions_print_what_is_shown(pages, tmp_path):
     """Where this fails after a change that was meant: ``python tests/support/shown.py``."""
     shell, found = Shell(tmp_path), []
-    for page in PAGES:
+    for page in pages:
         for block, outputs in zip(blocks(page), shell.printed(page), strict=True):
             for each, output in zip(session(block), outputs, strict=True):
                 found += [f"{page}: $ {each.command}: {what}" for what in differences(each.lines, output)]
