@@ -1,23 +1,32 @@
 """The embedded judge on answers and claims as users have them: manuals, policies, prices, commands, tables.
 
-Run: python tests/benchmarks/measure_probes.py [--wrong]
+Run: python tests/benchmarks/measure_probes.py [--wrong] [--written]
 
-``probes.json`` has two sets. They were written with their verdicts by a language model, before any result was seen, and
-no labelled set has such texts. The first was read while rules were written; of the second only counts were looked at,
-but a few cases were remembered. Many false claims are made of the passage's own words and many true ones of other
-words: overlap alone is worse than chance here. An answer is told right where ``correct`` says what the verdict says, a
-claim where ``faithfulness`` passes at 0.75 or does not. ``--wrong`` prints what is told wrong.
+``probes.json`` has three sets. They were written with their verdicts by a language model, before any result was seen,
+and no labelled set has such texts. The first was read while rules were written; of the second only counts were looked
+at, but a few cases were remembered. Many false claims of both are made of the passage's own words and many true ones of
+other words: overlap alone is worse than chance there. The third has claims alone, as a bot would make them, right and
+wrong, in the mix that comes naturally; its writer knew neither the others nor what the support model was trained on. An
+answer is told right where ``correct`` says what the verdict says, a claim where ``faithfulness`` passes at 0.75 or does
+not. ``--wrong`` prints what is told wrong. ``--written`` measures what was kept back of the texts that were written for
+the training, by their kind: to be believed less, for the writers are those of what it was trained on.
 """
 
 import argparse
 import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from agreement import auroc
+from floors import content_overlap
 from labelled_data import open_embedder, score
 from proctor.knowledge.models.support_model import open_support_model
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
+
+sys.path.insert(0, str(Path(__file__).with_name("training")))
+from written_texts import written_texts
 
 PROBES = Path(__file__).with_name("probes.json")
 THRESHOLD = 0.75
@@ -27,41 +36,58 @@ def main() -> None:
     """Print a line for each set and kind."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--wrong", action="store_true", help="print what is told wrong")
-    shows_wrong = options.parse_args().wrong
+    options.add_argument("--written", action="store_true", help="what was kept back of the texts written for training")
+    given = options.parse_args()
     embedder, model = open_embedder(), open_support_model()
     judge = EmbeddedJudge(embedder, model=model)
-    for name, probes in json.loads(PROBES.read_text("utf-8")).items():
-        answers = [
-            {
-                "question": one["question"],
-                "answer": one["answer"],
-                "judge": judge,
-                "expected_answer": one["expected_answer"],
-            }
-            | {"expected_answers": [one["expected_answer"]]}
-            for one in probes["answers"]
+    sets = _written_claims() if given.written else json.loads(PROBES.read_text("utf-8"))
+    for name, probes in sets.items():
+        if answers := probes.get("answers"):
+            right = score([_answer(one, judge) for one in answers], ["correct"], embedder)["correct"]
+            verdicts = [None if one.value is None else one.value == 1 for one in right]
+            _report(f"{name}: answers by correct", verdicts, [one["right"] for one in answers], answers, given.wrong)
+        claims = probes["claims"]
+        support = [
+            one.value
+            for one in score([_claim(one, judge) for one in claims], ["faithfulness"], embedder)["faithfulness"]
         ]
-        claims = [
-            {"question": "What is said?", "answer": one["claim"], "contexts": (one["context"],), "judge": judge}
-            for one in probes["claims"]
-        ]
-        right = [one.value for one in score(answers, ["correct"], embedder)["correct"]]
-        support = [one.value for one in score(claims, ["faithfulness"], embedder)["faithfulness"]]
-        wanted = [one["right"] for one in probes["answers"]]
-        supported = [one["supported"] for one in probes["claims"]]
-        verdicts = [None if value is None else value == 1 for value in right]
+        supported = [one["supported"] for one in claims]
         passes = [None if value is None else value >= THRESHOLD for value in support]
-        _report(f"{name}: answers by correct", verdicts, wanted, probes["answers"], shows_wrong)
-        _report(f"{name}: claims by faithfulness", passes, supported, probes["claims"], shows_wrong)
+        _report(f"{name}: claims by faithfulness", passes, supported, claims, given.wrong)
         known = [place for place, value in enumerate(support) if value is not None]
         area = auroc(np.array([support[place] for place in known]), np.array(supported)[known])
-        print(f"  AUROC of faithfulness {area:.2f}")
+        print(f"  AUROC of faithfulness {area:.3f}, of the share of its words {_overlap(claims):.3f}", flush=True)
     embedder.close()
     model.close()
 
 
+def _answer(one: dict[str, Any], judge: EmbeddedJudge) -> dict[str, Any]:
+    expected = one["expected_answer"]
+    asked = {"question": one["question"], "answer": one["answer"], "judge": judge}
+    return {**asked, "expected_answer": expected, "expected_answers": [expected]}
+
+
+def _claim(one: dict[str, Any], judge: EmbeddedJudge) -> dict[str, Any]:
+    return {"question": "What is said?", "answer": one["claim"], "contexts": (one["context"],), "judge": judge}
+
+
+def _overlap(claims: list[dict[str, Any]]) -> float:
+    shares = [content_overlap(one["claim"], (one["context"],)) for one in claims]
+    return auroc(np.array(shares), np.array([one["supported"] for one in claims]))
+
+
+def _written_claims() -> dict[str, dict[str, list[dict[str, Any]]]]:
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for text in written_texts(kept_back=True):
+        found.setdefault(text["kind"], {"claims": []})["claims"] += [
+            {"context": text["text"], "claim": claim, "supported": label == "supported"}
+            for claim, label in text["claims"]
+        ]
+    return found
+
+
 def _report(
-    title: str, told: list[bool | None], wanted: list[bool], probes: list[dict[str, object]], shows_wrong: bool
+    title: str, told: list[bool | None], wanted: list[bool], probes: list[dict[str, Any]], shows_wrong: bool
 ) -> None:
     print(f"{title}: {sum(a is b for a, b in zip(told, wanted, strict=True))} of {len(wanted)} told right")
     for mine, true, probe in zip(told, wanted, probes, strict=True):

@@ -501,11 +501,11 @@ With the support model they are one of what ``COMBINING`` weighs.
 """
 
 COMBINING: Final = {
-    "bias": 0.215,
-    "model": 0.339,  # the support model's log-odds that the claim is supported
-    "not contradicted": 0.103,  # and that it is not contradicted
-    "wording": 0.504,  # log-odds by ``WEIGHTS``
-    "word pairs": 0.407,  # the share of the claim's pairs of neighbouring words that the text has, the last ones most
+    "bias": 0.141,
+    "model": 0.354,  # the support model's log-odds that the claim is supported
+    "not contradicted": 0.063,  # and that it is not contradicted
+    "wording": 0.390,  # log-odds by ``WEIGHTS``
+    "word pairs": 0.282,  # the share of the claim's pairs of neighbouring words that the text has, the last ones most
     "turned round": -5.0,  # by hand: the words that differ are the whole evidence, and the models see those alike
 }
 """Log-odds that a claim is supported, for each unit; fitted by ``tests/benchmarks/prove_judge.py --fit``.

@@ -1,6 +1,7 @@
-"""The rows that the support model is trained on: train_pool, nli_pool, and edits made by rule over clean passages.
+"""The rows that the support model is trained on: train_pool, nli_pool, edits made by rule, and rows written for it.
 
-No row is of an evaluation set; train_pool was checked against them (its README). Rows are (task, label, tokens, kinds).
+No row is of an evaluation set; train_pool was checked against them (its README), and so was what is written
+(``written_texts.py``). Rows are (task, label, tokens, kinds).
 """
 
 import gzip
@@ -13,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from edits import rows_of
+from edits import clean, perturb, rows_of
 from proctor.knowledge.models.encoder import _open_tokenizer, packaged_folder
-from proctor.knowledge.models.support_model import best_sentences, pair_tokens, pieces, ranked
+from proctor.knowledge.models.support_model import best_sentences, pair_tokens, pieces, plain, ranked
+from written_texts import WRITTEN, written_texts
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 CONFIG: dict[str, Any] = json.loads(Path(__file__).with_name("config.json").read_text(encoding="utf-8"))
@@ -114,6 +116,27 @@ def edited(rng: random.Random) -> dict[str, list[Made]]:
     return {"made": support, "made_correct": correct}
 
 
+def written(rng: random.Random) -> dict[str, list[Made]]:
+    """Rows of the written texts by their kind.
+
+    Many of their false claims are of the text's own words, so what a text says is added as it says it: two of its
+    sentences with harmless changes, and one of these beside the text without it.
+    """
+    found: dict[str, list[Made]] = {}
+    for text in written_texts(kept_back=False):
+        said = [one for one in pieces(plain(text["text"])) if clean(one)]
+        copied = [(one, perturb(one, rng)) for one in rng.sample(said, min(2, len(said)))]
+        rows = [(text["text"], claim, label) for claim, label in text["claims"]]
+        rows += [(text["text"], claim, "supported") for _, claim in copied]
+        rows += [(text["text"].replace(one, ""), claim, "absent") for one, claim in copied[:1] if len(said) > 2]
+        asked = text.get("question", "")
+        for body, claim, label in rows:
+            passage = best_sentences(f"{asked} {claim}", plain(body), tokens_of, _room(body + claim))
+            pair = pair_tokens(tokens_of(plain(asked))[:48], tokens_of(plain(claim))[:96], passage)
+            found.setdefault(f"written_{text['kind']}", []).append((SUPPORT, LABELS[label], *pair))
+    return found
+
+
 def _body(row: dict[str, Any], source: str) -> str:
     text = "\n".join(row["contexts"])
     _title, _, body = text.partition("\n")
@@ -121,12 +144,14 @@ def _body(row: dict[str, Any], source: str) -> str:
 
 
 def read_pool() -> dict[str, list[Made]]:
-    return {**human(random.Random(CONFIG["seed"])), **edited(random.Random(CONFIG["made_seed"]))}
+    drawers = [random.Random(CONFIG[name]) for name in ("seed", "made_seed", "made_seed")]
+    return {**human(drawers[0]), **edited(drawers[1]), **written(drawers[2])}
 
 
 def fingerprints() -> dict[str, str]:
     """SHA-256 of each file that was read."""
-    files = [DATA / "train_pool" / f"{name}.jsonl.gz" for name in POOL] + [DATA / "nli_pool" / "train.jsonl.gz"]
+    files = [DATA / "train_pool" / f"{name}.jsonl.gz" for name in POOL]
+    files += [DATA / "nli_pool" / "train.jsonl.gz", WRITTEN]
     return {f"{path.parent.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 

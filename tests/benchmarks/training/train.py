@@ -4,10 +4,11 @@ Run: python tests/benchmarks/training/pool.py pool.pickle
      python tests/benchmarks/training/train.py pool.pickle OUT --minutes 60 [--from FILE] [--without-in-domain]
      python tests/benchmarks/training/adapters.py OUT/last.pt proctor/knowledge/models/support_model.npz
 
-Each worker has a core, batches and Adam moments of its own; the weights are shared without locks (Hogwild), so two
-trainings of the same seeds agree in their figures but not in every digit. With ``--workers 1`` they do, where
-``--steps`` ends them in place of the clock. The learning rate falls to 0 towards the end. A training that goes on
-``--from`` a checkpoint warms up again.
+Products are in bfloat16, twice as fast where the processor has instructions for it (52 rows of 80 tokens a second on
+two cores); weights and sums have 32 bits. Each worker has a core, batches and Adam moments of its own; the weights are
+shared without locks (Hogwild), so two trainings of the same seeds agree in their figures but not in every digit. With
+``--workers 1`` they do, where ``--steps`` ends them in place of the clock. The learning rate falls to 0 towards the
+end. A training that goes on ``--from`` a checkpoint warms up again.
 """
 
 import argparse
@@ -71,7 +72,9 @@ def loss_of(network, batch):
         kinds[place, : len(row[2])] = torch.tensor(row[3])
         real[place, : len(row[2])] = True
     labels = torch.tensor([row[1] for row in rows])
-    support, correct = network(ids, kinds, real)
+    with torch.autocast("cpu", torch.bfloat16):
+        support, correct = network(ids, kinds, real)
+    support, correct = support.float(), correct.float()
     said = functional.log_softmax(support, 1)
     said = torch.cat([said, torch.logsumexp(said[:, 1:], 1, keepdim=True)], 1)
     each = torch.where(
