@@ -685,9 +685,8 @@ def _wordnet() -> object:
 # Commas, semicolons and those of other scripts; not the comma of 1,000. One set of characters is searched fastest.
 _ITEMS: Final = re.compile("[\\n;,\uff0c\u3001\u061b\u060c](?<!,(?=\\d))")
 _CONJUNCTION: Final = re.compile(r"\s(?:and|or|und|oder|et|ou|y)\s")
-_LEAD_IN: Final = re.compile(
-    r"[^\n]*:[ \t]*\n+(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t])"
-)  # "The colours are:", above a list
+# "The colours are:", above a list. From the start of a line: from any place, a long line would be read once for each.
+_LEAD_IN: Final = re.compile(r"^[^\n]*:[ \t]*\n+(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t])", re.MULTILINE)
 _ITEM_START: Final = re.compile(
     "\\s*(?:[-*+•◦▪‣\u2013\u2014]|\\(?\\d{1,3}[.)]|[a-zA-Z]\\))\\s+|\\s*(?:and|or)\\s+", re.IGNORECASE
 )

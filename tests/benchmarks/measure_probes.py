@@ -1,6 +1,6 @@
 """The embedded judge on answers and claims as users have them: manuals, policies, prices, commands, tables.
 
-Run: python tests/benchmarks/measure_probes.py [--wrong] [--written]
+Run: python tests/benchmarks/measure_probes.py [--wrong]
 
 ``probes.json`` has three sets. They were written with their verdicts by a language model, before any result was seen,
 and no labelled set has such texts. The first was read while rules were written; of the second only counts were looked
@@ -8,13 +8,11 @@ at, but a few cases were remembered. Many false claims of both are made of the p
 other words: overlap alone is worse than chance there. The third has claims alone, as a bot would make them, right and
 wrong, in the mix that comes naturally; its writer knew neither the others nor what the support model was trained on. An
 answer is told right where ``correct`` says what the verdict says, a claim where ``faithfulness`` passes at 0.75 or does
-not. ``--wrong`` prints what is told wrong. ``--written`` measures what was kept back of the texts that were written for
-the training, by their kind: to be believed less, for the writers are those of what it was trained on.
+not. ``--wrong`` prints what is told wrong.
 """
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +23,6 @@ from labelled_data import open_embedder, score
 from proctor.knowledge.models.support_model import open_support_model
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 
-sys.path.insert(0, str(Path(__file__).with_name("training")))
-from written_texts import written_texts
-
 PROBES = Path(__file__).with_name("probes.json")
 THRESHOLD = 0.75
 
@@ -36,16 +31,14 @@ def main() -> None:
     """Print a line for each set and kind."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--wrong", action="store_true", help="print what is told wrong")
-    options.add_argument("--written", action="store_true", help="what was kept back of the texts written for training")
-    given = options.parse_args()
+    shows_wrong = options.parse_args().wrong
     embedder, model = open_embedder(), open_support_model()
     judge = EmbeddedJudge(embedder, model=model)
-    sets = _written_claims() if given.written else json.loads(PROBES.read_text("utf-8"))
-    for name, probes in sets.items():
+    for name, probes in json.loads(PROBES.read_text("utf-8")).items():
         if answers := probes.get("answers"):
             right = score([_answer(one, judge) for one in answers], ["correct"], embedder)["correct"]
             verdicts = [None if one.value is None else one.value == 1 for one in right]
-            _report(f"{name}: answers by correct", verdicts, [one["right"] for one in answers], answers, given.wrong)
+            _report(f"{name}: answers by correct", verdicts, [one["right"] for one in answers], answers, shows_wrong)
         claims = probes["claims"]
         support = [
             one.value
@@ -53,7 +46,7 @@ def main() -> None:
         ]
         supported = [one["supported"] for one in claims]
         passes = [None if value is None else value >= THRESHOLD for value in support]
-        _report(f"{name}: claims by faithfulness", passes, supported, claims, given.wrong)
+        _report(f"{name}: claims by faithfulness", passes, supported, claims, shows_wrong)
         known = [place for place, value in enumerate(support) if value is not None]
         area = auroc(np.array([support[place] for place in known]), np.array(supported)[known])
         print(f"  AUROC of faithfulness {area:.3f}, of the share of its words {_overlap(claims):.3f}", flush=True)
@@ -74,16 +67,6 @@ def _claim(one: dict[str, Any], judge: EmbeddedJudge) -> dict[str, Any]:
 def _overlap(claims: list[dict[str, Any]]) -> float:
     shares = [content_overlap(one["claim"], (one["context"],)) for one in claims]
     return auroc(np.array(shares), np.array([one["supported"] for one in claims]))
-
-
-def _written_claims() -> dict[str, dict[str, list[dict[str, Any]]]]:
-    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for text in written_texts(kept_back=True):
-        found.setdefault(text["kind"], {"claims": []})["claims"] += [
-            {"context": text["text"], "claim": claim, "supported": label == "supported"}
-            for claim, label in text["claims"]
-        ]
-    return found
 
 
 def _report(

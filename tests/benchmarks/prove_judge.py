@@ -55,9 +55,7 @@ from proctor.metrics.judge.embedded.claims import claims_of
 from proctor.metrics.judge.embedded.judge import BEFOREHAND, EmbeddedJudge, among_answers
 from proctor.metrics.judge.embedded.wording import wording
 from support_cases import Case, cases, clusters, labels
-
-sys.path.insert(0, str(Path(__file__).with_name("training")))
-from written_texts import written_texts
+from training.written_texts import written_texts
 
 GOALS: Final = {
     "q2_wow": ".80",

@@ -129,11 +129,16 @@ def written(rng: random.Random) -> dict[str, list[Made]]:
         rows = [(text["text"], claim, label) for claim, label in text["claims"]]
         rows += [(text["text"], claim, "supported") for _, claim in copied]
         rows += [(text["text"].replace(one, ""), claim, "absent") for one, claim in copied[:1] if len(said) > 2]
-        asked = text.get("question", "")
-        for body, claim, label in rows:
-            passage = best_sentences(f"{asked} {claim}", plain(body), tokens_of, _room(body + claim))
-            pair = pair_tokens(tokens_of(plain(asked))[:48], tokens_of(plain(claim))[:96], passage)
-            found.setdefault(f"written_{text['kind']}", []).append((SUPPORT, LABELS[label], *pair))
+        found.setdefault(f"written_{text['kind']}", []).extend(
+            made({
+                "id": body + claim,
+                "question": plain(text.get("question", "")),
+                "contexts": [plain(body)],
+                "answer": plain(claim),
+                "label": {"support": label},
+            })
+            for body, claim, label in rows
+        )  # fmt: skip
     return found
 
 
