@@ -477,7 +477,8 @@ def mismatch(spot: Spot) -> str:
     choices = [str(choice) for node in spot.nodes for choice in node.get("enum", ())]
     if choices and isinstance(spot.value, str):
         return _not_one_of(spot.value, choices)
-    return f"got {given(spot.path, spot.value)}, wanted {wanted(spot.nodes)}{_about_quotes(spot)}"
+    kinds = f" with the key type, {_one_of(spot.tags)}" if spot.tags else ""
+    return f"got {given(spot.path, spot.value)}, wanted {wanted(spot.nodes)}{kinds}{_about_quotes(spot)}"
 
 
 def _not_one_of(value: object, choices: Sequence[str]) -> str:

@@ -132,6 +132,9 @@ def test_settings_are_shared_with_an_alias_and_overridden(folder: Path) -> None:
     assert (bots["b"].top_k, bots["b"].chunk_size) == (5, 300)
 
 
+KINDS = "one of faq, full_context, http, langchain, prompt, python, rag, recorded"
+
+
 @pytest.mark.parametrize(
     ("bot", "line"),
     [
@@ -151,8 +154,8 @@ def test_settings_are_shared_with_an_alias_and_overridden(folder: Path) -> None:
          "python, rag, recorded; did you mean rag?"),
         ("{top_k: 3}", "5:3: bots.it: the key type is missing; wanted one of faq, full_context, http, langchain, "
          "prompt, python, rag, recorded"),
-        ("rag", "5:3: bots.it: got 'rag', wanted a mapping"),
-        ("", "5:3: bots.it: got nothing, wanted a mapping"),
+        ("rag", f"5:3: bots.it: got 'rag', wanted a mapping with the key type, {KINDS}"),
+        ("", f"5:3: bots.it: got nothing, wanted a mapping with the key type, {KINDS}"),
         ("{type: faq}", "5:3: bots.it: the key entries is missing (CSV, JSONL, JSON or YAML file with a question and "
          "an answer each)"),
         ("{type: faq, entries: questions.csv, match: lexicl}", "5:43: bots.it.match: got 'lexicl', wanted one of "
