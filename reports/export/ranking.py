@@ -312,8 +312,9 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
         sentence = f"{best} leads on {name} by {by}, but {what} can't tell with what probability."
         return Sentence(sentence, "bold")
     odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))
-    tested = f"p {p_value(lead.by.p_value)}"
-    if odds >= SURE and lead.by.p_value is not None and lead.by.p_value <= ALPHA:
+    p = lead.by.p_to_correct  # as `proctor compare` of the two has it
+    tested = f"p {p_value(p)}"
+    if odds >= SURE and p is not None and p <= ALPHA:
         sentence = f"{best} is best on {name}: {by} ({tested}), probability {percent(odds)}."
         return Sentence(sentence, "good")
     sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested}); {percent(odds)} to be best,"
