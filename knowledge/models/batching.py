@@ -409,7 +409,8 @@ class ModelThread(Generic[Opened]):
 def _step_back() -> None:
     if sys.platform == "linux":  # where priorities belong to threads
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            thread = threading.get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, max(NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 __all__ = ["BatchingEmbedder", "VectorKeeper"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from closing import closing
 from counting_encoder import CountingEncoder, embedder_of, in_queue, keep_busy, vector_of
-from proctor.knowledge.models.batching import BatchingEmbedder, one_answer
+from proctor.knowledge.models.batching import NICENESS, BatchingEmbedder, one_answer
 from proctor.knowledge.models.encoder import Embedded
 
 
@@ -272,7 +272,7 @@ async def test_an_embedder_that_stepped_back_lets_others_go_before_but_not_those
     await embedder.embed_fresh(["timed"])
     usual = priorities["before"]
     assert priorities["timed"] == usual
-    assert priorities["after 0"] > usual
+    assert priorities["after 0"] == max(usual, NICENESS)  # a program that is told to be nicer stays so
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor has nothing to share")
