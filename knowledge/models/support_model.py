@@ -159,9 +159,12 @@ SUPPORT: Final = "support"
 CORRECT: Final = "correct"
 PASSAGE_TOKENS: Final = 72
 """Tokens of the passage that are read beside a claim, its best sentences; what the model was trained with."""
+ANSWER_TOKENS: Final = 96
+"""Tokens of an answer that are read beside the expected one, its best sentences."""
+EXPECTED_TOKENS: Final = 64
 
 _CLS, _SEP, _CORRECT_MARK = 101, 102, 1  # the mark is [unused0] of the vocabulary
-_QUESTION_TOKENS, _CLAIM_TOKENS, _ANSWER_TOKENS = 48, 96, 64
+_QUESTION_TOKENS, _CLAIM_TOKENS = 48, 96
 _TOKENS_A_RUN = 256  # a seventh faster than 1,024: what is between the layers stays in the processor's cache
 _KINDS, _LOGITS = 6, 5
 _READING: Final = 2  # raised when a pair is read otherwise: what was cached before is asked again
@@ -207,8 +210,8 @@ class LoadedSupport:
         question, claim, text = plain(question), plain(claim), plain(text)
         asked = self._tokens_of(question)[:_QUESTION_TOKENS] if question else []
         if task == CORRECT:
-            answer = self._tokens_of(claim)[:_ANSWER_TOKENS]
-            return pair_tokens(asked, answer, self._tokens_of(text)[:_ANSWER_TOKENS], correct=True)
+            answer = best_sentences(f"{question} {text}", claim, self._tokens_of, ANSWER_TOKENS)
+            return pair_tokens(asked, answer, self._tokens_of(text)[:EXPECTED_TOKENS], correct=True)
         query = f"{question} {claim}" if question else claim
         passage = best_sentences(query, text, self._tokens_of, PASSAGE_TOKENS)
         return pair_tokens(asked, self._tokens_of(claim)[:_CLAIM_TOKENS], passage)

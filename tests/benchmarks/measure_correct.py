@@ -1,7 +1,9 @@
 """``correct`` beside human verdicts, as users get it, and whether its probability is calibrated.
 
 Run: python tests/benchmarks/measure_correct.py [--rows N] [--fit] [--write] [SET ...]
-Sets: evouna, nq301, efficientqa, student_answers, haluquestqa (which has no expected answers, so no value).
+Sets: evouna, nq301, efficientqa, student_answers, haluquestqa (which has no expected answers, so no value), and where
+they are named "written" and "tricky": answers kept back of those written for the support model's training, as they
+come, and such that the words they share with the expected one tell nothing. No person has judged these.
 
 Reads the development halves beside the checkout (../shared/data) in place. The value is ``correct`` of each row as a
 run makes it by the embedded judge: abstention by the answer's words, else the judge's probability against every
@@ -34,6 +36,7 @@ from proctor.metrics import Facts
 from proctor.metrics.judge.embedded import correctness
 from proctor.metrics.judge.embedded.correctness import CALIBRATION
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
+from training.written_texts import written_answers
 
 SETS: Final = ("evouna", "nq301", "efficientqa", "student_answers", "haluquestqa")
 BINS: Final = 10
@@ -64,6 +67,19 @@ def facts_of(row: Row, judge: EmbeddedJudge, expected: Sequence[str]) -> Facts:
     return {"question": row["question"], "answer": row["answer"], "expected_answers": expected, "judge": judge}
 
 
+def labelled(name: str) -> list[Row]:
+    """The rows of a set that have an expected answer and a verdict."""
+    if name not in ("written", "tricky"):
+        return [row for row in read(name) if row["label"].get("correct") is not None and row["expected_answer"]]
+    return [
+        {"question": asked["question"], "expected_answer": asked["expected"], "answer": answer,
+         "label": {"correct": bool(right)}, "family": asked["family"]}
+        for asked in written_answers(kept_back=True)
+        if asked["kind"].startswith("natural") == (name == "written")
+        for answer, right in asked["answers"]
+    ]  # fmt: skip
+
+
 def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measured:
     judge = EmbeddedJudge(embedder)
     made = score([facts_of(row, judge, accepted(row)) for row in rows], ["correct"], embedder)["correct"]
@@ -77,7 +93,7 @@ def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measu
     return Measured(
         name,
         np.array([row["label"]["correct"] for row in rows], dtype=np.bool_),
-        documents(rows, lambda row: row["question"]),
+        documents(rows, lambda row: row.get("family") or row["question"]),
         values(made),
         (logit - CALIBRATION[0]) / CALIBRATION[1],
         np.array([token_f1(row["answer"], accepted(row)) for row in rows]),
@@ -189,11 +205,11 @@ def main() -> None:
     embedder = open_embedder()
     found = []
     for name in given.sets or SETS:
-        labelled = [row for row in read(name) if row["label"].get("correct") is not None and row["expected_answer"]]
-        if not labelled:
+        rows = labelled(name)
+        if not rows:
             print(f"{name}: no row has an expected answer and a verdict, so `correct` has no value\n", flush=True)
             continue
-        found.append(measure(name, sampled(labelled, given.rows), embedder))
+        found.append(measure(name, sampled(rows, given.rows), embedder))
     embedder.close()
     columns = (
         "set",

@@ -5,10 +5,10 @@ Run: python tests/benchmarks/measure_probes.py [--wrong]
 ``probes.json`` has three sets. They were written with their verdicts by a language model, before any result was seen,
 and no labelled set has such texts. The first was read while rules were written; of the second only counts were looked
 at, but a few cases were remembered. Many false claims of both are made of the passage's own words and many true ones of
-other words: overlap alone is worse than chance there. The third has claims alone, as a bot would make them, right and
-wrong, in the mix that comes naturally; its writer knew neither the others nor what the support model was trained on. An
-answer is told right where ``correct`` says what the verdict says, a claim where ``faithfulness`` passes at 0.75 or does
-not. ``--wrong`` prints what is told wrong.
+other words: overlap alone is worse than chance there. The third has claims and answers as a bot would make them, right
+and wrong, in the mix that comes naturally; its two writers knew neither the others nor what the support model was
+trained on. An answer is told right where ``correct`` says what the verdict says, a claim where ``faithfulness`` passes
+at 0.75 or does not. ``--wrong`` prints what is told wrong.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from agreement import auroc
-from floors import content_overlap
+from floors import content_overlap, token_f1
 from labelled_data import open_embedder, score
 from proctor.knowledge.models.support_model import open_support_model
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
@@ -38,7 +38,12 @@ def main() -> None:
         if answers := probes.get("answers"):
             right = score([_answer(one, judge) for one in answers], ["correct"], embedder)["correct"]
             verdicts = [None if one.value is None else one.value == 1 for one in right]
-            _report(f"{name}: answers by correct", verdicts, [one["right"] for one in answers], answers, shows_wrong)
+            wanted = [one["right"] for one in answers]
+            _report(f"{name}: answers by correct", verdicts, wanted, answers, shows_wrong)
+            likely = np.array([one.details.get("probability", one.value) for one in right], dtype=np.float64)
+            floor = np.array([token_f1(one["answer"], (one["expected_answer"],)) for one in answers])
+            areas = [auroc(each, np.array(wanted)) for each in (likely, floor)]
+            print(f"  AUROC of the probability {areas[0]:.3f}, of token F1 {areas[1]:.3f}", flush=True)
         claims = probes["claims"]
         support = [
             one.value

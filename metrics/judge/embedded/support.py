@@ -501,11 +501,13 @@ With the support model they are one of what ``COMBINING`` weighs.
 """
 
 COMBINING: Final = {
-    "bias": 0.141,
-    "model": 0.354,  # the support model's log-odds that the claim is supported
-    "not contradicted": 0.063,  # and that it is not contradicted
-    "wording": 0.390,  # log-odds by ``WEIGHTS``
-    "word pairs": 0.282,  # the share of the claim's pairs of neighbouring words that the text has, the last ones most
+    "bias": 0.156,
+    "model": 0.353,  # the support model's log-odds that the claim is supported
+    "not contradicted": 0.074,  # and that it is not contradicted
+    "wording": 0.326,  # log-odds by ``WEIGHTS``
+    "word pairs": 0.091,  # the share of the claim's pairs of neighbouring words that the text has, the last ones most
+    "wording, long text": 0.367,  # both again, times the share of a long text that the model can't have read
+    "word pairs, long text": 0.558,
     "turned round": -5.0,  # by hand: the words that differ are the whole evidence, and the models see those alike
 }
 """Log-odds that a claim is supported, for each unit; fitted by ``tests/benchmarks/prove_judge.py --fit``.
@@ -540,6 +542,8 @@ _MOST_ODDS: Final = 6.0
 # Of the share of word pairs, so that the logarithm of what is missing is bounded. The last pairs count most: from
 # nine of ten to all is more than from none to nine of ten, as a claim that is copied with one word changed has most.
 _MARGIN: Final = 0.002
+_READ_AT_ONCE: Final = 100
+"""Words of a text up to which the support model sees enough of it: in a longer one wording tells more."""
 _ANY_WORD: Final = re.compile(r"\w+")
 
 
@@ -756,12 +760,17 @@ def combined_signals(compared: Comparison, probabilities: Sequence[float], wordi
         wording_odds: the log-odds by the claim's wording, see ``weighed``.
     """
     claim, text = as_said(compared), compared.text
+    said = max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds))
+    pairs = -math.log(1 + _MARGIN - pair_share(claim, text))
+    unread = 1 - min(1, _READ_AT_ONCE / max(1, text.count(" ")))
     return {
         "bias": 1.0,
         "model": log_odds_of(probabilities[0]),
         "not contradicted": -log_odds_of(probabilities[1]),
-        "wording": max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds)),
-        "word pairs": -math.log(1 + _MARGIN - pair_share(claim, text)),
+        "wording": said,
+        "word pairs": pairs,
+        "wording, long text": said * unread,
+        "word pairs, long text": pairs * unread,
         "turned round": float(is_turned_round(compared)),
     }
 

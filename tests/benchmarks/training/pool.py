@@ -10,14 +10,22 @@ import json
 import pickle
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from edits import clean, perturb, rows_of
 from proctor.knowledge.models.encoder import _open_tokenizer, packaged_folder
-from proctor.knowledge.models.support_model import best_sentences, pair_tokens, pieces, plain, ranked
-from written_texts import WRITTEN, written_texts
+from proctor.knowledge.models.support_model import (
+    ANSWER_TOKENS,
+    EXPECTED_TOKENS,
+    best_sentences,
+    pair_tokens,
+    pieces,
+    plain,
+    ranked,
+)
+from written_texts import WRITTEN, WRITTEN_ANSWERS, written_answers, written_texts
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 CONFIG: dict[str, Any] = json.loads(Path(__file__).with_name("config.json").read_text(encoding="utf-8"))
@@ -55,7 +63,8 @@ def made(row: dict[str, Any]) -> Made:
     question = "" if row["id"].startswith("begin_rest") else row.get("question") or ""
     asked = tokens_of(question)[:48]
     if "correct" in label and not row["contexts"]:
-        return CORRECT, int(not label["correct"]), *pair_tokens(asked, tokens_of(answer)[:96], _expected(row), True)
+        said = best_sentences(f"{question} {row['expected_answer']}", answer, tokens_of, ANSWER_TOKENS)
+        return CORRECT, int(not label["correct"]), *pair_tokens(asked, said, _expected(row), True)
     found = LABELS[label["support"]] if "support" in label else NLI[label["nli"]]
     titled = row["id"].split("-")[0] in TITLED
     passage = best_sentences(f"{question} {answer}", "\n".join(row["contexts"]), tokens_of, _room(row["id"]), titled)
@@ -76,7 +85,7 @@ def _expected(row: dict[str, Any]) -> list[int]:
         words = set(one.lower().split())
         return -len(said & words) / (len(words) + 1)
 
-    return tokens_of(" / ".join(sorted(dict.fromkeys(accepted), key=nearness)[:6]))[:64]
+    return tokens_of(" / ".join(sorted(dict.fromkeys(accepted), key=nearness)[:6]))[:EXPECTED_TOKENS]
 
 
 def human(rng: random.Random) -> dict[str, list[Made]]:
@@ -110,8 +119,8 @@ def edited(rng: random.Random) -> dict[str, list[Made]]:
     for passage, claim, label, _ in rows[14_000:16_500]:
         if label != "absent":
             texts = pieces(passage)
-            expected = tokens_of(texts[ranked(claim, texts)[0]])[:64]
-            pair = pair_tokens([], tokens_of(claim)[:64], expected, True)
+            expected = tokens_of(texts[ranked(claim, texts)[0]])[:EXPECTED_TOKENS]
+            pair = pair_tokens([], tokens_of(claim)[:ANSWER_TOKENS], expected, True)
             correct.append((CORRECT, int(label != "supported"), *pair))
     return {"made": support, "made_correct": correct}
 
@@ -132,7 +141,8 @@ def written(rng: random.Random) -> dict[str, list[Made]]:
         found.setdefault(f"written_{text['kind']}", []).extend(
             made({
                 "id": body + claim,
-                "question": plain(text.get("question", "")),
+                # The judge asks without a question; a few rows have theirs, so that one does no harm.
+                "question": plain(text.get("question", "")) if rng.random() < 0.2 else "",
                 "contexts": [plain(body)],
                 "answer": plain(claim),
                 "label": {"support": label},
@@ -142,6 +152,46 @@ def written(rng: random.Random) -> dict[str, list[Made]]:
     return found
 
 
+def answered(rng: random.Random) -> dict[str, list[Made]]:
+    """Rows of the written answers by their kind.
+
+    Their wrong answers have as many of the expected words as the right ones, or more, which is not so in the world: so
+    the expected answer counts as right beside itself, as it stands and with harmless changes, and answers to other
+    questions count as wrong.
+    """
+    found: dict[str, list[Made]] = {}
+    asked = list(written_answers(kept_back=False))
+    for one in asked:
+        rows = [(answer, bool(right)) for answer, right in one["answers"]]
+        found.setdefault(f"written_{one['kind']}", []).extend(_answer_rows(one, rows))
+        expected, other = one["expected"], rng.choice(asked)
+        said = pieces(plain(expected))
+        changed = " ".join(perturb(sentence, rng) if clean(sentence) else sentence for sentence in said)
+        strange = rng.choice([other["expected"], *(answer for answer, _ in other["answers"])])
+        plainly = [(expected, True), (changed, True), (f"{rng.choice(LEADS)} {changed}", True)]
+        plainly += [(strange, False), (one["question"], False)] if other["family"] != one["family"] else []
+        found.setdefault("written_plainly", []).extend(_answer_rows(one, plainly))
+    return found
+
+
+LEADS = (
+    *("Sure!", "Thanks for asking.", "According to the documents,", "Yes, of course:", "Short answer:", "I think"),
+    *("As far as I know,", "Based on the provided context,", "Good question!", "Hello! In short:", "The answer is:"),
+)
+
+
+def _answer_rows(asked: dict[str, Any], answers: Iterable[tuple[str, bool]]) -> Iterator[Made]:
+    for answer, right in answers:
+        yield made({
+            "id": answer,
+            "question": plain(asked["question"]),
+            "contexts": [],
+            "expected_answer": plain(asked["expected"]),
+            "answer": plain(answer),
+            "label": {"correct": right},
+        })  # fmt: skip
+
+
 def _body(row: dict[str, Any], source: str) -> str:
     text = "\n".join(row["contexts"])
     _title, _, body = text.partition("\n")
@@ -149,14 +199,14 @@ def _body(row: dict[str, Any], source: str) -> str:
 
 
 def read_pool() -> dict[str, list[Made]]:
-    drawers = [random.Random(CONFIG[name]) for name in ("seed", "made_seed", "made_seed")]
-    return {**human(drawers[0]), **edited(drawers[1]), **written(drawers[2])}
+    drawers = [random.Random(CONFIG[name]) for name in ("seed", "made_seed", "made_seed", "made_seed")]
+    return {**human(drawers[0]), **edited(drawers[1]), **written(drawers[2]), **answered(drawers[3])}
 
 
 def fingerprints() -> dict[str, str]:
     """SHA-256 of each file that was read."""
     files = [DATA / "train_pool" / f"{name}.jsonl.gz" for name in POOL]
-    files += [DATA / "nli_pool" / "train.jsonl.gz", WRITTEN]
+    files += [DATA / "nli_pool" / "train.jsonl.gz", WRITTEN, WRITTEN_ANSWERS]
     return {f"{path.parent.name}/{path.name}": hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 

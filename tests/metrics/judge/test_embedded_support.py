@@ -223,6 +223,9 @@ def test_each_signal_can_only_speak_in_its_direction():
     assert all(weight < 0 for name, weight in WEIGHTS.items() if name not in {"held", "cosine"})
 
 
+FILLER = " The shop has shelves, lamps and a long green counter by the door." * 20
+
+
 class Asked:
     """A support model that is sure of nothing, and remembers what it was asked."""
 
@@ -251,6 +254,18 @@ def test_only_the_chunks_that_come_nearest_are_looked_at_alone(embedder):
     chunks = [f"Orders number {place} can be returned within {place} days of delivery." for place in range(40, 60)]
     asyncio.run(supported(["An order can be returned within 30 days of its delivery."], chunks, embedder, model=model))
     assert len(model.pairs) == 4
+
+
+def test_wording_counts_for_more_where_the_model_has_not_read_all_of_the_text(embedder):
+    said = "An order can be returned within 30 days of its delivery."
+
+    def likely(text):
+        return asyncio.run(supported([said], [text], embedder, model=Asked()))[0].joint.score
+
+    near = "Orders can be returned within 30 days of delivery."
+    far = "Shoes and coats are kept in the cellar."
+    assert likely(near + FILLER) > likely(near)
+    assert likely(far + FILLER) < likely(far)
 
 
 class Sure(Asked):
@@ -340,7 +355,7 @@ def test_word_order_counts_where_the_words_are_the_same(embedder):
 
 
 def test_of_a_copied_claim_the_last_pair_of_words_counts_most(embedder):
-    text = "The council closed the old school on the hill in June, as it had too few pupils."
+    text = "The council closed the old school on the hill in June, as it had too few pupils." + FILLER
     claims = [f"The council closed the old school {on} the hill in June" for on in ("on", "upon")]
     copied, changed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
     assert copied.joint.score > changed.joint.score + 0.1
