@@ -444,7 +444,7 @@ def _refusal(spot: Spot, details: Mapping[str, Any]) -> _Refusal:
         case "missing" if spot.path and isinstance(spot.path[-1], str):
             return _Refusal(spot.path[:-1], _missing(str(spot.path[-1]), spot.nodes))
         case "union_tag_not_found":
-            return _Refusal(spot.path, f"the key type is missing; wanted one of {', '.join(spot.tags)}")
+            return _Refusal(spot.path, f"the key type is missing; wanted {_one_of(spot.tags)}{_meant_type(spot)}")
         case "union_tag_invalid":
             given = spot.value.get("type") if isinstance(spot.value, dict) else None
             return _Refusal((*spot.path, "type"), _not_one_of(given, spot.tags))
@@ -458,6 +458,12 @@ def _meant_key(key: str, known: Collection[str]) -> str:
     name = RENAMED.get(key, "")
     close = [name] if name in known else difflib.get_close_matches(key, known, n=1, cutoff=0.75)
     return close[0] if close else ""
+
+
+def _meant_type(spot: Spot) -> str:
+    keys = map(str, spot.value) if isinstance(spot.value, dict) else ()
+    meant = next((key for key in keys if _meant_key(key, ("type",))), "")
+    return f"; is {meant} meant for it?" if meant else ""
 
 
 def _unknown_key(key: str, known: Collection[str]) -> str:

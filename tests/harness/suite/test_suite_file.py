@@ -154,6 +154,7 @@ KINDS = "one of faq, full_context, http, langchain, prompt, python, rag, recorde
          "python, rag, recorded; did you mean rag?"),
         ("{top_k: 3}", "5:3: bots.it: the key type is missing; wanted one of faq, full_context, http, langchain, "
          "prompt, python, rag, recorded"),
+        ("{typ: rag}", f"5:3: bots.it: the key type is missing; wanted {KINDS}; is typ meant for it?"),
         ("rag", f"5:3: bots.it: got 'rag', wanted a mapping with the key type, {KINDS}"),
         ("", f"5:3: bots.it: got nothing, wanted a mapping with the key type, {KINDS}"),
         ("{type: faq}", "5:3: bots.it: the key entries is missing (CSV, JSONL, JSON or YAML file with a question and "
