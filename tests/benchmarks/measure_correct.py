@@ -230,6 +230,7 @@ def main() -> None:
             {"set": one.name, "what": KINDS[one.name], "rows": len(one.yes), "questions": int(one.groups.max()) + 1,
 "agreement": [round(end, 4) for end in (figure.value, figure.low, figure.high)]}
             for one in found
+            if one.name in KINDS
             for figure in [agreement(one)]
         ]  # fmt: skip
         place = Path(correctness.__file__).with_name("agreement.json")

@@ -35,16 +35,15 @@ def main() -> None:
     embedder, model = open_embedder(), open_support_model()
     judge = EmbeddedJudge(embedder, model=model)
     for name, probes in json.loads(PROBES.read_text("utf-8")).items():
-        if answers := probes.get("answers"):
-            right = score([_answer(one, judge) for one in answers], ["correct"], embedder)["correct"]
-            verdicts = [None if one.value is None else one.value == 1 for one in right]
-            wanted = [one["right"] for one in answers]
-            _report(f"{name}: answers by correct", verdicts, wanted, answers, shows_wrong)
-            likely = np.array([one.details.get("probability", one.value) for one in right], dtype=np.float64)
-            floor = np.array([token_f1(one["answer"], (one["expected_answer"],)) for one in answers])
-            areas = [auroc(each, np.array(wanted)) for each in (likely, floor)]
-            print(f"  AUROC of the probability {areas[0]:.3f}, of token F1 {areas[1]:.3f}", flush=True)
-        claims = probes["claims"]
+        answers, claims = probes["answers"], probes["claims"]
+        right = score([_answer(one, judge) for one in answers], ["correct"], embedder)["correct"]
+        verdicts = [None if one.value is None else one.value == 1 for one in right]
+        wanted = [one["right"] for one in answers]
+        _report(f"{name}: answers by correct", verdicts, wanted, answers, shows_wrong)
+        likely = np.array([one.details.get("probability", one.value) for one in right], dtype=np.float64)
+        floor = np.array([token_f1(one["answer"], (one["expected_answer"],)) for one in answers])
+        areas = [auroc(each, np.array(wanted)) for each in (likely, floor)]
+        print(f"  AUROC of the probability {areas[0]:.3f}, of token F1 {areas[1]:.3f}", flush=True)
         support = [
             one.value
             for one in score([_claim(one, judge) for one in claims], ["faithfulness"], embedder)["faithfulness"]

@@ -46,7 +46,7 @@ import measure_correct
 import numpy as np
 from agreement import Floats, auroc, bootstrap, correlation, cross_validated, decided
 from floors import content_overlap, token_f1
-from labelled_data import ABSENT, DATA, accepted, documents, open_embedder, read, sampled, score, table, values
+from labelled_data import ABSENT, DATA, accepted, documents, open_embedder, sampled, score, table, values
 from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.support_model import SupportModel, open_support_model
@@ -82,6 +82,7 @@ ASKED: Final = "What is said?"  # the sets of claims have no questions, or turns
 FAITHFUL: Final = 3.5  # mean vote of 1 to 4 from which an answer of mtrag_human counts as faithful
 NAMES: Final = tuple(support.COMBINING)
 BY_HAND: Final = support.COMBINING["turned round"]  # the last
+PAIRS, LONG_PAIRS = (support.COMBINING[name] for name in ("word pairs", "word pairs, long text"))
 PENALTY: Final = 3e-3
 ROUNDS: Final = 4
 BINS: Final = 10
@@ -363,26 +364,27 @@ def _plain(one: Read, scores: Floats) -> str:
 def windows_line(name: str, count: int) -> tuple[object, ...]:
     """What word pairs alone are worth by where they are looked for, and the claims that the rest of the text lifts."""
     found = [case for case in chosen(name, count) if case.chunks and claims_of(case.answer)]
-    odds, places = [], []
+    odds, weights, places = [], [], []
     for place, case in enumerate(found):
         texts = [one.words for one in support.read_sentences(case.chunks)]
         for claim in claims_of(case.answer):
             one = support.compare(wording(claim), texts, "\n".join(case.chunks))
+            weights.append(PAIRS + LONG_PAIRS * support.unread_share(one.text))
             near = [replace(one, text="\n".join(each.text for each in one.near[:most])) for most in WINDOWS]
             odds.append([support.combined_signals(each, (0.5, 0.5), 0.0)["word pairs"] for each in (one, *near)])
             places.append(place)
     yes = labels(found, FAITHFUL if name == "mtrag_human" else 0.5)
     made, of_row = np.array(odds), np.array(places)
     empty = np.zeros(len(found))
-    read = Read(name, found, yes, clusters(found), empty, made, of_row)
+    one_set = Read(name, found, yes, clusters(found), empty, made, of_row)
     means = [np.bincount(of_row, column, len(found)) / np.bincount(of_row) for column in made.T]
-    lifted = support.COMBINING["word pairs"] * (made[:, 0] - made[:, 1]) > LIFTED
+    lifted = np.array(weights) * (made[:, 0] - made[:, 1]) > LIFTED
     shares = (f"{lifted[yes[of_row] == supported].mean():.3f}" for supported in (True, False))
-    return name, len(found), *(_plain(read, one) for one in means), *shares
+    return name, len(found), *(_plain(one_set, one) for one in means), *shares
 
 
 def answers_line(name: str, judging: Judging) -> tuple[object, ...]:
-    rows = sampled([row for row in read(name) if row["label"]["correct"] is not None], judging.count)
+    rows = sampled(measure_correct.labelled(name), judging.count)
 
     def made() -> dict[str, NDArray[Any]]:
         one = measure_correct.measure(name, rows, judging.embedder)

@@ -762,7 +762,7 @@ def combined_signals(compared: Comparison, probabilities: Sequence[float], wordi
     claim, text = as_said(compared), compared.text
     said = max(-_MOST_ODDS, min(_MOST_ODDS, wording_odds))
     pairs = -math.log(1 + _MARGIN - pair_share(claim, text))
-    unread = 1 - min(1, _READ_AT_ONCE / max(1, text.count(" ")))
+    unread = unread_share(text)
     return {
         "bias": 1.0,
         "model": log_odds_of(probabilities[0]),
@@ -778,6 +778,11 @@ def combined_signals(compared: Comparison, probabilities: Sequence[float], wordi
 def combined(found: Mapping[str, float]) -> float:
     """The log-odds that a claim is supported, of its signals and the model together."""
     return sum(COMBINING[name] * value for name, value in found.items())
+
+
+def unread_share(text: str) -> float:
+    """Share of a long text, about, that the support model does not read; 0 of a short one."""
+    return 1 - min(1, _READ_AT_ONCE / max(1, text.count(" ")))
 
 
 def pair_share(claim: str, text: str) -> float:

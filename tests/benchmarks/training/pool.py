@@ -40,6 +40,11 @@ POOL = (
     *("evouna_rest", "squadshifts_answers"),
 )
 
+LEADS = (  # what an answer may open with
+    *("Sure!", "Thanks for asking.", "According to the documents,", "Yes, of course:", "Short answer:", "I think"),
+    *("As far as I know,", "Based on the provided context,", "Good question!", "Hello! In short:", "The answer is:"),
+)
+
 Made = tuple[int, int, list[int], list[int]]
 
 _tokenizer = _open_tokenizer(packaged_folder() / "tokenizer.json")
@@ -174,12 +179,6 @@ def answered(rng: random.Random) -> dict[str, list[Made]]:
     return found
 
 
-LEADS = (
-    *("Sure!", "Thanks for asking.", "According to the documents,", "Yes, of course:", "Short answer:", "I think"),
-    *("As far as I know,", "Based on the provided context,", "Good question!", "Hello! In short:", "The answer is:"),
-)
-
-
 def _answer_rows(asked: dict[str, Any], answers: Iterable[tuple[str, bool]]) -> Iterator[Made]:
     for answer, right in answers:
         yield made({
@@ -199,8 +198,10 @@ def _body(row: dict[str, Any], source: str) -> str:
 
 
 def read_pool() -> dict[str, list[Made]]:
-    drawers = [random.Random(CONFIG[name]) for name in ("seed", "made_seed", "made_seed", "made_seed")]
-    return {**human(drawers[0]), **edited(drawers[1]), **written(drawers[2]), **answered(drawers[3])}
+    found = human(random.Random(CONFIG["seed"]))
+    for read in (edited, written, answered):
+        found |= read(random.Random(CONFIG["made_seed"]))
+    return found
 
 
 def fingerprints() -> dict[str, str]:

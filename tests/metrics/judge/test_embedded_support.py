@@ -355,10 +355,11 @@ def test_word_order_counts_where_the_words_are_the_same(embedder):
 
 
 def test_of_a_copied_claim_the_last_pair_of_words_counts_most(embedder):
-    text = "The council closed the old school on the hill in June, as it had too few pupils." + FILLER
+    text = "The council closed the old school on the hill in June, as it had too few pupils."
     claims = [f"The council closed the old school {on} the hill in June" for on in ("on", "upon")]
-    copied, changed = asyncio.run(supported(claims, [text], embedder, model=Asked()))
-    assert copied.joint.score > changed.joint.score + 0.1
+    for chunk, apart in ((text, 0.0), (text + FILLER, 0.1)):  # most of all where the model has not read all of it
+        copied, changed = asyncio.run(supported(claims, [chunk], embedder, model=Asked()))
+        assert copied.joint.score > changed.joint.score + apart
 
 
 @in_one_test(
