@@ -166,7 +166,7 @@ class _Written:
             case set() | frozenset():
                 return repr([type(value).__name__, *sorted(map(self.of, list(value)))])
             case CodeType():
-                return repr((value.co_code.hex(), value.co_names, [self.of(each) for each in value.co_consts]))
+                return self._code(value, None)
             case ModuleType():
                 return value.__name__
         inner = inspect.unwrap(value) if callable(value) else value
@@ -180,7 +180,24 @@ class _Written:
         names = ChainMap(dict(cells), dict(self._module))
         read, state = _names([code])
         values = {each: names[each] for each in sorted(read - state) if each in names}
-        return self.of([code, function.__defaults__, function.__kwdefaults__, values])
+        values |= {
+            f"{name}.{each}": vars(module)[each]
+            for name, module in list(values.items())
+            if isinstance(module, ModuleType) and self._is_beside(module)
+            for each in sorted(read & vars(module).keys())
+        }
+        return repr(
+            [self._code(code, function.__doc__), self.of([function.__defaults__, function.__kwdefaults__, values])]
+        )
+
+    def _is_beside(self, module: ModuleType) -> bool:
+        """Whether it is another file of the user's, whose values may be others than its text says."""
+        ours, theirs = self._module.get("__file__"), getattr(module, "__file__", None)
+        return bool(ours and theirs) and Path(str(ours)).parent == Path(str(theirs)).parent
+
+    def _code(self, code: CodeType, docstring: str | None) -> str:
+        consts = [self.of(each) for each in code.co_consts if each is not docstring or each is None]
+        return repr((code.co_code.hex(), code.co_names, consts))
 
     def _object(self, value: object) -> str:
         kind = value if isinstance(value, type) else type(value)
@@ -315,25 +332,15 @@ def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
 
 
 def _values(function: FunctionType) -> str:
-    """Values that the source doesn't tell: those of the closure, and what global names of a user's module hold now.
+    """What the source doesn't tell.
 
-    Global names are read also in the functions of that module that are called; ours hold what their source says.
+    Of a user's function all that it is now: its file may have been edited since it was
+    loaded, and may define it twice. Of ours, which hold what their source says, only what the closure holds.
     """
-    scope = {} if function.__module__.split(".")[0] == _ROOT else function.__globals__
-    found: dict[str, object] = {}
-    functions = [function]
-    for each in functions:  # grows as it goes
-        code = each.__code__
-        cells = dict(zip(code.co_freevars, map(_content, each.__closure__ or ()), strict=True))
-        names = ChainMap(cells, scope)
-        read, state = _names([code])
-        for name in sorted((read - state) & names.keys()):
-            value = names[name]
-            if not isinstance(value, (FunctionType, type, ModuleType)):
-                found[name] = value
-            elif isinstance(value, FunctionType) and value.__globals__ is scope and value not in functions:
-                functions.append(value)
-    return _Written(function.__globals__).of(found)
+    if function.__module__.split(".")[0] != _ROOT:
+        return in_memory(function)
+    cells = zip(function.__code__.co_freevars, map(_content, function.__closure__ or ()), strict=True)
+    return _Written(function.__globals__).of([value for _, value in cells])
 
 
 def _source(path: str, module: str) -> _Source | None:

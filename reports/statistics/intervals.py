@@ -274,6 +274,7 @@ def _filled(values: Figures, missing: float) -> float:
 
 ALIKE = 0.2  # correlation within a cluster that is assumed where all values are the same
 YES_OR_NO = 1.75  # degrees of freedom that each cluster with a rare answer is worth, where values are yes or no
+_ROUNDED = 1e-12  # of the range: a value so near to an end is at it
 _NOTHING = 1e-18  # variance, as a share of the mean square, that is only rounding
 
 
@@ -302,8 +303,9 @@ def mean_interval(
     one bot and differences of two are as sure as each other. A metric with both ends is stretched by Wilson's formula,
     in which the variance shrinks towards the ends as that of a share does: ten right answers of ten are not certain,
     and no interval leaves the range. Near an end few clusters hold all that varies; degrees of freedom are then no more
-    than these are worth. Yes/no values are taken to vary no less than independent ones. A metric without ends gets
-    Student's t, longer on the side to which values lean, as differences do.
+    than these are worth, and the interval goes no further than that of the share of values that are off the end at all.
+    Yes/no values are taken to vary no less than independent ones. A metric without ends gets Student's t, longer on the
+    side to which values lean, as differences do.
 
     Args:
         sums: sum of the values of each cluster.
@@ -332,6 +334,11 @@ def mean_interval(
     share, width = (mean - low) / (high - low), high - low
     rare = sums - low * sizes if share <= 0.5 else high * sizes - sums
     ends = _stretched(share, variance / width**2, clusters, rare, binary, level)
+    if not binary:
+        # A value is at most 1 where it leaves the near end at all, so the share of those bounds the mean.
+        leaving = np.where(rare > _ROUNDED * width * sizes, sizes, 0.0)
+        most = mean_interval(leaving, sizes, 0.0, 1.0, True, level, noun).high or 0.0
+        ends = (ends[0], min(ends[1], most)) if share <= 0.5 else (max(ends[0], 1 - most), ends[1])
     return MeanInterval(low + width * ends[0], low + width * ends[1])
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from proctor import InputError
@@ -280,6 +281,57 @@ def test_values_that_a_users_metric_reads_are_part_of_its_version(monkeypatch: p
     assert version("b") != before
     LIMITS["low"] = 2
     assert version("a") != before
+
+
+TWICE = """
+import sys, beside
+class Of:
+    weight = len(sys.argv[1])
+def helped(count):
+    return count
+if sys.argv[1] == "a":
+    def few(answer):
+        return 1.0
+else:
+    def few(answer):
+        return 0.0
+def weighed(answer):
+    return Of.weight
+def beside_it(answer):
+    return beside.WEIGHT
+def helping(answer):
+    return helped(1)
+def plain(answer):
+    return 1.0
+"""
+
+
+def test_a_function_counts_as_it_is_now_whatever_its_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file may define it twice, be edited after it was imported, and be redefined from outside."""
+    (tmp_path / "beside.py").write_text("import sys\nWEIGHT = len(sys.argv[1])\n")
+    path = tmp_path / "twice.py"
+    path.write_text(TWICE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def loaded(argument: str) -> ModuleType:
+        monkeypatch.setattr(sys, "argv", ["", argument])
+        for name in ("twice", "beside"):
+            sys.modules.pop(name, None)
+        return importlib.import_module("twice")
+
+    def found(module: ModuleType) -> dict[str, str]:
+        names = ("few", "weighed", "beside_it", "helping", "plain")
+        return {name: code_version(getattr(module, name)) for name in names}
+
+    first, again, other = (found(loaded(argument)) for argument in ("a", "a", "bb"))
+    assert first == again
+    assert {name for name in first if first[name] != other[name]} == {"few", "weighed", "beside_it"}
+    module = loaded("a")
+    module.helped = lambda count: 2 * count  # type: ignore[attr-defined]
+    assert {name for name, one in found(module).items() if one != first[name]} == {"helping"}
+    path.write_text(TWICE.replace("return 1.0", "return 0.5"))
+    stale, fresh = found(module)["plain"], found(loaded("a"))["plain"]
+    assert len({stale, fresh, first["plain"]}) == 3
 
 
 def limited(count: int) -> float:

@@ -66,6 +66,17 @@ def test_ten_of_ten_is_not_certain():
     assert ends([[1.0]] * 10, 0, 1, True) == pytest.approx((10 / (10 + 2.2621572**2), 1.0), rel=1e-6)
 
 
+@pytest.mark.parametrize("value", [1.0, 0.9, 0.5, 0.01])
+@pytest.mark.parametrize("turned", [False, True], ids=["low end", "high end"])
+def test_a_smaller_value_off_the_end_never_makes_a_wider_interval(value, turned):
+    """One value that varies is worth one degree of freedom, whose t is 12.7: alone it would say .00 to .76."""
+    yes_or_no, graded = ([0.0] * 26 + [one] for one in (1.0, value))
+    most = mean_interval(np.array(yes_or_no), np.ones(27), 0.0, 1.0, binary=True)
+    found = mean_interval(1 - np.array(graded) if turned else np.array(graded), np.ones(27), 0.0, 1.0)
+    far = 1 - found.low if turned else found.high
+    assert value / 27 < far <= most.high + 1e-12
+
+
 def test_many_yes_no_questions_give_wilson_s_interval():
     from scipy.stats import binomtest
 
