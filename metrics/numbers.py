@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isclose
+from math import isclose, log10
 from typing import Annotated, Final, Literal
 
 from .declaration import Allowed, metric
@@ -35,7 +35,7 @@ _KINDS: Final[dict[str, dict[str, float]]] = {
     },
     "percent": {"% percent": 1},
     "dollar": {"$ usd dollar dollars": 1}, "euro": {"€ eur euro euros": 1}, "sterling": {"£ gbp": 1},
-    "yen": {"¥ jpy yen": 1}, "celsius": {"°c celsius": 1}, "fahrenheit": {"°f fahrenheit": 1},
+    "yen": {"¥ jpy yen": 1}, "celsius": {"°c celsius": 1, "°f fahrenheit": 5 / 9},
     "month": {"month months monat monate monaten mois": 1, "year years jahr jahre jahren ans": 12},
 }  # fmt: skip
 _UNITS: Final = {
@@ -87,9 +87,17 @@ _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MOST_SHOWN: Final = 20
 # Kinds whose units are told apart, though none can be converted to another.
 _LIKE: Final = {
-    "month": "time", "euro": "dollar", "sterling": "dollar", "yen": "dollar", "fahrenheit": "celsius",
+    "month": "time", "euro": "dollar", "sterling": "dollar", "yen": "dollar",
 }  # fmt: skip
-_WITHIN_UNITS: Final = re.compile(
+_TWO_SYSTEMS: Final = frozenset({"length", "mass", "celsius"})
+_CONVERTED: Final = 0.02  # by which an amount may be off that was converted from one system to the other
+_FREEZING: Final = 32  # degrees Fahrenheit
+_MINUTES: Final = {
+    "half an hour": 30, "a half hour": 30, "three quarters of an hour": 45, "a quarter of an hour": 15,
+    "an hour and a half": 90, "one and a half hours": 90, "a fortnight": 20_160,
+}  # fmt: skip
+_MINUTES_IN_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_MINUTES)})\b", re.IGNORECASE)
+WITHIN_UNITS: Final = re.compile(
     r"\b(?:business|working|calendar|consecutive|full) (?=(?:day|hour|week|month|year)s?\b)"
     r"|\bdegrees? (?=(?:celsius|fahrenheit)\b)",
     re.IGNORECASE,
@@ -106,6 +114,7 @@ class Quantity:
         kind: what its unit measures; blank without a unit, or with one that is not known.
         text: how it is written.
         is_word: whether it is written as a word.
+        size: of its unit, in the first unit of the kind.
     """
 
     figure: float
@@ -113,6 +122,7 @@ class Quantity:
     kind: str
     text: str
     is_word: bool = False
+    size: float = 1.0
 
 
 def quantities(text: str) -> Iterator[Quantity]:
@@ -140,7 +150,10 @@ def amounts(text: str) -> tuple[Quantity, ...]:
     >>> [(one.value, one.kind) for one in amounts("$108 a year, 120 calls per minute")]
     [(108.0, 'dollar'), (9.0, 'dollar per month'), (2.0, 'call per time')]
     """
-    found = [one for one in quantities(_WITHIN_UNITS.sub("", text)) if one.kind]
+    found = [one for one in quantities(WITHIN_UNITS.sub("", text)) if one.kind]
+    for one in _MINUTES_IN_WORDS.finditer(text):
+        minutes = _MINUTES[one[0].lower()]
+        found.append(Quantity(minutes, minutes * 60, "time", one[0], True, 60))
     for one in _RATE.finditer(text):
         counted = (one["currency"] or one["what"] or "").lower()
         kind, size = _UNITS.get(counted, (counted.removesuffix("s"), 1))
@@ -233,7 +246,13 @@ def other_amounts(first: str, second: str) -> list[Quantity]:
 
 
 def _is_same(one: Quantity, other: Quantity) -> bool:
-    return one.kind == other.kind and isclose(one.value, other.value, rel_tol=1e-6)
+    """Whether two amounts are equal; miles and kilometres, ounces and grams as people round them."""
+    if one.kind != other.kind:
+        return False
+    if isclose(one.value, other.value, rel_tol=1e-6):
+        return True
+    is_decimal = isclose(log10(one.size / other.size) % 1, 0, abs_tol=1e-6)  # metres and kilometres are not rounded
+    return one.kind in _TWO_SYSTEMS and not is_decimal and isclose(one.value, other.value, rel_tol=_CONVERTED)
 
 
 def _quantity(found: re.Match[str], figure: float, before: str) -> Quantity:
@@ -249,7 +268,8 @@ def _quantity(found: re.Match[str], figure: float, before: str) -> Quantity:
     kind, size = _UNITS.get("%" if unit == "per cent" else unit, ("", 1.0))
     figure = -figure if sign in ("-", "\u2212") else figure
     written = (ahead[0] if ahead and currency else sign) + found[0]
-    return Quantity(figure, figure * size, kind, written.strip(), not found["figure"][0].isdigit())
+    zero = _FREEZING if kind == "celsius" and size != 1 else 0.0
+    return Quantity(figure, (figure - zero) * size, kind, written.strip(), not found["figure"][0].isdigit(), size)
 
 
 def _figure(written: str) -> float | None:
@@ -291,9 +311,9 @@ def numeric_match(
     """1 if the answer has all numbers of the expected answer, within a tolerance, else 0.
 
     ``tolerance`` is relative (0.01: 1 %), ``absolute`` a distance in the expected number's unit; the larger one counts.
-    Units of time, length, mass, volume and data are converted ("1.5 km" is "1,500 m"); money and percent must be the
-    same. A number without a unit matches any unit; with ``units: required`` it matches only another without one, and
-    ``units: ignored`` compares figures alone. The expected numbers that are missing are in the details.
+    Units of time, length, mass, volume, data and temperature are converted ("1.5 km" is "1,500 m"); money and percent
+    must be the same. A number without a unit matches any unit; with ``units: required`` it matches only another without
+    one, and ``units: ignored`` compares figures alone. The expected numbers that are missing are in the details.
 
     Numbers of list items and of citations (``[1]``) are none of the answer's. Thousands may be apart by blanks.
     An expected answer without a number has no value. Other numbers in the answer don't count against it: "14 or 30
@@ -315,9 +335,8 @@ def numeric_match(
     by_kind = {kind: sorted(one.value for one in found if one.kind == kind) for kind in {one.kind for one in wanted}}
     missing: list[str] = []
     for one in wanted:
-        size = one.value / one.figure if one.figure else 1.0
         margin = max(tolerance * abs(one.figure), absolute)
-        places = [(by_kind[one.kind], one.value, margin * size)] if units != "ignored" else []
+        places = [(by_kind[one.kind], one.value, margin * one.size)] if units != "ignored" else []
         if units == "ignored" or (units == "lenient" and not one.kind):
             places.append((figures, one.figure, margin))
         elif units == "lenient":

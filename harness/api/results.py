@@ -150,7 +150,8 @@ class Comparison(Shown):
                     "baseline_mean": found.baseline_mean, "candidate_mean": found.candidate_mean,
                     "difference": found.difference.mean, "ci_low": found.difference.low,
                     "ci_high": found.difference.high, "p": found.difference.p_value,
-                    "p_cautious": found.difference.cautious_p_value, "p_holm": found.holm, "p_bh": found.bh, "verdict": found.verdict,
+                    "p_cautious": found.difference.cautious_p_value, "p_holm": found.holm,
+                    "p_bh": found.bh, "verdict": found.verdict,
                     "questions": found.difference.questions - found.simulated,
                 }
                 for each in self.compared.comparisons

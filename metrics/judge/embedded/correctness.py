@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...abstention import abstains, refuses
-from ...numbers import amounts_said, in_other_units, opposite_bounds, other_amounts
+from ...numbers import WITHIN_UNITS, amounts_said, in_other_units, opposite_bounds, other_amounts
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment
 from ..calls import CompareClaims
@@ -28,6 +28,7 @@ from .support import (
     keys_of,
     negated,
     opposites,
+    roles,
     vectors_of,
 )
 from .wording import (
@@ -39,6 +40,7 @@ from .wording import (
     Wording,
     letters,
     likeness,
+    says_one,
     spelled_alike,
     unaccented,
     unspaced,
@@ -111,14 +113,22 @@ _LISTED_TOO: Final = 0.5  # how near a word must come to a thing that is listed,
 _CODE: Final = re.compile(r"```\w*\n(.+?)```|`([^`\n]+)`", re.DOTALL)
 _PUT_IN: Final = re.compile("[<\"']")
 _IN_BRACKETS: Final = re.compile(r" \([^()]*\)")
-_PARTICLE: Final = re.compile(r"\s*(yes|no)\b\s*(?:[,.;:!–—-]+\s*|$)", re.IGNORECASE)  # noqa: RUF001 - dashes
+# The openers of the second lines are yes where nothing else is said, or behind a comma: Sure! Here is how.
+_PARTICLE: Final = re.compile(
+    r"\s*(?:(?:(?P<yes>yes|yep|yeah|yup)|(?P<no>no|nope|nah|unfortunately not|i'm afraid not|not at all))\b"
+    r"\s*(?:[,.;:!–—-]+\s*|$)"  # noqa: RUF001 - dashes
+    r"|(?P<surely>absolutely|definitely|certainly|of course|indeed|correct|exactly|sure|right|that's (?:right|correct))"
+    r"(?:, (?!but\b|here\b|let\b)|[.!]?\s*$))",
+    re.IGNORECASE,
+)
+_LITERALLY: Final = re.compile(r"\s*(?:yes|no)\b", re.IGNORECASE)
 # An answer that gives one is not another; documents have things of many.
 _COLOURS: Final = frozenset(
     map(stem, ("red", "blue", "green", "yellow", "orange", "purple", "brown", "pink", "white", "black"))
 )
 _LEFT_OUT: Final = re.compile(
-    r"\b(?:except|excluding|other than|apart from|rather than|instead of|unlike|[,;] (?:and |but )?not)"
-    r"(?: (?:for|in|on|at|by|the|an?))*\W*$"
+    r"(?:\b(?:except|excluding|other than|apart from|rather than|instead of|unlike"
+    r"|(?:\w+er|(?:more|less)(?: \w+)?) than)|[,;] (?:and |but )?not)(?: (?:for|in|on|at|by|the|an?))*\W*$"
 )
 _FOR_YES_OR_NO: Final = re.compile(
     r"\W*(?:is|are|was|were|am|do|does|did|can|could|may|might|will|would|should|must|has|have|had)\b", re.IGNORECASE
@@ -129,10 +139,15 @@ _DEPENDS: Final = re.compile(
     re.IGNORECASE,
 )
 _REFUSING: Final = re.compile(
-    r"\b(?:prohibited|forbidden|banned|impossible|unavailable|excluded|denied)\b", re.IGNORECASE
+    r"\b(?:prohibited|forbidden|banned|impossible|unavailable|excluded|denied|unable)\b", re.IGNORECASE
 )
+_WITHOUT: Final = re.compile(r"\bwithout (?:(?:a|an|any|giving|prior|the|further) )*(?P<what>\w+)", re.IGNORECASE)
+_ASKS_LEAVE: Final = re.compile(r"\W*(?:may|can|could|am i allowed|are we allowed)\b", re.IGNORECASE)
+# Stop words that may be all that a question asks of a thing: Can I use my own router?
+_DOING: Final = frozenset({"use", "used", "using", "get", "make", "own"})
 # Denials that are things as well: for nothing is free.
 _NO_THINGS: Final = frozenset({"nothing", "none", "nobody", "nowhere"})
+_NO_OTHER: Final = re.compile(r"\bno (?:\w+ ){1,3}?\w+ than\b", re.IGNORECASE)  # no planet is larger than this
 
 
 class Signals(NamedTuple):
@@ -173,9 +188,10 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
     wanted, answered = _content(claim), _content(text)
     names = _names(claim, given)
     is_rough = any(_ROUGHLY.search(one.text) for one in (claim, text))
-    said = amounts_said(claim.text, [text.text])
-    same = frozenset(_key(word) for one in said for word in wording(one).words)
+    same, theirs = _same_amounts(claim, text), _same_amounts(text, claim)
     found = _found(wanted, text, vectors, names, given, is_rough)
+    if says_one(text, claim):
+        same |= {"1"}
     found |= dict.fromkeys(same & wanted.keys(), 1.0)
     coverage = _coverage(wanted, given | _beside_figure(question, wanted), found)
     new = {key: word for key, word in answered.items() if key not in given}
@@ -202,14 +218,23 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
             or (bool(other_amounts(claim.text, text.text)) and not is_rough)
             or _other_call(claim.text, text.text)
             or is_other_code
-            or _other_figure(_without(wanted, same), new, given, is_rough)
+            or _other_figure(_without(wanted, same), _without(new, theirs), given, is_rough)
         ),
         name=float(renamed),
-        negation=float(denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text)),
+        negation=float(
+            denied or is_reversed or _turned(claim, text) or _is_left_out(claim, text) or _in_other_roles(claim, text)
+        ),
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
         refusal=float(coverage < _KNOWN and abstains(text.text)),
         part=float(is_other_code or _is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
     )
+
+
+def _same_amounts(text: Wording, other: Wording) -> frozenset[str]:
+    """Keys of a text's words that are of amounts which another has as well, in its own words."""
+    said = amounts_said(text.text, [other.text])
+    said += [one[0] for one in WITHIN_UNITS.finditer(text.text)] if said else []
+    return frozenset(_key(word) for one in said for word in wording(one).words)
 
 
 def _is_elsewhere(claim: Wording, text: Wording) -> bool:
@@ -242,10 +267,15 @@ def _is_other_code(claim: Wording, text: str) -> bool:
 
     Where something is put in by the reader ("name", <name>) that can't be told; -a may be --all.
     """
-    wanted = _code_words(claim.text)
-    if len(wanted) < 2 or not is_phrase(claim):
+    codes = [found[1] or found[2] for found in _CODE.finditer(text)]
+    words = claim.text.strip("`. \n").split()
+    if not is_phrase(claim):  # Use git reset --soft HEAD~1.
+        lengths = {len(code.split()) for code in codes}
+        parts = [words[place : place + length] for length in lengths for place in range(len(words) - length + 1)]
+        words = max(parts, key=lambda part: max(len(set(part) & _code_words(code)) for code in codes), default=[])
+    wanted, spans = frozenset(words), [_code_words(code) for code in codes]
+    if len(wanted) < 2:
         return False
-    spans = [_code_words(found[1] or found[2]) for found in _CODE.finditer(text)]
     near = max(spans, key=lambda span: len(wanted & span), default=wanted)
     if 2 * len(wanted & near) <= len(wanted) or _PUT_IN.search("".join((*wanted, *near))):
         return False
@@ -299,12 +329,14 @@ def _denied(claim: Wording, text: Wording) -> bool:
     bare = [wording(_unled(one.text)) for one in (claim, text)]
     if any(one.words[place].text.lower() in _NO_THINGS for one in bare for place in one.negations):
         return False
+    if any(_NO_OTHER.search(one.text) for one in bare):
+        return False
     return any(negated(*bare))
 
 
 def _unled(text: str) -> str:
     """The text without the yes or no that leads it."""
-    particle = _PARTICLE.match(text)
+    particle = _PARTICLE.match(text.replace("’", "'"))  # noqa: RUF001
     return text[particle.end() :] if particle else text
 
 
@@ -314,51 +346,80 @@ def _is_left_out(claim: Wording, text: Wording) -> bool:
     said = text.text.lower()
     if not is_phrase(claim) or len(claim.words) == len(text.words) or not phrase or said.count(phrase) != 1:
         return False
-    return _LEFT_OUT.search(said[: said.index(phrase)]) is not None
+    left_out = _LEFT_OUT.search(said[: said.index(phrase)])
+    # Nothing is larger than Jupiter: that says of it what is asked.
+    return left_out is not None and not (left_out[0].rstrip().endswith("than") and text.negations)
+
+
+def _particle(text: str) -> str | None:
+    """The yes or no that leads a text.
+
+    >>> _particle("Nope, it is closed."), _particle("Absolutely!"), _particle("Sure! I can tell you."), _particle("Now")
+    ('No', 'Yes', None, None)
+    """
+    found = _PARTICLE.match(text.replace("’", "'"))  # noqa: RUF001
+    return None if found is None else "No" if found["no"] else "Yes"
+
+
+def _in_other_roles(claim: Wording, text: Wording) -> bool:
+    """Whether two texts of about the same words say the other way round who did what to whom."""
+    return len(text.content - claim.content) <= 1 and any(True for _ in roles(claim, text))
 
 
 def _turned(claim: Wording, text: Wording) -> bool:
     """Whether one text begins with yes and the other with no."""
-    answered = [_PARTICLE.match(one.text) for one in (claim, text)]
-    return len({one[1].lower() for one in answered if one}) > 1
+    return len({_particle(claim.text), _particle(text.text)} - {None}) > 1
 
 
 def _with_particles(question: str, expected: str, answer: str) -> tuple[str, str]:
     """Both texts, each led by the yes or no that it comes to; of a bare yes or no nothing more is expected."""
-    led = [_PARTICLE.match(text) for text in (expected, answer)]
+    texts = (expected, answer)
+    led = [_particle(text) for text in texts]
     if not any(led) or not _FOR_YES_OR_NO.match(question):
         return expected, answer
-    texts = (expected, answer)
-    said = [each[1] if each else _yes_or_no(wording(question), text) for each, text in zip(led, texts, strict=True)]
-    if all(said) and led[1] and not answer[led[1].end() :]:
-        return str(said[0]), answer
+    rests = [_unled(text) for text in texts]
+    said = [each or _yes_or_no(question, text) for each, text in zip(led, texts, strict=True)]
+    if all(said) and led[1] and not rests[1]:
+        return str(said[0]), str(said[1])
     first, second = (
-        text if is_led or not word else f"{word}, {text}" for is_led, word, text in zip(led, said, texts, strict=True)
+        text if not word or _LITERALLY.match(text) else f"{word}, {rest}" if rest else word
+        for word, rest, text in zip(said, rests, texts, strict=True)
     )
     return first, second
 
 
-def _yes_or_no(question: Wording, text: str) -> str | None:
+def _yes_or_no(question: str, text: str) -> str | None:
     """What a statement comes to as the answer of such a question; None where that can't be told.
 
-    >>> _yes_or_no(wording("Is the shop open on Sunday?"), "It is closed on Sundays.")
+    >>> _yes_or_no("Is the shop open on Sunday?", "It is closed on Sundays.")
+    'No'
+    >>> _yes_or_no("May I enter without notice?", "You may not enter without any notice.")
     'No'
     """
-    read, known = wording(text), opposites()
-    if _DEPENDS.search(text) or question.negations or len(read.negations) > 1:
+    # What both leave out turns neither round.
+    shared = {one["what"].lower() for one in _WITHOUT.finditer(question)}
+    shared &= {one["what"].lower() for one in _WITHOUT.finditer(text)}
+    asks, read = (
+        wording(_WITHOUT.sub(lambda one: "" if one["what"].lower() in shared else one[0], each))
+        for each in (question, text)
+    )
+    depends = [one[0].lower() for one in _DEPENDS.finditer(text)]
+    is_permitted = _ASKS_LEAVE.match(question) is not None  # there "may" is no doubt
+    if set(depends) - ({"may"} if is_permitted else set()) or asks.negations or len(read.negations) > 1:
         return None
-    asked, said = question.content, read.content
+    known = opposites()
+    asked, said = (one.content | {word.key for word in one.words if word.key in _DOING} for one in (asks, read))
     opposed = {key for key in asked - said if known.get(key, frozenset()) & said}
-    shared = len(asked & said) + 2 * len(opposed)
-    if not asked or 2 * shared < len(asked):
+    if not asked or 2 * (len(asked & said) + 2 * len(opposed)) < len(asked):
         return None
-    flips = len(read.negations) + bool(opposed or (_REFUSING.search(text) and not _REFUSING.search(question.text)))
+    flips = len(read.negations) + bool(opposed or (_REFUSING.search(text) and not _REFUSING.search(question)))
     return "No" if flips % 2 else "Yes"
 
 
 def _content(text: Wording) -> dict[str, Word]:
     """The content words by key; all words when there is nothing else (Yes. No.)."""
     words = [word for word in text.words if word.kind != "stop" or word.key in _RELATIONS]
+    words += [word for word in text.words if word.key in _DOING] if len(words) == 1 else []
     parts = (part for word in words or text.words for part in _apart(word))
     return dict(islice({_key(word): word for word in parts}.items(), _COMPARED_WORDS))
 

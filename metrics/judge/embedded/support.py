@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...numbers import amounts_said, in_other_units, opposite_bounds
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment, SupportModel
-from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, wording
+from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, says_one, wording
 
 _ALIGNED_WORDS: Final = 400  # of either text; alignment takes the product of both
 _NEGATED_WITHIN: Final = 3  # words before the negated one, or after
@@ -126,6 +126,7 @@ def evidence(claim: str | Wording, premises: Sequence[str | Wording], around: Se
     said = amounts_said(read.text, [text.text for text in texts])  # 12 euros, where a text has €12
     found = frozenset[str]().union(*(text.content for text in texts))
     found |= {word.key for one in said for word in wording(one).words}
+    found |= {"1"} if any(says_one(text, read) for text in texts) else set()
     missing = [word for word in read.of_kind("word", "name", "number", "date") if word.key not in found]
     near = nearest(read, texts)
     aligned = _align(read, near) if near else _Alignment(0.0, 0.0, ())
@@ -179,7 +180,7 @@ def _align(claim: Wording, text: Wording) -> _Alignment:
 def _conflicts(
     claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment, around: Sequence[Wording]
 ) -> tuple[Conflict, ...]:
-    found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
+    found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *roles(claim, text)]
     if not (claim.negations or text.negations or _CONDITION.search(claim.text) or _CONDITION.search(text.text)):
         found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
     if is_compared_otherwise(comparison(claim), comparison(text)):
@@ -278,7 +279,7 @@ def _outcomes(claim: Wording, text: Wording) -> Iterable[Conflict]:
         yield Conflict("turned", ours[0], theirs[0])
 
 
-def _roles(claim: Wording, text: Wording) -> Iterable[Conflict]:
+def roles(claim: Wording, text: Wording) -> Iterable[Conflict]:
     """Who did what to whom, where the text has it the other way round: the same words on the other sides of a verb."""
     if len(claim.words) > _ROLE_WORDS or len(text.words) > _ROLE_WORDS or not claim.content <= text.content:
         return

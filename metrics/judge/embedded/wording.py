@@ -39,7 +39,7 @@ NUMBER_WORDS: Final = {word: str(number) for word, number in numbers.NUMBER_WORD
     "million": "1000000",
     "billion": "1000000000",
 }
-"""``one`` is not among them: it is a pronoun as often as a number."""
+"""``one`` is not among them: it is a pronoun as often as a number, see ``_counting``."""
 SCALES: Final = {
     "dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000,
     "trillion": 1_000_000_000_000, "bn": 1_000_000_000,
@@ -138,6 +138,11 @@ _PERIODS: Final = {
 _YEARLY: Final = frozenset({"annual", "annually"})
 _CLOCK: Final = {"noon": "12:00", "midday": "12:00", "midnight": "0:00"}
 _MISREAD: Final = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac.")  # UTF-8 that was read as Windows-1252
+# Before "one" these make it a pronoun, or part of a larger word: this one, no one, one by one.
+_NOT_COUNTED: Final = frozenset({"this", "that", "these", "those", "the", "not", "any", "which", "each", "every"}) | {
+    *("another", "some", "such", "other", "by", "good", "new", "old", "right", "wrong"),
+}
+_SINGLE: Final = frozenset({"a", "an", "one", stem("single")})
 _ESCAPED: Final = re.compile(r"\\+u(?!d[89a-f])([0-9a-f]{4})", re.IGNORECASE)  # JSON that was written twice
 _APART: Final = re.compile(r" ?['’] (?=(?:[stdm]|re|ve|ll)\b)")  # noqa: RUF001 - as some corpora write don ' t
 _DECADE: Final = re.compile(r"(?<=\d0)['’]s\b")  # noqa: RUF001
@@ -198,7 +203,7 @@ def wording(text: str) -> Wording:
 
 
 def _wording(text: str) -> Wording:
-    words = tuple(_scaled(_read(text)))
+    words = tuple(_counting(list(_scaled(_read(text)))))
     keys = [word.key for word in words if word.kind != "stop"]
     return Wording(
         text,
@@ -315,6 +320,37 @@ def _word(piece: str, at_start: bool) -> Word:
     if _DIGITS.search(lower):
         return Word(piece, lower, "word")
     return Word(piece, stem(unaccented(lower)), "name" if capital and not at_start else "word")
+
+
+def _counting(words: Sequence[Word]) -> Iterator[Word]:
+    """The words, "one" a number where it counts what follows: one month, not the one that, nor what one needs.
+
+    >>> [word.key for word in wording("One device, for one month: one needs no other one.").words if word.text == "one"]
+    ['1', 'one', 'one']
+    """
+    for place, word in enumerate(words):
+        after = words[place + 1] if place + 1 < len(words) else None
+        before = words[place - 1].key if place else ""
+        is_counted = after and after.kind == "word" and after.text[:1].islower() and not _is_plural(after.text)
+        counts = word.key == "one" and is_counted and before not in _NOT_COUNTED
+        yield word._replace(key="1", kind="number") if counts else word
+
+
+def says_one(text: Wording, claim: Wording) -> bool:
+    """Whether a text has in the singular what a claim has one of: a month, for one month or 1 month.
+
+    >>> says_one(wording("It lasts a month."), wording("one month")), says_one(wording("a year"), wording("one month"))
+    (True, False)
+    """
+    counted = {after.key for word, after in pairwise(claim.words) if word.key == "1"}
+    return (
+        any(word.key in _SINGLE and after.key in counted for word, after in pairwise(text.words)) if counted else False
+    )
+
+
+def _is_plural(word: str) -> bool:
+    """Whether it ends as what stands behind a pronoun does, and behind a single number doesn't: needs, months."""
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
 
 
 def _scaled(words: Iterator[Word]) -> Iterator[Word]:
