@@ -17,7 +17,7 @@ from ...knowledge import PERTURBS, Question
 from ...metrics.abstention import abstains
 from ...metrics.judge.calls import CompareClaims
 from ...metrics.judge.embedded.claims import claims_of
-from ...metrics.judge.embedded.correctness import Match, compare, is_phrase
+from ...metrics.judge.embedded.correctness import Match, compare, is_phrase, with_particles
 from ...metrics.judge.embedded.support import opposites
 from ...metrics.judge.embedded.wording import NEGATING_PREFIXES, Wording, likeness, wording
 from ...metrics.text import stem, token_set
@@ -292,6 +292,7 @@ async def _relate(pair: AnswerPair, embedder: Embedder) -> Relation:
         return "same" if all(silent) else "differs"
     if not all(words):
         return "differs"
+    first, second = with_particles(pair.question, first, second)
     call = CompareClaims(
         expected=first, answer=second, answer_claims=_claims(second), expected_claims=_claims(first),
         question=pair.question,

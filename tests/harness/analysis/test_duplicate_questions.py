@@ -102,7 +102,11 @@ def test_a_question_that_says_more_and_wants_another_answer_is_another_question(
     ("first", "second", "severity"),
     [
         (("May I bring my own lock?", "Yes."), ("Can I bring a lock of my own?", "No."), "high"),  # no month of May
-        (("What does a missed lesson cost?", "9 euros."), ("How much do I pay for a missed lesson?", "8 euros."), "high"),
+        (
+            ("What does a missed lesson cost?", "9 euros."),
+            ("How much do I pay for a missed lesson?", "8 euros."),
+            "high",
+        ),
         (("When does the library open?", "At 9 am."), ("What time does the library open?", "At 10 am."), "high"),
         (("What is the trial period?", "One week."), ("How long is the trial period?", "Two weeks."), "high"),
         (("How do I end my trial?", "By letter."), ("How can I end my trial?", "Only in the app."), "medium"),
@@ -250,6 +254,9 @@ def relation(question, first, second):
         ("When was it?", "1839 - 1906", "1697 - 1768", "contradicts"),
         ("Is it open?", "The shop is open.", "The shop is not open.", "contradicts"),
         ("What colour is it?", "blue", "green", "contradicts"),
+        ("Is there a limit?", "Yes, every path has a limit.", "There is no limit on any path.", "contradicts"),
+        ("Is there a limit?", "Yes.", "There is a limit on every path.", "same"),
+        ("When is it open?", "From 9 am to 2 pm.", "From 10 am to 6 pm.", "contradicts"),
         ("What is it made of?", "wood", "steel", "differs"),
         ("Where is it?", "I don't know.", "I am not sure, sorry.", "same"),
         ("Where is it?", "I don't know.", "In Galway.", "differs"),
