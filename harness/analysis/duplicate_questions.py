@@ -378,7 +378,7 @@ def _relation(one: Question, other: Question, pair: Alike, relations: Mapping[An
     if pair.loose and not _may_ask_the_same(one, other, pair):
         return ""
     is_one = pair.equal or (pair.exact and pair.cosine >= _SURE)
-    if _answerable(one) is not _answerable(other) and None not in (_answerable(one), _answerable(other)):
+    if {_answerable(one), _answerable(other)} == {True, False}:
         return "conflict" if is_one else ""
     if not one.expected or not other.expected or _share_answer(one, other):
         return "same"
@@ -417,7 +417,7 @@ def _question_words(text: str) -> frozenset[str]:
 
 def _may_ask_the_same(one: Question, other: Question, pair: Alike) -> bool:
     """Whether questions in other words may be one: by their answers, or where there are none by being very near."""
-    if _answerable(one) is not _answerable(other):
+    if {_answerable(one), _answerable(other)} == {True, False}:
         return False
     if not one.expected or not other.expected:
         return not pair.named and pair.cosine >= LOOSE_ALONE
