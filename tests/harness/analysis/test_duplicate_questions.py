@@ -1,13 +1,14 @@
 import asyncio
 
 import pytest
-from bare_questions import answers, ask, embedder
+from bare_questions import answers, ask, corpus, embedder
 from corpus_folders import FACTS, TOPICS, corpus_of, question
 from knowledge_suites import write_knowledge_suite
 from proctor.bots.faq import FaqEntry
 from proctor.harness.analysis.corpus import Answer, Answers, QuestionGold, question_clusters
 from proctor.harness.analysis.dataset_quality import (
     built_in_prompts,
+    faq_conflicts,
     faq_entries,
     faq_leaks,
     prompt_leaks,
@@ -377,6 +378,26 @@ def test_simulated_users_are_no_questions_of_which_some_leaked():
 
 def test_other_entries_are_no_leak():
     assert not list(faq_leaks([ask("a", "Is it open?", "yes")], {"faq": [FaqEntry("Is it closed?", "no")]}, None))
+
+
+GUIDE = "You can return a bike within 14 days of delivery. The workshop is open on Saturdays."
+
+
+def test_faq_entries_that_contradict_each_other_or_a_document():
+    held = [
+        FaqEntry("How do I reset my PIN?", "It takes 3 days."),
+        FaqEntry("Is the workshop open on Saturday?", "Yes."),
+        FaqEntry("How can I reset my PIN?", "It takes 5 days."),
+        FaqEntry("How long can I return a bike after delivery?", "You can return a bike within 30 days of delivery."),
+        FaqEntry("How long may I send back a bike after delivery?", "14 days."),
+    ]
+    one, other = faq_conflicts(corpus([], GUIDE), {"faq": held})
+    assert {each.kind for each in (one, other)} == {"faq_conflict"}
+    assert (one.details["entries"], other.details["entries"]) == ([1, 3], [4])
+    assert 'Entries 1 and 3 of faq ask the same and answer otherwise: "It takes 3 days." and "It takes 5' in one.what
+    assert 'Entry 4 of faq answers "You can return' in other.what and 'guide.md says otherwise: "You can' in other.what
+    assert (one.questions, other.questions) == ((), ())
+    assert not list(faq_conflicts(corpus([], GUIDE), {"faq": held[1:3], "none": []}))
 
 
 def test_a_question_that_holds_its_answer():
