@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
@@ -15,7 +16,7 @@ from ...knowledge import Document
 from ...knowledge.documents.statements import SimilarStatements, Statement, facing, statements
 from ...knowledge.documents.versions import are_in_series, family
 from ...metrics.judge.embedded.support import opposites
-from ...metrics.judge.embedded.wording import HEDGES, Word, Wording, wording
+from ...metrics.judge.embedded.wording import HEDGES, MONTHS, Word, Wording, wording
 from ...metrics.tools import Entailment
 
 Sort = Literal["number", "date", "name", "negation", "opposite"]
@@ -319,6 +320,11 @@ _QUALIFYING: Final = frozenset({
     "if", "last", "least", "less", "many", "more", "most", "only", "other", "over", "several", "some", "then", "under",
     "unless", "until", "when", "while",
 })  # fmt: skip
+# How much of something: of one thing one of them alone is true.
+_SHARES: Final = {"all": "all", "whole": "all", "entir": "all", "full": "all", "half": "half", "quarter": "quarter"}
+_ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_MARKS: Final = ("1234567", "7654321")  # stand for the addresses of two texts, and are no roundings
+_DAY_OF_MONTH: Final = re.compile(r"([12]?\d|3[01])(?:st|nd|rd|th)")
 _NOT_OF_ALL: Final = frozenset({"few", "many", "most", "other", "others", "several", "some", "sometimes"})
 _CLAUSE_ENDS: Final = frozenset(";:.()")
 
@@ -334,8 +340,22 @@ def disagree(first: str, second: str, is_row: bool = False) -> Disagreement | No
         second: another, about the same as far as its words tell.
         is_row: whether they are rows of tables, where another name is another thing.
     """
-    one, other = wording(first), wording(second)
-    return _same_frame(one, other, is_row) or (None if is_row else contained(one, other))
+    addresses = [_ADDRESS.findall(text) for text in (first, second)]
+    differing = len(addresses[0]) == len(addresses[1]) == 1 and addresses[0] != addresses[1]
+    # An address is one thing, as a figure is, and no words.
+    one, other = (
+        wording(_ADDRESS.sub(mark, text) if differing else text)
+        for text, mark in zip((first, second), _MARKS, strict=True)
+    )
+    found = _same_frame(one, other, is_row) or (None if is_row else contained(one, other))
+    if found is None or not differing:
+        return found
+    written = dict(zip(_MARKS, (each[0] for each in addresses), strict=True))
+    said = [
+        Difference(each.sort, *(written.get(word, word) for word in (each.first, each.second)))
+        for each in found.differences
+    ]
+    return replace(found, differences=tuple(said))
 
 
 class _Change(NamedTuple):
@@ -421,6 +441,11 @@ def _says(words: Iterable[Word]) -> list[Word]:
 def _of_change(change: _Change, one: Wording, other: Wording) -> list[Difference] | None:
     """What a change says otherwise; none for what makes no difference, None where it is about something else."""
     ours, theirs = _says(change.ours), _says(change.theirs)
+    if len(ours) == len(theirs) == 1 and change.place:
+        shares = [_SHARES.get(word.key) for word in (*ours, *theirs)]
+        days = [_DAY_OF_MONTH.fullmatch(word.text) for word in (*ours, *theirs)]
+        if (all(shares) and shares[0] != shares[1]) or (all(days) and _is_of_month(one, change)):
+            return [Difference("number", ours[0].text, theirs[0].text)]
     denied = [any(word.key == "not" for word in words) for words in (ours, theirs)]
     content = [[word for word in words if word.kind != "stop"] for words in (ours, theirs)]
     if denied[0] != denied[1]:
@@ -438,6 +463,12 @@ def _of_change(change: _Change, one: Wording, other: Wording) -> list[Difference
     if opposed:
         return opposed if len(content[0]) == len(content[1]) == 1 else None
     return _named(content[0], content[1], change, one)
+
+
+def _is_of_month(one: Wording, change: _Change) -> bool:
+    """Whether a month follows what differs: on the 5th of each month; a floor or an edition may have a number too."""
+    after = one.words[change.place + 1 : change.place + 4]
+    return any("month" in word.text.lower() or word.key in MONTHS for word in after)
 
 
 def _negation(

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,13 +24,14 @@ from ...bots import (
     read_faq,
 )
 from ...bots.prompting import load_template
-from ...knowledge import simulation_of
+from ...knowledge import Question, simulation_of
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.wording import wording
 from ...metrics.text import sentences
 from ...reports.analysis import DatasetQuality, Finding, QuestionQuality, Severity, Subset
 from ...reports.ranking.ranking import kendall_tau
 from ...reports.statistics import Clusters, Figures, paired_intervals
+from .corpus import QuestionGold
 from .duplicate_questions import alike_questions, ask_the_same, asked, find_alike, find_duplicates, shortened
 from .label_errors import (
     FEW_BOTS,
@@ -46,7 +47,7 @@ from .label_errors import (
 
 if TYPE_CHECKING:
     from ...bots import FaqEntry
-    from ...knowledge import BatchingEmbedder, Question
+    from ...knowledge import BatchingEmbedder
     from ..suite import LoadedSuite
     from .corpus import Answers, CorpusIndex
 
@@ -337,6 +338,53 @@ def faq_leaks(
         )
 
 
+def faq_conflicts(corpus: CorpusIndex, entries: Mapping[str, Sequence[FaqEntry]]) -> Iterator[Finding]:
+    """Entries of FAQ bots that answer one question in two ways, or that a document contradicts; blocks.
+
+    Args:
+        corpus: the documents and the embedder.
+        entries: by bot.
+    """
+    for bot, held in entries.items():
+        asked_for = tuple(
+            Question(f"{number}", entry.question, (entry.answer,)) for number, entry in enumerate(held, start=1)
+        )
+        found = asyncio.run(find_duplicates(asked_for, alike_questions(asked_for, corpus.embedder), corpus.embedder))
+        for one in found:
+            if one.kind == "conflicting_gold":
+                first, second = one.questions
+                yield replace(
+                    one,
+                    kind="faq_conflict",
+                    what=(
+                        f"Entries {first} and {second} of {bot} ask the same and answer otherwise: "
+                        f"{' and '.join(_answers_of(one))}. Which of them a question gets is chance."
+                    ),
+                    action=f"Decide which answer is right, and correct or remove entry {first} or {second}.",
+                    questions=(),
+                    details={**one.details, "bot": bot, "entries": [int(first), int(second)]},
+                )
+        loose = {question.id: QuestionGold("unsupported") for question in asked_for}
+        for one in contradicted_answers(replace(corpus, questions=asked_for, gold=loose)):
+            (number,) = one.questions
+            yield replace(
+                one,
+                kind="faq_conflict",
+                what=(
+                    f'Entry {number} of {bot} answers "{shortened(held[int(number) - 1].answer)}", and '
+                    f'{one.documents[0]} says otherwise: "{shortened(one.locations[0].text)}"'
+                ),
+                action=f"Correct entry {number}, or the document if that is what is wrong.",
+                questions=(),
+                details={**one.details, "bot": bot, "entries": [int(number)]},
+            )
+
+
+def _answers_of(conflict: Finding) -> Sequence[str]:
+    expected = conflict.details["expected"]
+    return [str(one) for one in expected] if isinstance(expected, list) else []
+
+
 def _right_share(bot: str, leaked: set[str], answers: Answers | None) -> tuple[float | None, float | None]:
     rows = [row for row in answers.rows if row.bot == bot and row.right is not None] if answers else []
     operands = [
@@ -616,7 +664,8 @@ def dataset_quality(
     prompts = prompts_of(corpus.loaded) if prompts is None else prompts
     found = [*asyncio.run(find_duplicates(corpus.questions, alike, corpus.embedder))]
     found += prompt_leaks(corpus.questions, prompts, corpus.embedder)
-    found += faq_leaks(corpus.questions, faq_entries(corpus.loaded), answers)
+    entries = faq_entries(corpus.loaded)
+    found += [*faq_leaks(corpus.questions, entries, answers), *faq_conflicts(corpus, entries)]
     found += self_answered(corpus.questions)
     say("Comparing expected answers with their evidence")
     against = contradicted_answers(corpus)

@@ -269,7 +269,8 @@ def _asked(
             yield question.id, code
 
 
-_LONGEST_QUOTE: Final = 240  # characters
+_LONGEST_QUOTE: Final = 120  # characters
+_BEFORE_DIFFERENCE: Final = 50  # of what two texts have in common, that is shown of long ones
 
 
 def contradiction_what(first: str, second: str, ones: Sequence[Contradiction]) -> str:
@@ -277,7 +278,7 @@ def contradiction_what(first: str, second: str, ones: Sequence[Contradiction]) -
     one = min(ones, key=lambda each: each.first.columns is not None)  # a row of a table says little by itself
     who = f"{first} contradicts itself" if first == second else f"{first} and {second} contradict each other"
     where = "" if len(ones) == 1 else f" in {len(ones)} places, such as"
-    says = f"{who}{where}: {_quoted(one.first.text)} against {_quoted(one.second.text)}"
+    says = f"{who}{where}: {_side_by_side(one.first.text, one.second.text)}"
     differs = _differences(one)
     return f"{says} ({differs})." if differs else f"{says}."
 
@@ -314,7 +315,7 @@ def stale_what(one: Versions, facts: Sequence[Contradiction], differing: Sequenc
         differences = "; ".join(dict.fromkeys(_differences(fact) for fact in facts[:3]))
         what += (
             f". {count(len(facts), 'statement')} of it can't be true beside the newer one, such as "
-            f"{_quoted(one_fact.first.text)} against {_quoted(one_fact.second.text)} ({differences})"
+            f"{_side_by_side(one_fact.first.text, one_fact.second.text)} ({differences})"
         )
     elif differing:
         what += f". It differs in {_said_otherwise(differing)}"
@@ -354,7 +355,7 @@ def copy_what(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
 
 
 def _said_otherwise(differing: Sequence[tuple[str, str]]) -> str:
-    return listed([f"{_quoted(ours)} against {_quoted(theirs)}" for ours, theirs in differing], _SHOWN_DIFFERENCES)
+    return listed([_side_by_side(ours, theirs) for ours, theirs in differing], _SHOWN_DIFFERENCES)
 
 
 def copy_action(one: Copied, differing: Sequence[tuple[str, str]]) -> str:
@@ -388,8 +389,15 @@ def describe_stolen(stolen: Stolen, ranks: StolenRanks) -> str:
     )
 
 
-def _quoted(text: str) -> str:
-    return f"“{one_line(text, _LONGEST_QUOTE)}”"
+def _side_by_side(first: str, second: str) -> str:
+    """Two texts in quotation marks; of long ones the part from shortly before the first word that differs."""
+    texts = [" ".join(text.split()) for text in (first, second)]
+    pairs = enumerate(zip(*texts, strict=False))
+    alike = next((place for place, (one, other) in pairs if one != other), min(map(len, texts)))
+    start = texts[0].rfind(" ", 0, max(0, alike - _BEFORE_DIFFERENCE)) + 1
+    if max(map(len, texts)) <= _LONGEST_QUOTE or start == 0:
+        return " against ".join(f"“{one_line(text, _LONGEST_QUOTE)}”" for text in texts)
+    return " against ".join(f"“…{one_line(text[start:], _LONGEST_QUOTE)}”" for text in texts)
 
 
 def _percent(share: float) -> str:

@@ -17,10 +17,10 @@ from ...knowledge import PERTURBS, Question
 from ...metrics.abstention import abstains
 from ...metrics.judge.calls import CompareClaims
 from ...metrics.judge.embedded.claims import claims_of
-from ...metrics.judge.embedded.correctness import Match, compare, is_phrase
+from ...metrics.judge.embedded.correctness import Match, compare, is_phrase, with_particles
 from ...metrics.judge.embedded.support import opposites
-from ...metrics.judge.embedded.wording import Wording, likeness, wording
-from ...metrics.text import token_set
+from ...metrics.judge.embedded.wording import NEGATING_PREFIXES, Wording, likeness, wording
+from ...metrics.text import stem, token_set
 from ...reports import listed, one_line
 from ...reports.analysis import Finding
 
@@ -39,8 +39,18 @@ _MOST_EXTRA: Final = 3  # content words that one of them has and the other misse
 _ROWS_AT_ONCE: Final = 512
 _MOST_NEIGHBOURS: Final = 50  # of a question; a set of a template filled in ten thousand times has millions of pairs
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")  # noqa: RUF001
-_ASKS: Final = frozenset({"who", "whom", "whose", "when", "where", "why", "which"})
+_ASKS: Final = frozenset({"who", "whose", "when", "where", "why", "which"})
 _MEASURES: Final = frozenset({"much", "many", "long", "often", "far", "old", "big", "high"})
+_PRICES: Final = frozenset(map(stem, ("charge", "cost", "fee", "pay", "price")))
+_FOR_PRICE: Final = re.compile(
+    r"\bhow much\b|\bwhat(?:['’]s| is| are)?(?: the| your| an?)? (?:\w+ )?(?:charge|cost|fee|price)s?\b"  # noqa: RUF001
+    r"|\bwhat (?:do|does|did|will|would) .*\b(?:charge|cost|pay)\b",
+    re.IGNORECASE,
+)
+# Function words that make another question of a verb: to switch on, to check out; others are in the list of opposites.
+_PARTICLES: Final = {"on": "off", "in": "out", "off": "on", "out": "in"}
+_REMOVING: Final = ("de", *NEGATING_PREFIXES)  # before a verb that undoes another
+_LEAST_ROOT: Final = 4  # letters behind such a prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +176,16 @@ def _ask_otherwise(one: _Asked, other: _Asked) -> bool:
     """Whether figures, a negation or opposites make two questions different ones, however near they are."""
     if one.figures != other.figures or one.negated != other.negated:
         return True
-    known = opposites()
-    ours, theirs = one.content.keys() - other.content.keys(), other.content.keys() - one.content.keys()
-    return any(known.get(key, frozenset()) & theirs for key in ours)
+    ours, theirs = one.words.keys() - other.words.keys(), other.words.keys() - one.words.keys()
+    if any(opposites().get(key, frozenset()) & theirs or _PARTICLES.get(key) in theirs for key in ours):
+        return True
+    pairs = [(one.words[key], other.words[against]) for key in ours for against in theirs]
+    return any(_undoes(first, second) or _undoes(second, first) for first, second in pairs)
+
+
+def _undoes(long: str, short: str) -> bool:
+    """Whether a word is another one behind a prefix: unlock, lock."""
+    return len(short) >= _LEAST_ROOT and any(long == prefix + short for prefix in _REMOVING)
 
 
 def _name_otherwise(one: _Asked, other: _Asked) -> bool:
@@ -190,8 +207,12 @@ def _word_likeness(one: tuple[str, str], other: tuple[str, str], vectors: Mappin
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question, read: content words by key in lower case, figures, names, and what it asks for."""
+    """A question, read: words by key in lower case, all and those of content, figures, names, and what it asks for.
 
+    What only says that it asks how long, or for a price, is no content where there is other content.
+    """
+
+    words: Mapping[str, str]
     content: Mapping[str, str]
     figures: frozenset[str]
     names: frozenset[str]
@@ -202,16 +223,28 @@ class _Asked:
 @lru_cache(maxsize=8_192)
 def _read(text: str) -> _Asked:
     read: Wording = wording(text[:2_000])
-    lower = [word.text.lower() for word in read.words]
-    measured = {after for before, after in pairwise(lower) if before == "how"}
+    # At its beginning "May" asks for leave, and is no month.
+    words = read.words[1:] if read.words and read.words[0].key == "may" else read.words
+    lower = ["who" if word.text.lower() == "whom" else word.text.lower() for word in words]
+    after = {*pairwise(lower)}
+    measures = {word for word in _MEASURES if ("how", word) in after}
+    asks = (frozenset(lower) & _ASKS) | {f"how {word}" for word in measures}
+    only_asking = {stem(word) for word in measures}
+    if ("what", "time") in after:
+        asks, only_asking = asks | {"when"}, only_asking | {"time"}
+    if _FOR_PRICE.search(text):
+        asks, only_asking = asks | {"how much"}, only_asking | _PRICES
+    content = {word.key: word.text.lower() for word in words if word.kind != "stop"}
+    own = {key: word for key, word in content.items() if key not in only_asking}
     return _Asked(
-        content={word.key: word.text.lower() for word in read.words if word.kind != "stop"},
+        words={word.key: word.text.lower() for word in words},
+        content=own or content,
         figures=frozenset(
-            word.key for word in read.words if word.kind in {"number", "date"} or any(map(str.isdigit, word.key))
+            word.key for word in words if word.kind in {"number", "date"} or any(map(str.isdigit, word.key))
         ),
-        names=frozenset(word.key for word in read.words if word.kind == "name"),
+        names=frozenset(word.key for word in words if word.kind == "name"),
         negated=len(read.negations) % 2 == 1,
-        asks=(frozenset(lower) & _ASKS) | {f"how {word}" for word in measured & _MEASURES},
+        asks=asks,
     )
 
 
@@ -259,6 +292,7 @@ async def _relate(pair: AnswerPair, embedder: Embedder) -> Relation:
         return "same" if all(silent) else "differs"
     if not all(words):
         return "differs"
+    first, second = with_particles(pair.question, first, second)
     call = CompareClaims(
         expected=first, answer=second, answer_claims=_claims(second), expected_claims=_claims(first),
         question=pair.question,
@@ -288,7 +322,7 @@ def _contradicts(match: Match) -> bool:
     """Whether a text that is about the same matter says it otherwise; a bare phrase has no other matter."""
     if match.says or not match.contradictions:
         return False
-    return match.signals.coverage >= 0.5 or is_phrase(match.pair.claim)
+    return match.signals.coverage >= 0.5 or is_phrase(wording(match.pair.claim.text.rstrip(". ")))
 
 
 _SHOWN: Final = 160  # characters of a question in a sentence
@@ -310,8 +344,8 @@ async def find_duplicates(
     relations = await _relations(questions, pairs, embedder)
     conflicts, doubles = [], []
     for pair, relation in zip(pairs, relations, strict=True):
-        if relation == "conflict":
-            conflicts.append(_conflict(questions[pair.first], questions[pair.second], pair))
+        if relation in {"conflict", "unlike"}:
+            conflicts.append(_conflict(questions[pair.first], questions[pair.second], pair, relation == "conflict"))
         elif relation == "same":
             doubles.append(pair)
     return (*conflicts, *(_double(questions, group) for group in _groups(doubles)))
@@ -323,11 +357,15 @@ def alike_questions(questions: Sequence[Question], embedder: BatchingEmbedder) -
 
 
 async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embedder: BatchingEmbedder) -> list[str]:
-    """For each pair ``same``, ``conflict``, or blank: near wording and another answer are two questions as a rule."""
+    """For each pair ``same``, ``conflict``, ``unlike`` or blank: near wording and another answer are two questions.
+
+    They are one where the questions are surely one, by more than is asked of those with the same answer; ``unlike`` are
+    answers that have nothing in common, and may yet say the same.
+    """
     asked_for = [
         AnswerPair(questions[pair.first].text, one, other)
         for pair in pairs
-        if not pair.loose
+        if not pair.loose or _may_ask_the_same(questions[pair.first], questions[pair.second], pair)
         for one in questions[pair.first].expected[:_ACCEPTED]
         for other in questions[pair.second].expected[:_ACCEPTED]
         if not _share_answer(questions[pair.first], questions[pair.second])
@@ -337,10 +375,11 @@ async def _relations(questions: Sequence[Question], pairs: Sequence[Alike], embe
 
 
 def _relation(one: Question, other: Question, pair: Alike, relations: Mapping[AnswerPair, Relation]) -> str:
-    if pair.loose:
-        return "same" if _may_ask_the_same(one, other, pair) else ""
-    if one.answerable is not other.answerable and None not in (one.answerable, other.answerable):
-        return "conflict" if pair.equal or (pair.exact and pair.cosine >= _SURE) else ""
+    if pair.loose and not _may_ask_the_same(one, other, pair):
+        return ""
+    is_one = pair.equal or (pair.exact and pair.cosine >= _SURE)
+    if {_answerable(one), _answerable(other)} == {True, False}:
+        return "conflict" if is_one else ""
     if not one.expected or not other.expected or _share_answer(one, other):
         return "same"
     found = {
@@ -351,14 +390,34 @@ def _relation(one: Question, other: Question, pair: Alike, relations: Mapping[An
         return "same"
     if pair.equal:
         return "conflict"
-    if pair.exact and pair.cosine >= _SURE:
-        return "conflict" if found == {"contradicts"} else "same"
-    return ""
+    if pair.loose:
+        return "" if found == {"contradicts"} else "same"
+    words = [_question_words(question.text) for question in (one, other)]
+    if not is_one or bool(words[0]) is not bool(words[1]):
+        return ""
+    if found == {"contradicts"}:
+        return "conflict"
+    if _other_figures(one, other):
+        return ""
+    same = words[0] == words[1] and _read(one.text).content.keys() == _read(other.text).content.keys()
+    return "unlike" if words[0] and same and not _share_words(one, other) else "same"
+
+
+def _answerable(question: Question) -> bool | None:
+    """Whether it can be answered, as it is marked or as an answer is expected; None where neither tells."""
+    if question.answerable is None and question.expected:
+        return not abstains(question.expected[0], question.text)
+    return question.answerable
+
+
+def _question_words(text: str) -> frozenset[str]:
+    """None in a question for yes or no."""
+    return frozenset(_read(text).words.keys() & (_ASKS | {"how", "what", "whom"}))
 
 
 def _may_ask_the_same(one: Question, other: Question, pair: Alike) -> bool:
     """Whether questions in other words may be one: by their answers, or where there are none by being very near."""
-    if one.answerable is not other.answerable:
+    if {_answerable(one), _answerable(other)} == {True, False}:
         return False
     if not one.expected or not other.expected:
         return not pair.named and pair.cosine >= LOOSE_ALONE
@@ -366,13 +425,26 @@ def _may_ask_the_same(one: Question, other: Question, pair: Alike) -> bool:
     if pair.named:
         return any(len(text.split()) >= _LONG_ANSWER for text in shared)
     telling = [min(sum(map(str.isalpha, text)) for text in question.expected) for question in (one, other)]
-    return min(telling) >= _TELLING and _answered_alike(one, other)
+    return min(telling) >= _TELLING and _answered_alike(one, other) and not _other_figures(one, other)
 
 
 def _answered_alike(one: Question, other: Question) -> bool:
     """Whether two accepted answers share half of their words; long ones agree on much that is not the point."""
     pairs = ((token_set(first), token_set(second)) for first in one.expected for second in other.expected)
     return any(2 * len(first & second) >= len(first | second) > 0 for first, second in pairs)
+
+
+def _other_figures(one: Question, other: Question) -> bool:
+    """Whether the answers have figures, and whichever are compared each has one that the other misses."""
+    figures = [[_read(text).figures for text in question.expected] for question in (one, other)]
+    return all(first - second and second - first for first in figures[0] for second in figures[1])
+
+
+def _share_words(one: Question, other: Question) -> bool:
+    """Whether accepted answers have a content word in common that the question doesn't give."""
+    given = _read(one.text).content.keys()
+    ours, theirs = (set().union(*(wording(text).content for text in each.expected)) for each in (one, other))
+    return not (ours & theirs).issubset(given)
 
 
 def _share_answer(one: Question, other: Question) -> bool:
@@ -405,15 +477,15 @@ def _groups(pairs: Sequence[Alike]) -> list[list[Alike]]:
     return list(found.values())
 
 
-def _conflict(one: Question, other: Question, pair: Alike) -> Finding:
+def _conflict(one: Question, other: Question, pair: Alike, is_sure: bool) -> Finding:
     how = "the same in the same words" if pair.equal else "the same"
     wanted = [_wanted(question) for question in (one, other)]
     return Finding(
         kind="conflicting_gold",
-        severity="high",
+        severity="high" if is_sure else "medium",
         what=(
             f"Questions {one.id} and {other.id} ask {how}, and different answers are expected: {wanted[0]}; and "
-            f"{wanted[1]}. No bot can be right on both."
+            f"{wanted[1]}. {'No' if is_sure else 'Unless these mean the same, no'} bot can be right on both."
         ),
         action=f"Decide which answer is right, and correct or remove {one.id} or {other.id}.",
         questions=(one.id, other.id),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...knowledge import Bm25Index, Document, Passage, Question
 from ...metrics.abstention import abstains
 from ...metrics.judge.embedded.claims import claims_of
+from ...metrics.judge.embedded.correctness import without_particle
 from ...metrics.judge.embedded.support import Conflict, Support, evidence, supported
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...metrics.languages import languages
@@ -200,7 +201,13 @@ _ALIGNED: Final = 3  # content words of a claim; of fewer there is nothing to al
 _CLOSE: Final = 3  # times its words, within which a sentence must have all of a claim to deny it
 _BEFORE: Final = 2  # words before the first of them, where a not may stand
 _QUOTED: Final = 6  # words of a claim in a finding
-_YES_OR_NO: Final = frozenset({"yes", "no", "nothing", "none", "nobody", "nowhere", "without", "neither", "nor"})
+_YES_CONTENT: Final = 2  # content words of a question, from which a plain sentence denies the yes to it
+_THINGS_DENIED: Final = frozenset({"nothing", "none", "nobody", "nowhere", "without", "neither", "nor"})
+# With these a sentence denies something of some, in some case or of another thing.
+_PARTING: Final = frozenset({
+    *("if", "unless", "when", "until", "but", "except", "only", "while", "whereas", "although", "though", "whether"),
+    *("or", "few", "many", "most", "several", "some", "sometimes", "often", "usually"),
+})  # fmt: skip
 _FIGURES: Final = frozenset({"number", "date"})
 
 
@@ -229,6 +236,8 @@ def shared_matter(asked: Wording, stated: Wording, text: Wording) -> float:
 def conflicts(asked: Wording, stated: Wording, text: Wording, shared: float) -> Iterator[Conflict]:
     """What a sentence says otherwise than a claim, of the kinds that can be told for sure."""
     yield from _other_figures(asked, stated, text, shared)
+    if _lower(stated) == {"yes"} and len(asked.content) >= _YES_CONTENT and asked.content <= text.content:
+        yield from (one._replace(claimed="Yes") for one in _denied(asked, text) if not asked.negations)
     if len(stated.content) < _ALIGNED:
         return
     found = evidence(stated, [text])
@@ -241,22 +250,33 @@ def conflicts(asked: Wording, stated: Wording, text: Wording, shared: float) -> 
 
 def _denied(stated: Wording, text: Wording) -> Iterator[Conflict]:
     """A plain not on one side only, where the sentence has all words of the claim close together."""
-    if any(word.text.lower() in _YES_OR_NO for word in stated.words):
+    if _lower(stated) & _THINGS_DENIED:
         return
     places = {word.key: place for place, word in enumerate(text.words) if word.key in stated.content}
     first, last = min(places.values()), max(places.values())
     if last - first > _CLOSE * len(stated.words):
         return
-    theirs = [text.words[place] for place in text.negations if first - _BEFORE <= place <= last + 1]
-    ours = [stated.words[place] for place in stated.negations]
-    if len(ours) == 1 and not text.negations and _is_not(ours[0]):
-        yield Conflict("negation", ours[0].text, "")
-    elif len(theirs) == 1 and not ours and _is_not(theirs[0]) and first <= text.negations[0] <= last:
-        yield Conflict("negation", " ".join(word.text for word in stated.words[:_QUOTED]), theirs[0].text)
+    theirs = [place for place in text.negations if first - _BEFORE <= place <= last + 1]
+    is_plain = not _lower(text) & _PARTING
+    ours = stated.negations
+    if len(ours) == 1 and not text.negations and _denies(stated, ours[0], text):
+        yield Conflict("negation", stated.words[ours[0]].text, "")
+        return
+    # Only where the sentence is plain does a not right before the first word deny all of it.
+    if ours or len(theirs) != 1 or not first - is_plain <= text.negations[0] <= last:
+        return
+    if _denies(text, theirs[0], stated):
+        yield Conflict("negation", " ".join(word.text for word in stated.words[:_QUOTED]), text.words[theirs[0]].text)
 
 
-def _is_not(word: Word) -> bool:
-    lower = word.text.lower()
+def _denies(denying: Wording, place: int, other: Wording) -> bool:
+    """Whether a negation denies what the other text says: a not, or a no of a thing that it has, but no answer "No"."""
+    lower = denying.words[place].text.lower()
+    if lower == "no":
+        thing = denying.words[place + 1 : place + 2]
+        is_answer = place == 0 and without_particle(denying.text) != denying.text
+        is_plain = not (_lower(denying) | _lower(other)) & _PARTING
+        return bool(thing) and thing[0].key in other.content and not is_answer and is_plain
     return lower in {"not", "cannot", "never"} or lower.endswith(("n't", "n’t"))  # noqa: RUF001
 
 
@@ -335,7 +355,8 @@ _SURELY_SAME: Final = 0.75  # likewise of a sentence that nobody named as eviden
 _LOOKED_AT: Final = 8  # such sentences
 _LONGEST: Final = 600  # characters of a sentence; longer ones are tables and lists, in which anything stands
 _SPOKEN: Final = {
-    "number": "another number", "date": "another date", "name": "another name", "negation": "the opposite",
+    "number": "another number than", "date": "another date than", "name": "another name than",
+    "negation": "the opposite of",
 }  # fmt: skip
 
 
@@ -403,7 +424,8 @@ def _contradiction(
     question: Question, claim: str, near: Sequence[_Sentence], whole: Sequence[str], least: float
 ) -> _Contradiction | None:
     """The sentence that says otherwise than a claim, where no sentence says it."""
-    asked, stated = wording(question.text[:2_000]), wording(claim[:2_000])
+    stripped = without_particle(claim) or claim  # of "Yes, it is free." what it says, and a bare yes as it is
+    asked, stated = wording(question.text[:2_000]), wording(stripped[:2_000])
     if not stated.words:
         return None
     best: _Contradiction | None = None
@@ -474,7 +496,7 @@ def _finding(question: Question, against: _Contradiction, named: bool) -> Findin
         kind="contradicted_answer",
         severity="high" if named else "medium",
         what=(
-            f"{where} of question {question.id} in {against.sentence.document} says {_SPOKEN[conflict.kind]} than the "
+            f"{where} of question {question.id} in {against.sentence.document} says {_SPOKEN[conflict.kind]} the "
             f'expected answer "{shortened(against.claim)}": {instead}. Bots that answer by the document '
             "are marked wrong."
         ).replace("A passage of question", "A passage on question"),
@@ -798,7 +820,10 @@ def _of_missed(corpus: CorpusIndex, key: str, rows: Sequence[Answer], related: R
         models = sorted({kin.get(one.bot, one.bot) for one in party})
         if len(models) < 2 and _has_place(corpus, key):
             return None
-        return _agreed(corpus, key, party, rows, models, _is_documented(corpus, key))
+        # Where the evidence has the bots' words as well, it does not speak for what is expected.
+        held = _is_documented(corpus, key, corpus.by_key[key].expected)
+        held = held and not _is_documented(corpus, key, [party[0].text])
+        return _agreed(corpus, key, party, rows, models, held)
     if _has_place(corpus, key):
         return None
     if not alike and len(rows) >= LEAST_BOTS and len({kin.get(one.bot, one.bot) for one in rows}) > 1:
@@ -819,8 +844,8 @@ def _has_place(corpus: CorpusIndex, key: str) -> bool:
     return gold is not None and bool(gold.groups)
 
 
-def _is_documented(corpus: CorpusIndex, key: str) -> bool:
-    """Whether the places of its answer hold most of the expected words."""
+def _is_documented(corpus: CorpusIndex, key: str, answers: Sequence[str]) -> bool:
+    """Whether the places of a question's answer hold most words of one of these answers, and all its figures."""
     gold = corpus.gold.get(key)
     if gold is None or not gold.groups:
         return False
@@ -829,8 +854,12 @@ def _is_documented(corpus: CorpusIndex, key: str) -> bool:
         for group in gold.groups for one in group if one.document in corpus.by_id
     ]  # fmt: skip
     held = frozenset[str]().union(*(wording(text[:_MOST_CHARACTERS]).content for text in texts))
-    wanted = (wording(answer[:_MOST_CHARACTERS]).content for answer in corpus.by_key[key].expected)
-    return any(bool(words) and len(words & held) >= _HELD * len(words) for words in wanted)
+    wanted = (wording(answer[:_MOST_CHARACTERS]) for answer in answers)
+    return any(
+        bool(one.content) and len(one.content & held) >= _HELD * len(one.content)
+        and all(word.key in held for word in one.of_kind("number", "date"))
+        for one in wanted
+    )  # fmt: skip
 
 
 def _agreed(

@@ -15,7 +15,7 @@ GapKind = Literal["stale_gold", "unsupported", "thin_topic", "answered_anyway"]
 InsideKind = Literal["near_duplicate", "contradiction", "stale_duplicate", "boilerplate", "unreadable", "language"]
 QualityKind = Literal[
     "duplicate_question", "leaked_prompt", "leaked_answer", "contradicted_answer", "unconfirmed_answer", "label_error",
-    "conflicting_gold",
+    "conflicting_gold", "faq_conflict",
 ]  # fmt: skip
 Kind = GapKind | InsideKind | QualityKind
 

@@ -87,6 +87,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "unconfirmed_answer": "unconfirmed answer",
     "label_error": "label error",
     "conflicting_gold": "conflicting gold",
+    "faq_conflict": "conflicting FAQ entry",
 }
 CAUSES: Final[Mapping[Cause, str]] = {
     "document": "one document misled: right without it",

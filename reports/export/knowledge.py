@@ -24,7 +24,7 @@ from ..table import BLANK, Block, Cell, Column, Heading, Item, Sentence, Span, S
 from ..text import count, listed
 
 FINDINGS: Final = 4  # of a kind
-LONGEST: Final = 300  # characters of a sentence that quotes documents
+LONGEST: Final = 520  # characters of a sentence that quotes documents; both quotations of two, see document_quality
 ASKED: Final = 140  # characters of a question
 STYLES: Final[dict[str, Style]] = {"high": "bad", "medium": "warning", "low": "dim"}
 SETTINGS: Final = 6  # of the grid, the present and the recommended one among them

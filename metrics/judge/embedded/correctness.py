@@ -326,7 +326,7 @@ def is_phrase(text: Wording) -> bool:
 
 def _denied(claim: Wording, text: Wording) -> bool:
     """Whether one of two texts denies what the other says, a yes or no at their beginning aside."""
-    bare = [wording(_unled(one.text)) for one in (claim, text)]
+    bare = [wording(without_particle(one.text)) for one in (claim, text)]
     if any(one.words[place].text.lower() in _NO_THINGS for one in bare for place in one.negations):
         return False
     if any(_NO_OTHER.search(one.text) for one in bare):
@@ -334,7 +334,7 @@ def _denied(claim: Wording, text: Wording) -> bool:
     return any(negated(*bare))
 
 
-def _unled(text: str) -> str:
+def without_particle(text: str) -> str:
     """The text without the yes or no that leads it."""
     particle = _PARTICLE.match(text.replace("’", "'"))  # noqa: RUF001
     return text[particle.end() :] if particle else text
@@ -371,7 +371,7 @@ def _turned(claim: Wording, text: Wording) -> bool:
     return len({_particle(claim.text), _particle(text.text)} - {None}) > 1
 
 
-def _with_particles(question: str, expected: str, answer: str) -> tuple[str, str]:
+def with_particles(question: str, expected: str, answer: str) -> tuple[str, str]:
     """Both texts, each led by the yes or no that it comes to; of a bare yes or no nothing more is expected."""
     texts = (expected, answer)
     led = [_particle(text) for text in texts]
@@ -758,7 +758,7 @@ async def right(
 async def _right(
     question: str, expected: str, answer: str, embedder: Embedder, entailment: Entailment | None
 ) -> Verdict:
-    expected, answer = _with_particles(question, expected, answer)
+    expected, answer = with_particles(question, expected, answer)
     claims = tuple(sentences(expected)) or (expected,)
     compared = await compare(CompareClaims(expected, answer, sentences(answer), claims, question), embedder, entailment)
     odds = fmean(best.log_odds if best else BASE for best in compared.covering)

@@ -64,6 +64,59 @@ def test_what_is_not_contradicted(question):
     assert contradicted_answers(corpus([question], GUIDE)) == ()
 
 
+RULES = """We never lend cargo bikes to other shops.
+
+There is no speed limit on any cycle path.
+
+Breakfast is not served in the tent but dinner is.
+
+A helmet is not included in the price of a tandem.
+
+Some guests cannot use the sauna without a towel.
+
+No, guests may use the car park for free.
+
+If you do not return the key within two hours, we lock the gate.
+"""
+
+
+def ruled(text, expected, at):
+    return ask("q", text, expected, quote=RULES.split("\n\n")[at].strip())
+
+
+@in_one_test(
+    ("question", "claimed"),
+    [
+        (ruled("What about cargo bikes?", "We lend cargo bikes to other shops.", 0), "We lend cargo bikes to other"),
+        (ruled("What of speed?", "There is a speed limit on every cycle path.", 1), "There is a speed limit on"),
+        (ruled("Is there a speed limit?", "Yes.", 1), "Yes"),
+        (ruled("Is a helmet part of it?", "Yes, a helmet is included in the price of a tandem.", 3),
+         "a helmet is included in the"),
+        (ruled("Is a helmet included with a tandem?", "Yes", 3), "Yes"),
+    ],
+)  # fmt: skip
+def test_evidence_that_denies_the_answer(question, claimed):
+    (one,) = contradicted_answers(corpus([question], RULES))
+    assert (one.severity, one.details["conflict"], one.details["claimed"]) == ("high", "negation", claimed)
+    assert "says the opposite of the expected answer" in one.what
+
+
+@in_one_test(
+    "question",
+    [
+        ruled("Is there a speed limit?", "No.", 1),
+        ruled("Is dinner served in the tent?", "Yes.", 2),
+        ruled("Which meal is served there?", "Dinner is served in the tent.", 2),
+        ruled("May guests use the car park?", "Yes.", 5),
+        ruled("Is the car park free?", "Guests may use the car park for free.", 5),
+        ruled("Until when?", "You return the key within two hours and we lock the gate.", 6),
+        ruled("Are tandems lent to other shops?", "Yes.", 0),
+    ],
+)
+def test_a_denial_of_something_else(question):
+    assert contradicted_answers(corpus([question], RULES)) == ()
+
+
 def test_what_stands_elsewhere_in_the_document_is_not_contradicted():
     question = ask("q", "How long can I return a bike?", "You can return a bike within 30 days.", quote=RETURNS)
     assert contradicted_answers(corpus([question], GUIDE))

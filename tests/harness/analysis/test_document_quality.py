@@ -233,6 +233,9 @@ def test_the_model_finds_what_words_do_not_tell() -> None:
         ("The shop in Cork opens before noon.", "The shop in Cork opens after noon.", "opposite"),
         ("The Larkspoke bike company was born in Cork.", "The Larkspoke bike company was born in Galway.", "name"),
         ("Larkspoke was founded in 1998 by two friends.", "Larkspoke was founded in 1999 by two friends.", "date"),
+        ("Your rent is due on the 3rd of each month.", "Your rent is due on the 13th of each month.", "number"),
+        ("Late guests pay half of the price for a night.", "Late guests pay all of the price for a night.", "number"),
+        ("Write to desk@shop.example to move a booking.", "Write to mail@shop.example to move a booking.", "number"),
         ("Larkspoke Bikes was founded in 1999.",
          "Larkspoke Bikes, a maker of city bikes in Ireland, was founded in 1998 by two friends.", "date"),
     ],
@@ -259,6 +262,13 @@ def test_sentences_that_cannot_both_be_true(first: str, second: str, sort: str) 
             "Three bikes per day after the first two days of a season.",
         ),
         ("Some shops can fix a frame of steel.", "Some shops can not fix a frame of steel."),
+        (
+            "The rooms on the 3rd floor of the inn have a balcony.",
+            "The rooms on the 13th floor of the inn have a balcony.",
+        ),
+        ("Half the members use the pool in summer.", "All members use the pool in summer."),
+        ("The pool is open all day in summer.", "The pool is open the whole day in summer."),
+        ("Report bugs to one@gnu.example.", "Report bugs to two@gnu.example."),
         ("Delivery costs 29 euros.", "Delivery of cargo bikes to the islands costs 49 euros."),
         ("", "A basic service costs 59 euros."),
     ],
@@ -398,3 +408,15 @@ def test_languages_of_documents_paragraphs_and_questions() -> None:
     mixed = document_languages([*documents, Document("e.md", GERMAN)], ())
     assert mixed.documents["e.md"] == "de"
     assert document_languages([], asked).questions == {}
+
+
+def test_long_statements_are_quoted_where_they_differ(tmp_path: Path) -> None:
+    """Not only their beginnings, which are the same; the difference stands in what a terminal shows too."""
+    long = (
+        "A bike that was bought in the shop on the quay or in one of the markets of the town can, with its receipt and "
+        "both of its keys and in the box in which it was handed over to you, be returned within {} days."
+    )
+    found = corpus(tmp_path, {"a.md": long.format(14), "b.md": long.format(30)})
+    (one,) = of_kind(checked(found, find_document_problems(found, None)), "contradiction")
+    assert "be returned within 14 days.” against “…" in one.what
+    assert "within 30 days.” (14 against 30)" in one.what

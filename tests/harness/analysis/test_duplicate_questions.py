@@ -1,13 +1,14 @@
 import asyncio
 
 import pytest
-from bare_questions import answers, ask, embedder
+from bare_questions import answers, ask, corpus, embedder
 from corpus_folders import FACTS, TOPICS, corpus_of, question
 from knowledge_suites import write_knowledge_suite
 from proctor.bots.faq import FaqEntry
 from proctor.harness.analysis.corpus import Answer, Answers, QuestionGold, question_clusters
 from proctor.harness.analysis.dataset_quality import (
     built_in_prompts,
+    faq_conflicts,
     faq_entries,
     faq_leaks,
     prompt_leaks,
@@ -98,13 +99,54 @@ def test_a_question_that_says_more_and_wants_another_answer_is_another_question(
     assert found(*asked) == ()
 
 
+@in_one_test(
+    ("first", "second", "severity"),
+    [
+        (("May I bring my own lock?", "Yes."), ("Can I bring a lock of my own?", "No."), "high"),  # no month of May
+        (
+            ("What does a missed lesson cost?", "9 euros."),
+            ("How much do I pay for a missed lesson?", "8 euros."),
+            "high",
+        ),
+        (("When does the library open?", "At 9 am."), ("What time does the library open?", "At 10 am."), "high"),
+        (("What is the trial period?", "One week."), ("How long is the trial period?", "Two weeks."), "high"),
+        (("How do I end my trial?", "By letter."), ("How can I end my trial?", "Only in the app."), "medium"),
+    ],
+)
+def test_other_words_for_one_question_are_in_conflict_where_the_answers_are_others(first, second, severity):
+    (one,) = found(ask("a", *first), ask("b", *second))
+    assert (one.kind, one.severity) == ("conflicting_gold", severity)
+
+
+@in_one_test(
+    ("first", "second"),
+    [
+        (("How do I switch the lamp on?", "Turn the key."), ("How do I switch the lamp off?", "Turn the key.")),
+        (("How do I check in online?", "On the website."), ("How do I check out online?", "On the website.")),
+        (("How do I unlock my card?", "In the app."), ("How do I lock my card?", "In the app.")),
+        (("What is to do before the ride?", "Sign here."), ("What is to do after the ride?", "Sign here.")),
+        (("When is the pool open on Friday?", "From 9 am to 2 pm."),
+         ("When is the bath open on Friday?", "From 11 am to 5 pm.")),
+        (("How long is my film kept?", "For ten days after the rent."),
+         ("How long are lost films kept?", "For seven days after the rent.")),
+        (("Can I end my trial?", "Yes."), ("How can I end my trial?", "Only by phone.")),
+        (("How much is a day ticket?", "6 euros."), ("How much is a week ticket?", "24 euros.")),
+        (("How long may I use the small van?", "3 days."), ("How long may I use the large van?", "9 days.")),
+    ],
+)  # fmt: skip
+def test_opposed_words_and_other_figures_make_other_questions(first, second):
+    assert found(ask("a", *first), ask("b", *second)) == ()
+
+
 def test_one_answerable_and_one_not_are_in_conflict():
-    (one,) = found(
-        ask("a", "Is there a shop on Mars?", "Yes, one.", answerable=True),
-        ask("b", "Is there a shop on Mars?", answerable=False),
-    )
-    assert one.kind == "conflicting_gold"
-    assert "can't be answered" in one.what
+    """An answer that is expected says that there is one, unless it says that nobody knows."""
+    text = "Is there a shop on Mars?"
+    for told in (ask("a", text, "Yes, one.", answerable=True), ask("a", text, "Yes, one.")):
+        (one,) = found(told, ask("b", text, answerable=False))
+        assert one.kind == "conflicting_gold"
+        assert "can't be answered" in one.what
+    (one,) = found(ask("a", text, "I don't know."), ask("b", text, answerable=False))
+    assert one.kind == "duplicate_question"
 
 
 def test_any_accepted_answer_that_both_share_will_do():
@@ -213,6 +255,9 @@ def relation(question, first, second):
         ("When was it?", "1839 - 1906", "1697 - 1768", "contradicts"),
         ("Is it open?", "The shop is open.", "The shop is not open.", "contradicts"),
         ("What colour is it?", "blue", "green", "contradicts"),
+        ("Is there a limit?", "Yes, every path has a limit.", "There is no limit on any path.", "contradicts"),
+        ("Is there a limit?", "Yes.", "There is a limit on every path.", "same"),
+        ("When is it open?", "From 9 am to 2 pm.", "From 10 am to 6 pm.", "contradicts"),
         ("What is it made of?", "wood", "steel", "differs"),
         ("Where is it?", "I don't know.", "I am not sure, sorry.", "same"),
         ("Where is it?", "I don't know.", "In Galway.", "differs"),
@@ -333,6 +378,26 @@ def test_simulated_users_are_no_questions_of_which_some_leaked():
 
 def test_other_entries_are_no_leak():
     assert not list(faq_leaks([ask("a", "Is it open?", "yes")], {"faq": [FaqEntry("Is it closed?", "no")]}, None))
+
+
+GUIDE = "You can return a bike within 14 days of delivery. The workshop is open on Saturdays."
+
+
+def test_faq_entries_that_contradict_each_other_or_a_document():
+    held = [
+        FaqEntry("How do I reset my PIN?", "It takes 3 days."),
+        FaqEntry("Is the workshop open on Saturday?", "Yes."),
+        FaqEntry("How can I reset my PIN?", "It takes 5 days."),
+        FaqEntry("How long can I return a bike after delivery?", "You can return a bike within 30 days of delivery."),
+        FaqEntry("How long may I send back a bike after delivery?", "14 days."),
+    ]
+    one, other = faq_conflicts(corpus([], GUIDE), {"faq": held})
+    assert {each.kind for each in (one, other)} == {"faq_conflict"}
+    assert (one.details["entries"], other.details["entries"]) == ([1, 3], [4])
+    assert 'Entries 1 and 3 of faq ask the same and answer otherwise: "It takes 3 days." and "It takes 5' in one.what
+    assert 'Entry 4 of faq answers "You can return' in other.what and 'guide.md says otherwise: "You can' in other.what
+    assert (one.questions, other.questions) == ((), ())
+    assert not list(faq_conflicts(corpus([], GUIDE), {"faq": held[1:3], "none": []}))
 
 
 def test_a_question_that_holds_its_answer():

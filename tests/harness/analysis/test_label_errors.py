@@ -41,6 +41,14 @@ def test_bots_of_one_model_err_alike():
     assert other.severity == "low"
 
 
+def test_evidence_that_has_the_words_of_both_does_not_speak_for_the_expected_answer():
+    rule = "We never lend cargo bikes to other shops."
+    question = ask("lend", "What about cargo bikes?", "We lend cargo bikes to other shops.", quote=rule)
+    said = {"a": {"lend": rule}, "b": {"lend": "They never lend cargo bikes to other shops."}, "c": {"lend": rule}}
+    (one,) = label_errors([question], said, {}, rule)
+    assert (one.severity, one.details["documented"]) == ("high", False)
+
+
 @pytest.mark.parametrize(
     "said",
     [
