@@ -377,7 +377,7 @@ def with_particles(question: str, expected: str, answer: str) -> tuple[str, str]
     led = [_particle(text) for text in texts]
     if not any(led) or not _FOR_YES_OR_NO.match(question):
         return expected, answer
-    rests = [_unled(text) for text in texts]
+    rests = [without_particle(text) for text in texts]
     said = [each or _yes_or_no(question, text) for each, text in zip(led, texts, strict=True)]
     if all(said) and led[1] and not rests[1]:
         return str(said[0]), str(said[1])

@@ -129,6 +129,7 @@ _PIECE: Final = re.compile(
 _ONCE: Final = re.compile(
     r"\s*(?:(?:a|an|per|each|every|daily|weekly|monthly|yearly|annually|only)\b|[.!;)]|$)", re.IGNORECASE
 )
+_ASKED: Final = re.compile(r" (?:an?|any(?:one|body)?|he|i|it|my|one|our|she|the|they|we|you|your)\b", re.IGNORECASE)
 _OFTEN: Final = {"once": "1 times", "twice": "2 times", "thrice": "3 times"}
 _MINUTES: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
 _PERIODS: Final = {
@@ -249,6 +250,8 @@ def _piece(found: re.Match[str], at_start: bool) -> Word:
         return Word(piece, _CLOCK[lower], "number")
     if lower in _OFTEN and (lower != "once" or _ONCE.match(found.string, found.end())):
         return Word(piece, _OFTEN[lower], "number")
+    if lower == "may" and at_start and _ASKED.match(found.string, found.end()):
+        return Word(piece, lower, "stop")
     return _word(piece, at_start)
 
 
