@@ -19,7 +19,7 @@ _TURNS: Final = 3  # sentences, from the one that abstains, in which an answer m
 _APOSTROPHES: Final = str.maketrans("’‘´`ʼ", "'''''")
 _SOFT: Final = (
     r"(?:,? ?\b(?:just|also|really|currently|actually|simply|unfortunately|respectfully|politely|personally|truly|"
-    r"still|"
+    r"still|honestly|frankly|quite|"
     r"please|sorry|afraid|that|but|however|yet|even|myself|ourselves)\b,? ?){0,4}"
 )
 _NOT: Final = r"(?:cannot|can ?not|can't|cant|could not|couldn't|will not|won't|would not|wouldn't|must not|shall not)"
@@ -28,13 +28,16 @@ _DO_NOT: Final = r"(?:do not|don't|dont|(?:did not|didn't)(?! know\b)|does not|d
 _TO_ANSWER: Final = (
     r"(?:answer|say|tell|find|determine|help|assist|provide|give|offer|share|fulfil+|comply|confirm|verify|support|"
     r"suggest|recommend|advise|discuss|engage|generate|create|write|identify|locate|access|disclose|reveal|respond|"
-    r"speculate|comment|encourage|promote|condone|endorse|participate|agree|recall|satisfy|accommodate|process|"
+    r"speculate|comment|speak to (?:that|this)|encourage|promote|condone|endorse|participate|agree(?! more\b)|recall"
+    r"|satisfy|accommodate"
+    r"|process|"
     r"complete|make (?:a|any)|be able|do that|do this|in good conscience|ethically|legally|see (?:any|where)|infer|"
     r"deduce|conclude|predict|guarantee|address|continue|produce|describe|explain|teach|show you|"
     r"name)\b(?! [^.;]{0,40}\benough\b)"
 )
 _TO_KNOW: Final = (
-    r"(?:know|understand (?:your|the|what)|have (?:(?:any|the|enough|sufficient|specific|detailed|much|personal|"
+    r"(?:know|understand (?:your|the|what)|(?:understand|catch|get|follow)(?: it| that| this)?(?=[.!]|$)|"
+    r"give (?:\w+ ){1,2}advice|have (?:(?:any|the|enough|sufficient|specific|detailed|much|personal|"
     r"real-time|direct|up-to-date|current|access|that|this|an|a|further|more|additional|exact|reliable|relevant|"
     r"precise|feelings?|opinions?|beliefs?|information|data|details?|knowledge|answers?|ability|idea|capability|"
     r"records?|clue)\b)|condone|promote|support (?:or|any|the|such)|endorse|feel comfortable|think (?:it|that)(?:'s|"
@@ -48,7 +51,7 @@ _IS: Final = r"(?: am|'m| are|'re| was| were|m)?"
 # The model, or whoever answers, says that it can't, won't or does not know.
 _FIRST_PERSON: Final = (
     rf"{_WHO}{_IS} ?{_SOFT} ?(?:{_NOT} ?{_SOFT} ?{_TO_ANSWER}|{_DO_NOT} ?{_SOFT} ?{_TO_KNOW}"
-    rf"|have (?:no|not (?:enough|found|been)|neither|yet to)\b|lack\b"
+    rf"|have (?:no(?! doubts?\b)|not (?:enough|found|been)|neither|yet to)\b|lack\b"
     rf"|(?:not|n't) {_SOFT} ?(?:sure|certain|able|allowed|permitted|programmed|capable|"
     rf"aware of (?:any (?:information|"
     rf"specific)|the answer|what)|comfortable|familiar|in a position|going to|here to|trained|designed|authorized|"
@@ -56,12 +59,29 @@ _FIRST_PERSON: Final = (
     rf"what|who)|"
     rf"unfamiliar\b|must {_SOFT} ?(?:decline|refuse|refrain|abstain)|decline\b|refuse\b|apologi[sz]e,? but {_SOFT} ?"
     rf"(?:i|there|the|it|this|that|my)|(?:cannot|can't|can not)[.!]?$|do(?:n't| not)[.!]?$"
-    rf"|{_DO_NOT} {_SOFT} ?see anything (?:about|on|regarding)\b)"
+    rf"|{_DO_NOT} {_SOFT} ?see anything (?:about|on|regarding)\b"
+    r"|(?:haven't|have not) (?:the|an?|any)(?: \w+)? (?:clue|idea)|(?:'ve|have)(?: got| \w+ly)? no (?:clue|idea"
+    r"|information)|(?:found|see|know|have) nothing (?:about|on"
+    r"|regarding)"
+    r"|(?:\w+ ){0,4}found (?:nothing[.!]?$|no (?:answers?|information|mention|details|results?|match\w*|entry))"
+    r"|(?:would|'d) (?:rather|prefer)(?: to)? not(?: to)? (?:say|answer|discuss|comment|talk|speak|share|speculate"
+    r"|go into"
+    r"|get into|give|disclose|reveal)|can neither (?:confirm|deny)|(?:'m|am|are) not at liberty)"
     r"|\b(?:not|isn't) something (?:i|we) (?:have|know|can (?:help|answer|find|tell))\b"
     r"|\bmy (?:knowledge|training)(?: data)? (?:cutoff|cut-off|ends|only goes)\b"
     rf"|\b(?:an ai|a language model|(?:language )?model|"
     rf"assistant)\b[^.]{{0,40}}? {_SOFT} ?(?:{_DO_NOT} ?{_SOFT} ?{_TO_KNOW}|{_NOT} ?"
     rf"{_SOFT} ?{_TO_ANSWER}|programmed)"
+    # What the speaker is for, which is something else.
+    r"|\b(?:i|we)(?: can|'m| am|'re| are)? (?:only|just|solely)(?: (?:able|allowed|here|trained|designed|built|made"
+    r"|meant"
+    r"|programmed) to)? (?:answer (?:your )?(?:\w+ )?questions|(?:help|assist)(?: you)? with|talk about|discuss"
+    r"|(?:give|provide) information)\b|\bi(?:'m| am) (?:only )?here (?:only )?to (?:talk|answer|help"
+    r"|assist)\b[^.;]{0,60}\bonly\b"
+    r"|\bmy (?:expertise|knowledge|scope|remit|focus) is (?:limited|restricted|confined) to\b"
+    r"|\b(?:outside|beyond|out of|above(?= my)|not (?:in|within|part of))(?: of)? (?:my (?:\w+ )?(?:area|scope|remit"
+    r"|expertise"
+    r"|competence|field|wheelhouse|pay grade|knowledge)|(?:the scope|what i|me\b(?=,|[.!]?$)))"
     rf"|\b(?:not|outside|beyond|against|within) (?:within |of )?my (?:programming|capabilit|guidelines|knowledge|"
     rf"abilit|"
     rf"ethical|scope|training|power)|\bmy (?:purpose|role|goal) is (?:not )?to|\bi(?:'m| am) (?:just|only|"
@@ -69,7 +89,8 @@ _FIRST_PERSON: Final = (
 )
 # "We don't have a store in Berlin" is an answer: a shop's goods are no knowledge.
 _HAS_NO_GOODS: Final = (
-    r"\bwe (?:\w+ly )?(?:do not|don't|did not|didn't) (?:\w+ly )?have (?:any|the|enough|an?|this|that|these|more)\b"
+    r"\bwe (?:(?:\w+ly )?(?:do not|don't|did not|didn't) (?:\w+ly )?have (?:any|the|enough|an?|this|that|these|more)"
+    r"|have no)\b"
     r"(?!(?: [\w-]+){0,3} (?:information|details?|data|answers?|access|knowledge|ideas?|records?|clues?|documentation|"
     r"context|reference|entry|entries|mention|opinions?|ability|documents?)\b)"
 )
@@ -92,6 +113,7 @@ _SOURCE_OR_DATA: Final = (
     rf"(?:{_SOURCE}|(?:the|this|that|any|such|requested|relevant|specific|provided|given|available|necessary) "
     rf"(?:\w+ )?(?:information|data|evidence|content|record|detail|answer)s?)"
 )
+_HELP_PAGES: Final = r"(?:help|support) (?:cent(?:re|er)|pages?|articles?|section)"
 _SAYS: Final = (
     r"(?:say|mention|contain|provide|answer|specify|include|state|address|discuss|give|indicate|offer|cover|describe|"
     r"explain|reveal|have|list|tell|disclose|clarify|define|elaborate|go into)"
@@ -112,8 +134,14 @@ _SILENCE: Final = (
     r"n't) "
     rf"(?:\w+ly )?(?:say|mention|specify|state|address|indicate|clarify|discuss|define)\b{_SO}"
     rf"|\b{_SOURCE_OR_DATA}\b{_NO_WORD_YET}\b(?:{_DOES_NOT_SAY}|lacks?\b|makes? no mention|(?:contains?|provides?|"
-    rf"includes?|mentions?|offers?|gives?|has|have) no\b|fails? to (?:mention|say|provide|specify)|says? nothing|"
+    rf"includes?|mentions?|offers?|gives?|has|have) no\b|fails? to (?:mention|say|provide|specify)"
+    rf"|says? nothing(?! (?:is|was|has|can|will|but)\b)|"
     rf"(?:is|are) (?:silent|insufficient))"
+    rf"|\b{_HELP_PAGES} (?:(?:do|does|did)(?: not|n't) (?:\w+ly )?(?:say|mention|cover|address|discuss|explain|answer)"
+    rf"|(?:has|have|contains?) (?:no|nothing)\b|says? nothing)"
+    rf"|\b{_SOURCE} (?:has|have|contains?) (?:no|nothing)\b"
+    rf"|\bthere(?:'s| is) nothing (?:about|on|regarding)\b[^.;]{{0,60}}? in (?:the|our|my|this|these) (?:\w+ )?"
+    rf"(?:{_SOURCE}|{_HELP_PAGES})"
     rf"|\b(?:the|this|that|any|such|requested|relevant|specific|provided|given|available) (?:\w+ )?(?:information|"
     rf"data|evidence|content|details?|answer)\b{_NO_WORD_YET}\b(?:(?:is|are|was|were)(?: not|n't) (?:\w+ly )?"
     rf"{_UNSTATED}(?! (?:on|at|for|before|after|to (?!me\b)|in (?:the|your|our) (?!(?:\w+ ){{0,2}}{_SOURCE})))|(?:is|"
@@ -130,8 +158,9 @@ _SILENCE: Final = (
     rf"(?:in|by|from|within) (?:\w+ ){{0,3}}{_SOURCE}"
     rf"|\byour (?:question|request)(?: is|'s| goes| falls)? (?:beyond|outside|out of)\b"
     rf"|\b(?:there (?:is|are|was)(?: no|n't any| not any)|i (?:see|find|found) no|no) (?:(?:\w|-){{1,20}} ){{0,2}}?"
-    rf"(?:information|mention|details?|indication|reference|data)\b[^.;]{{0,80}}?\b(?:in|from|within) (?:the|these|"
-    rf"this|my|your|our|any of the)(?: [\w-]+){{0,2}} {_SOURCE}\b"
+    rf"(?:information|mention|details?|indication|reference|data|articles?|entry)\b[^.;]{{0,80}}?\b(?:in|from"
+    rf"|within) (?:the|these|"
+    rf"this|my|your|our|any of the)(?: [\w-]+){{0,2}} (?:{_SOURCE}|{_HELP_PAGES})\b"
 )
 # The main clause after "while the documents discuss shipping, ": whoever is meant says nothing.
 _SILENT_TOO: Final = (
@@ -208,15 +237,44 @@ _APOLOGY: Final = (
     r"(?:,? i\b.*|[.!]?$| but,?(?=\W*$| (?:that|this|it|there|no|not|nothing)\b"
     r"|.*\b(?:i|me|my|your (?:question|request))\b).*)"
 )
+# Who is asked passes the question on, or the user.
+_SOMEBODY: Final = (
+    r"(?:a|an|the|our|my|your|one of (?:our|my)|someone|somebody|a member of (?:our|the))\b(?: [\w-]+){0,5}"
+)
+_HANDED_ON: Final = (
+    r"(?:^|\b(?:i|we|me)(?:'ll|'m|'ve|'d| will| am| have| can| would)?(?: (?:\w+ly|now|just|better|going to"
+    r"|like to))*) ?"
+    r"(?:connect|transferr?|hand|pass|escalat|forward|refer|redirect)(?:e|ing|ed)?"
+    r" (?:you|this|that|it|(?:your|the) (?:question|request|case|query|message|chat|conversation))"
+    rf"(?: (?:on|over|through|along))? (?:to|with) {_SOMEBODY}"
+    r"|\blet me (?:get|find) (?:someone|somebody|an? (?:\w+ )?(?:agent|colleague|person)) (?:who|to|for)\b"
+    rf"|\b{_SOMEBODY} will (?:get back to you|answer you|contact you|reach out to you|be in touch|assist you|respond)"
+    r"|^(?:please|kindly|you(?: can|'ll| will| should|'d| would)?(?: have to| need to)?) (?:ask|contact|consult"
+    r"|check with|get in touch with|reach out to|speak (?:to|with)|talk to)"
+    rf" {_SOMEBODY}(?:(?<=about that)|(?<=about this)|(?<=on that)|(?<=on this)|(?<=about it))[.!]?$"
+    rf"|^for (?:this|that)(?: \w+)?, (?:please|kindly) (?:ask|contact|consult) {_SOMEBODY}[.!]?$"
+    rf"|^you(?:'d| would) (?:have|need) to (?:ask|check with|consult) {_SOMEBODY}[.!]?$"
+    r"|^(?:that|this|it)(?:'s| is)(?: \w+ly)? (?:a question (?:for|to ask)|(?:best|better) (?:answered|asked"
+    r"|addressed) by)\b"
+)
+_KINDLY: Final = re.compile(
+    r"(?:i'm |i am |we're |we are |i |we )?(?:so |very |really |truly )?(?:sorry|thank|apolog|understand|appreciate)\D*"
+)
 _BARE: Final = (
-    r"(?:the answer is |answer: ?)?(?:unknown|n/?a|none|no answer(?: found| available)?|no information(?: available|"
+    r"(?:the answer is |answer: ?|(?:sorry|unfortunately|honestly|hmm+|well),? )?(?:unknown|n/?a|none"
+    r"|no answer(?: found| available)?|no information(?: available|"
     r" found)?|"
     r"not (?:known|available|found|specified|mentioned|provided|stated|applicable|sure|answerable|"
     r"enough information)|"
-    r"unanswerable|(?:i have )?no idea|no clue|dunno|idk|(?:it )?(?:cannot|can't|could not) (?:say|tell|answer)|"
+    r"unanswerable|(?:i have )?no idea|no clue|(?:haven't|have not) (?:a|the \w+) clue|not (?:sure|certain)|beats me|"
+    r"your guess is as good as mine|i wish i knew|"
+    r"(?:(?:it|that)(?:'s| is) )?(?:very |really |quite )?(?:hard|difficult|tough|impossible) to (?:say|tell|know)"
+    r"(?: (?:for sure|exactly|without|from)\b.*)?|dunno|idk|(?:it )?(?:cannot|can't|could not) (?:say|tell"
+    r"|answer)(?: you)?(?: that| this)?|"
     r"unclear|"
     r"no (?:relevant )?(?:results?|documents?|matches?) (?:were )?found|insufficient (?:information|context|data)|"
-    r"no comment|unspecified|undetermined|null|i cannot|i can't|sorry)(?:[.!]*| [-\u2013\u2014] .*)"
+    r"no comment|unspecified|undetermined|null|i cannot|i can't|sorry)"
+    r"(?:,? (?:sorry|i'm afraid|unfortunately)(?: about that)?)?(?:[.!]*| [-\u2013\u2014] .*)"
 )
 _OTHER_LANGUAGES: Final = (
     r"\b(?:das )?wei(?:ß|ss) ich (?:leider )?nicht|\bich (?:wei(?:ß|ss) (?:es |das )?(?:leider )?nicht|"
@@ -226,6 +284,8 @@ _OTHER_LANGUAGES: Final = (
     r"(?:beantworten|sagen|helfen|weiterhelfen|finden|geben)"
     r"|\b(?:dazu|hierzu|darüber) (?:liegen|habe ich|finde ich|gibt es|steht|fehlen|wird)\b[^.;]{0,40}?"
     r"\b(?:keine|nichts)\b(?! am\b| an\b)"
+    r"|\bkeine ahnung(?=\W*$|,)|\bbin ich (?:leider )?überfragt"
+    r"|\bich (?:verbinde sie|leite (?:sie|(?:ihre|die) (?:frage|anfrage))) (?:\w+ )?(?:mit|an) "
     r"|\bliegen (?:mir |uns |hier )?(?:\w+ )?keine (?:informationen|angaben|daten)"
     r"|\bkeine (?:information(?:en)?|angaben|antwort) (?:dazu|darüber|zu|zur|zum|über|verfügbar|vorhanden|gefunden|"
     r"enthalten)"
@@ -290,17 +350,23 @@ _OTHER_LANGUAGES: Final = (
     r"|मुझे नहीं पता|मुझे जानकारी नहीं|माफ़ कीजिए|(?:जानकारी|उल्लेख) (?:\w+ )?नहीं"
 )  # fmt: skip
 # After an abstention, what turns to an answer all the same.
-_TURN: Final = (
-    r"(?:however|nevertheless|nonetheless|that said|but|still)\b,? "
+_NO_ANSWER: Final = (
     r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
     r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
-    r"|.{0,160}?\b(?:but|however|nevertheless|still),? (?:here(?:'s| is| are)|i(?: can(?!'|not| not)|'ve| have(?! no\b)"
+)
+_TURN: Final = (
+    rf"(?:however|nevertheless|nonetheless|that said|but|still)\b,? {_NO_ANSWER}"
+    r"|.{0,160}?(?:\b(?:but|however|nevertheless|still),? (?:here(?:'s| is| are)|i(?: can(?!'|not| not)|'ve"
+    r"| have(?! no\b)"
     r"| know| could| do know| think| believe| read| guess| am guessing)"
     r"|to answer|based on|as of|according to|typically|usually|in general|generally"
-    r"|it(?:'s| is| has| was)|they|there|he|she|you can|the \w+ (?:is|are|"
-    r"was|were)|(?<=sure, but )|(?<=sure but )|(?<=certain, but )|(?<=certain but ))\b"
-    r"(?!.{0,80}\b(?:important|contact\w*|consult\w*|please|encourag\w+|recommend|remember|reach out|illegal|ethical|"
-    r"happy to|feel free|check|ask|glad|refer|visit|professional|cannot|can't|do not|don't|not)\b)"
+    r"|it(?:'s| is| has| was)|they|there|he|she|you (?:can|may)|the \w+ (?:is|are|was|were)"
+    r"|(?!(?:that|this|what|who)\b)(?!.{0,60}\b(?:silent|nothing|no|unable|confidential|outside|beyond|unclear"
+    r"|unknown)\b)"
+    r"(?:the |most |all |our |an? )?[\w-]+ (?:takes?|costs?|lasts?|comes?|goes|go|opens?|closes?|starts?|begins?|ends?"
+    r"|leaves?|arrives?|runs?|needs?|is|are)"
+    r"|(?<=sure, but )|(?<=sure but )|(?<=certain, but )|(?<=certain but ))\b"
+    rf"|(?<=\w)[;:] (?:(?=[^;:]*\d)|(?!(?:i|we|it|that|this|sorry|try|see|let|thank)\b)\w+ \w+ \w+)){_NO_ANSWER}"
 )
 
 # After "while I can't access your account, ": no answer either, but where to ask.
@@ -329,11 +395,18 @@ _HINTS: Final = (
     "insufficient", "impossible", "decline", "refuse", "refrain", "abstain", "apolog", "programmed", "my ", "an ai",
     "silent", "missing", "fail", "without", "priorit", "i must", "i have to", "i need to", "let me", "illegal",
     "unethical", "inappropriate", "wrong", "immoral", "encourage", "urge", "implore", "advise", "reach out", "talk to",
-    "discriminat", "beyond", "outside", "out of", "n/a", " na ", " na.", " na!", ":na", "none", "dunno", "idk", "null",
+    "discriminat", "beyond", "outside", "out of", "above my", "here to", "here only", "not part", " only ", " just ",
+    "solely", " rather", " prefer", "limited to", "restricted to", "confined to", "beats me", "afraid", "your guess",
+    "hard to", "difficult to", "tough to", "i wish i", "connect", "transfer", "hand", "pass", "escalat", "forward",
+    "refer", "redirect", "will get back", "will answer", "will contact", "will reach", "will be in", "will assist",
+    "will respond", "about that", "about this", "about it", "on that", "on this", "for that", "for this", "for such",
+    "'d have to", "'d need to", "would have to", "would need to", "question for", "question to", "answered by",
+    "asked by", "addressed by",
+    "n/a", " na ", " na.", " na!", ":na", "none", "dunno", "idk", "null",
 )  # fmt: skip
 _HINTS_ELSEWHERE: Final = (
     "nicht", "kein", "nichts", " ne ", " n'", "je n", "aucune", "no ", "angaben", "non ",
-    "mi dispiace", "niet", "geen", "nie ", "bilmiyorum", "vet ", "ved ",
+    "überfragt", "verbinde sie", "leite ", "mi dispiace", "niet", "geen", "nie ", "bilmiyorum", "vet ", "ved ",
 )  # fmt: skip
 _HINTS_BEYOND_ASCII: Final = (
     "não", "не ", "нет ", "отсутству", "不知道", "不清楚", "无法", "不能", "抱歉", "沒有", "没有", "未", "無法",
@@ -373,7 +446,7 @@ def refuses(sentence: str) -> bool:
     if not _may_abstain(sentence[:_READ]):
         return False
     plain = " ".join(_spoken(sentence[:_READ]))
-    silent = re.search(_SILENCE, plain) and not _CONCEDES.match(plain)
+    silent = (re.search(_SILENCE, plain) and not _CONCEDES.match(plain)) or re.search(_HANDED_ON, plain)
     return bool(silent or _refuses(plain)) and not re.match(_TURN, plain)
 
 
@@ -405,6 +478,8 @@ def _abstains(text: str, question: str) -> bool:
             silent = place == 0 and re.match(_SILENT_TOO, main)
         else:
             silent = place == 0 and (re.search(_SILENCE, main) or (is_short and re.search(_NOTHING_KNOWN, main)))
+            if all(_KINDLY.fullmatch(before) for before in early[:place]):
+                silent = silent or re.search(_HANDED_ON, main)
         if silent or _refuses(main):
             tells = any(_FIGURE.search(before) for before in early[:place])
             return not tells and not any(re.match(_TURN, after) for after in spoken[place : place + _TURNS])

@@ -255,10 +255,306 @@ ANSWERS = [
     "Keine Angaben sind verpflichtend außer Name und E-Mail.",
 ]  # fmt: skip
 
+# Of support bots: who passes the question on, speaks of what it is for, or would rather not say.
+SUPPORT_NONE = """
+No idea, sorry.
+No idea!
+No clue, I'm afraid.
+Not sure, sorry.
+Haven't a clue, sorry about that.
+Sorry, no idea.
+I wish I knew!
+I haven't the faintest idea.
+I have no clue what the fee is.
+Beats me.
+Your guess is as good as mine.
+That's beyond me, sorry.
+I don't know the answer to that one.
+I honestly don't know.
+I'm not certain.
+I'm afraid I don't have that information.
+We don't have that information at the moment.
+Our help centre doesn't cover this topic.
+Our help center has no article on this.
+Our FAQ says nothing about it.
+There's nothing about this in our help centre.
+There is nothing about gift wrapping in the manual.
+I found nothing on that.
+I couldn't find anything about it.
+I looked everywhere but found no answer.
+My sources don't say.
+The knowledge base has no entry for this.
+This isn't covered by our help articles.
+That isn't covered in our documentation.
+This topic is not part of my knowledge base.
+I'm only able to answer questions about our bikes.
+I can only answer questions about our products.
+I can only help with orders and returns.
+I am only trained to answer questions about insurance.
+I only answer questions about this museum.
+I'm here to talk about our hotels only.
+As the assistant of this shop, I can only talk about our shoes.
+My expertise is limited to our software.
+My knowledge is limited to the products in this shop.
+Questions about tax are outside my area.
+That's outside my area of expertise.
+That is out of my scope.
+This goes beyond what I can help with.
+This question is outside the scope of this chat.
+Your question is not related to our products, so I can't answer it.
+That's not something I can help with.
+That's not something I'm able to discuss.
+That's above my pay grade.
+Let me connect you with a human agent.
+Let me transfer you to a colleague.
+Let me pass you on to our support team.
+Let me get someone who can help you.
+I'll connect you with one of our agents.
+I'll transfer you to a specialist.
+I'm going to hand you over to a colleague.
+I'm forwarding your question to our support team.
+I will forward this to the billing team.
+I've forwarded your question to a colleague.
+I'd better pass this to a human.
+Connecting you with an agent now.
+Please hold while I connect you to an agent.
+A member of our team will get back to you about this.
+One of our agents will answer your question shortly.
+Please ask our support team about that.
+For this question, please contact our support team.
+You'd have to ask the manufacturer.
+You will need to ask your doctor about that.
+That's a question for your doctor.
+That's best answered by our support team.
+I'd rather not say.
+I'd prefer not to answer that.
+I'd rather not discuss politics.
+No comment.
+I can neither confirm nor deny that.
+I can't discuss that.
+I'm not at liberty to say.
+I'm not allowed to share this.
+I must not give legal advice.
+I don't give medical advice.
+We can't comment on ongoing cases.
+I couldn't say.
+I can't say for sure.
+Hard to say.
+It's hard to say without more information.
+Could you rephrase your question? I didn't understand it.
+I'm sorry, I didn't get that.
+I didn't quite catch that.
+I don't understand your question.
+I don't have an answer for you.
+Unfortunately, I have no information on this.
+Sorry, I'm not sure about that.
+I'm afraid I can't help you there.
+I have absolutely no idea.
+I'm clueless about this.
+Can't tell you that, sorry.
+We have no details about that yet.
+I've got no information on that.
+I've no idea.
+That information isn't available to me.
+I do not have enough context to answer.
+There is no article about this in our help centre.
+Our documentation doesn't go into that.
+The support pages do not mention it.
+I searched the docs but found nothing.
+I'm only here to help with bookings.
+I can only assist with questions about the hotel.
+I'm just a booking assistant and can't answer that.
+This is outside of my expertise.
+That falls outside what I can help with.
+Legal questions are beyond my scope.
+I'll pass your question on to the team.
+I'm transferring you to a human now.
+Let me forward this to our technicians.
+I've escalated this to our engineers.
+Let me find someone who knows.
+Somebody from our team will get back to you.
+An agent will be in touch shortly.
+You should ask your landlord about that.
+Please check with your doctor about this.
+You would need to ask the seller.
+That's a question for the tax office.
+I would rather not comment on that.
+I'd prefer not to say.
+I'm not in a position to answer that.
+I can't speak to that.
+It's impossible to say for sure.
+Difficult to tell.
+I don't follow.
+I didn't understand that.
+Keine Ahnung, tut mir leid.
+Da bin ich leider überfragt.
+Ich verbinde Sie mit einem Kollegen.
+Ich leite Ihre Anfrage an das Team weiter.
+"""
+SUPPORT_ANSWERS = """
+We can't give you an exact date, but delivery takes 3 to 5 days.
+I'm not able to refund you directly; refunds go through the shop where you bought it.
+I don't know of any limit: you can upload as many as you like.
+Nobody knows why, but the battery lasts ten hours.
+I can't think of a better place than the old town.
+I don't know anyone who regrets buying it: it lasts for years.
+No idea is too small: send us yours by post.
+I have no doubt that the deposit is refunded.
+I'm not allowed to accept cash, so please pay by card.
+We can't ship to islands, but you can collect the parcel in Oban.
+We are unable to ship batteries by air; they go by sea.
+I can't change the order myself; you can do it under My orders.
+We cannot guarantee a seat, but you may reserve one for 4 euros.
+We can't say the exact hour, but the courier comes between 8 and 12.
+I'm not sure of the colour, but the frame is made of steel.
+I don't have the receipt here, but the price was 40 euros.
+While I can't see your account, the fee is 2 euros a month.
+We don't have details of each flight, but most leave before noon.
+We don't know the cause yet, but the servers are up again.
+Not sure how they do it, but the parcel arrives the next day.
+No one can enter without a ticket.
+Nobody is allowed on the roof.
+Nothing is charged for the first month.
+There's nothing to pay at the hotel.
+There is no information fee.
+No questions are asked when you return it.
+No answer is needed: the offer ends by itself.
+There is nothing in the box but the charger.
+Our help centre is open from nine to five.
+Our help centre is on the second floor.
+Our support team can be reached at 555 0100.
+You can ask our support team to unlock the account.
+Please contact the bank to unblock the card; it takes a day.
+You need to contact the airline to change the seat; it costs 20 euros.
+Ask your doctor before taking it with aspirin.
+Please ask the conductor for a ticket; they cost 3 euros on board.
+A colleague will bring the parcel to your door.
+A member of the team opens the gate at seven.
+One of our agents will call you before the delivery.
+An agent will meet you at the airport.
+Let me explain: the fee is refunded after 14 days.
+Let me connect the dots: both plans include roaming.
+Connect the router with the grey cable.
+Transfer the money to the account on the invoice.
+Forward the mail to abuse@example.com.
+I can only recommend the early train: it is never full.
+You can only pay by card.
+Only members can book online.
+I'm only allowed to take two bags of 23 kg on this route.
+We only answer calls between 8 and 12.
+We can only accept returns within 30 days.
+The museum is only open in summer.
+The policy only covers theft.
+Our warranty doesn't cover scratches.
+Our insurance does not cover this damage.
+Our help articles cover installation and updates.
+The topic of the talk is limited to solar power.
+My plan is limited to 2 GB.
+Knowledge of German is not required.
+The scope of the warranty is limited to parts.
+Outside the opening hours, use the night bell.
+Parking is out of bounds on market days.
+That's beyond the city limits, so the fare is 5 euros.
+This is not part of the basic plan; it costs 3 euros extra.
+Hard boiled eggs take nine minutes.
+It's hard to open: push and turn the lid.
+It is hard to say no to such an offer, and it ends on Friday.
+I'd rather take the train: it needs two hours.
+I'd prefer the blue one, as it is lighter.
+I'd rather not drive there: parking costs 20 euros.
+I wish I had bought it earlier: the battery lasts a week.
+I couldn't agree more: the early train is best.
+I can't wait: the shop opens on Monday.
+I can't complain about the battery: it lasts two days.
+I don't mind dogs, and they are welcome in the garden.
+I don't think there is a fee.
+I don't believe that you need a visa.
+I never had to pay for a bag.
+You don't understand the contract? It is explained on page 3.
+You can neither smoke nor cook in the rooms.
+Neither plan has a setup fee.
+Unfortunately, the pool is closed until May.
+Unfortunately, you can't cancel after 24 hours.
+Sorry, we're closed on Sundays.
+Sorry, but the lift is out of order.
+I'm sorry, you need a new key: that costs 15 euros.
+I'm afraid the last bus has left; a taxi costs about 20 euros.
+I'm afraid dogs are not allowed.
+We must not open your letters; the law forbids it.
+I'm not a doctor, but a dose of 400 mg is usual.
+I am no expert, but the fuse is rated at 10 A.
+It isn't known for sure who built it; most say it was Wren.
+You won't find it in shops: it is sold online only.
+The manual says nothing is needed but a screwdriver.
+The answer isn't obvious, but it is 42.
+No comment can be longer than 500 signs.
+Comments cannot be edited after an hour.
+The agent will not ask for your password.
+I can't name one price, but most repairs cost about 50 euros.
+We don't have a phone line; write to us in the chat.
+I don't know of a cheaper one: this costs 20 euros.
+We are not able to cut keys, but the shop next door does.
+I can't open the gate for you, but the code is 4711.
+We can't promise it, but parcels arrive within two days.
+I have no objection: bring your dog.
+We have no complaints about it, and it is cheap.
+I have no idea how it works, but it lasts two days.
+I couldn't be happier with it: it is quiet.
+We found no fault in the motor.
+We found no damage on the bike.
+I see nothing wrong with it: you may park there.
+I know nothing better than the early train.
+Only adults can book.
+I only paid 20 euros.
+We only ship within Europe.
+We just moved to Bern.
+Just ask the guard at gate two.
+Please ask the guard for the key.
+You would have to pay 20 euros.
+You'd need to bring a passport.
+You should speak to the landlord before you drill.
+You can contact the host by phone.
+The guard will contact the owner.
+A technician will be with you at nine.
+Someone will answer the door.
+The parcel is passed to a courier on Monday.
+We will forward your mail to the new address for a year.
+The app connects you to the nearest driver.
+I connected the printer with a cable.
+I put it with the other keys.
+We refer to them as guests.
+The area outside my house is free.
+Above me lives a singer.
+It's beyond repair, so buy a new one.
+It is hard to find, as it is behind the church.
+It's difficult to reach by bus; take a taxi.
+I would rather have the blue one.
+I'd prefer not to carry it: it weighs 20 kg.
+Wir haben keine Ahnung von Autos, aber Fahrräder reparieren wir.
+Leiten Sie die Mail an support@example.com weiter.
+Verbinden Sie das Kabel mit dem Router.
+"""
+
 
 @in_one_test("answer", NONE)
 def test_an_answer_that_says_that_it_is_none_abstains(answer: str) -> None:
     assert abstains(answer)
+
+
+def _abstaining_lines(table: str) -> list[bool]:
+    return [abstains(line, "What is the case?") for line in table.strip().splitlines()]
+
+
+def test_support_bots_that_pass_on_or_decline_abstain() -> None:
+    found = _abstaining_lines(SUPPORT_NONE)
+    assert len(found) >= 80
+    assert found.count(True) >= 0.96 * len(found)
+
+
+def test_answers_that_look_like_an_abstention_of_support_bots_are_answers() -> None:
+    found = _abstaining_lines(SUPPORT_ANSWERS)
+    assert len(found) >= 80
+    assert found.count(False) >= 0.96 * len(found)
 
 
 @in_one_test(

@@ -1,26 +1,14 @@
 """What an answer claims: its sentences, without what is said around them."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from ...abstention import refuses
 from ...text import sentences
+from .courtesies import is_courtesy, is_sign_off, is_signature
 from .wording import wording
 
-# What is said for politeness' sake, whole sentences only.
-_POLITE: Final = re.compile(
-    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening)|welcome|thanks?|thank you|you(?:'|’)?re welcome|sure"  # noqa: RUF001
-    r"|of course|certainly|absolutely|great(?: question)?|good question|glad to help|happy to help|bye|goodbye"
-    r"|have a (?:nice|good|great) \w+|best regards|kind regards|i hope (?:this|that) helps"
-    r"|(?:(?:i|we)(?: a|['’])?(?:m|re) )?(?:so |very |really )?sorry (?:for|about) [^,;:]{0,60})"  # noqa: RUF001
-    r"(?:[ ,]+(?:there|you|all|so much|very much|for \w+ing[\w ]*|for your \w+|and \w+))*\W*",
-    re.IGNORECASE,
-)
-_OFFER: Final = re.compile(
-    r"(?:please )?(?:let me know|feel free|don(?:'|’)?t hesitate)\b.*|how (?:can|may) i help\b.*"  # noqa: RUF001
-    r"|if you have (?:any )?(?:other|more|further|additional) questions\b.*",
-    re.IGNORECASE | re.DOTALL,
-)
 # After a refusal, where to turn instead is part of it.
 _REFERRAL: Final = re.compile(
     r"(?:but |instead,? )?(?:please|kindly|you (?:can|may|could)|try|(?:i|we) (?:suggest|recommend))\b.*\b"
@@ -51,6 +39,15 @@ _WONDER: Final = re.compile(
 # An apology before a fact: "I'm sorry, but gift cards can't be returned". Of the speaker it is a refusal.
 _APOLOGY: Final = re.compile(
     r"(?:(?:i|we)(?:[ '’]*(?:m|re)| am| are) )?(?:so |very |truly )?sorry,? but,? (?!.*\b(?:i|me|my)\b)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+# What announces a claim: "I'm happy to confirm that refunds take five days", "Hi Anna, ", "Great question - ".
+_ANNOUNCED: Final = re.compile(
+    r"(?:(?:i|we)(?:['’]?(?:m|re)| am| are) (?:very |so )?(?:happy|glad|pleased|delighted) to"  # noqa: RUF001
+    r" (?:confirm|say|announce|report|share|tell you|inform you|let you know) that"
+    r"|(?:please )?(?:rest|be) assured that|(?:hi|hello|hey|dear)(?: [^\W\d][\w.]*){0,3},"
+    r"|(?:(?:great|good|excellent) question|thanks for (?:asking|waiting)|thank you for asking)"
+    r"(?:[,:!]| [-–—])) +",  # noqa: RUF001
     re.IGNORECASE,
 )
 # Words that tie a sentence to the one before it.
@@ -138,7 +135,7 @@ def claims_of(text: str) -> tuple[str, ...]:
     """
     for apart, together in _SET_APART:
         text = apart.sub(together, text)
-    spoken = [_MARKUP.sub("", sentence).strip() for sentence in sentences(text)]
+    spoken = _unsigned([_MARKUP.sub("", sentence).strip() for sentence in sentences(text)])
     claims = tuple(bare for sentence in spoken if _claims(bare := _unled(sentence)))
     if len(claims) > 1:  # what leads to a list, its numbers, and a yes, a no or "it does" beside its reason
         claims = tuple(one for one in claims if not _LIST.search(one) and not only_agrees(one)) or claims
@@ -147,9 +144,15 @@ def claims_of(text: str) -> tuple[str, ...]:
     return claims
 
 
+def _unsigned(spoken: Sequence[str]) -> Sequence[str]:
+    """The sentences without who signs: the name or team that stands behind "Kind regards,"."""
+    place = next((place for place, sentence in enumerate(spoken) if is_sign_off(sentence)), len(spoken))
+    return [*spoken[: place + 1], *(line for line in spoken[place + 1 :] if not is_signature(line))]
+
+
 def _unled(sentence: str) -> str:
     """The sentence without doubts, apologies and ties that lead it, and without the words that say where it stands."""
-    for lead in (_TIE, _LEAD, _WONDER, _APOLOGY, _CONCEDED, _LED_BY_SOURCES, _TIE):
+    for lead in (_ANNOUNCED, _TIE, _LEAD, _WONDER, _APOLOGY, _CONCEDED, _LED_BY_SOURCES, _TIE):
         if found := lead.match(sentence):
             sentence = sentence[found.end() :]
     return _ENDED_BY_SOURCES.sub("", sentence)
@@ -159,13 +162,7 @@ def _claims(sentence: str) -> bool:
     if not wording(sentence).words or sentence.rstrip("\"'”’) ").endswith(("?", "？", "؟")):  # noqa: RUF001
         return False
     bare = sentence.strip()
-    return not (
-        _FEELING.fullmatch(bare)
-        or _REACTION.fullmatch(bare)
-        or _POLITE.fullmatch(bare)
-        or _OFFER.fullmatch(bare)
-        or refuses(bare)
-    )
+    return not (_FEELING.fullmatch(bare) or _REACTION.fullmatch(bare) or is_courtesy(bare) or refuses(bare))
 
 
 def only_agrees(claim: str) -> bool:

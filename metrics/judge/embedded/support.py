@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...numbers import amounts_said, in_other_units, opposite_bounds
 from ...text import sentences, stem
 from ...tools import Embedder, Entailment, SupportModel
-from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, says_one, wording
+from .wording import HEDGES, NEGATING_PREFIXES, OPPOSITES, QUANTITIES, Word, Wording, compounds_as, says_one, wording
 
 _ALIGNED_WORDS: Final = 400  # of either text; alignment takes the product of both
 _NEGATED_WITHIN: Final = 3  # words before the negated one, or after
@@ -556,7 +556,7 @@ class Support:
         score: probability that they do.
         why: what speaks against it.
         contradicted: probability that they say otherwise, as the support model has it; 0 without one.
-        evidence: the sentence of theirs that comes nearest to the claim.
+        evidence: the sentence of theirs that comes nearest to the claim; blank where none shares a word with it.
     """
 
     score: float
@@ -598,6 +598,11 @@ class Comparison:
     near: tuple[Wording, ...]
     found: Evidence
     text: str = ""  # all that the claim is compared with, for the support model
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the nearest sentence shares a word with the claim: else it is merely the first one."""
+        return bool(self.near and self.claim.content & self.near[0].content)
 
     @property
     def missing(self) -> tuple[Word, ...]:
@@ -810,7 +815,7 @@ def read_sentences(chunks: Sequence[str]) -> list[Sentence]:
 
 def compare(claim: Wording, texts: Sequence[Wording], text: str = "") -> Comparison:
     """Choose the sentences that share most with the claim, words that few of them have counting more."""
-    claim = wording(_spelled_as(text, claim.text)) if text else claim
+    claim = wording(compounds_as(text, _spelled_as(text, claim.text))) if text else claim
     near = tuple(texts[place] for place in _nearest_places(claim, texts))
     return Comparison(claim, near, evidence(claim, near, texts), text)
 
@@ -902,16 +907,14 @@ async def _entailed(compared: Sequence[Comparison], entailment: Entailment) -> N
 
 def _judged(compared: Comparison, vectors: Vectors, log_odds: float, contradicted: float = 0.0) -> Support:
     score = 1 / (1 + math.exp(-log_odds))
-    nearest = compared.near[0].text if compared.near else ""
-    return Support(score, "" if score >= THRESHOLD else _why_not(compared, vectors), contradicted, nearest)
+    shown = compared.near[0].text if compared.is_near else ""
+    return Support(score, "" if score >= THRESHOLD else _why_not(compared, vectors), contradicted, shown)
 
 
 def _why_not(compared: Comparison, vectors: Vectors) -> str:
     if not compared.claim.content:
         return "it has no words to check"
-    if not compared.near or not compared.claim.content & frozenset[str]().union(
-        *(text.content for text in compared.near)
-    ):
+    if not compared.is_near:
         return "no sentence is near enough"
     alike = {word for word, one in likeness(compared, vectors).items() if one >= _ALIKE}
     return compared.found.why(alike) or "no sentence says it all"

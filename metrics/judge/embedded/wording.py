@@ -426,6 +426,43 @@ def _likeness(shorter: str, longer: str) -> float:
     return SAME_WORD if longer.startswith(shorter) else 0.0
 
 
+# Of two words with a blank between them the first of a compound says something; re-sign is another word than resign.
+_NO_FIRST: Final = {" ": STOP_WORDS | NEGATIONS, "-": frozenset({"re"})}
+_COMPOUND: Final = re.compile(r"(?=\b([^\W\d_]+)([- ])([^\W\d_]+)\b)")
+_ALONE: Final = re.compile(r"(?<![\w-])[^\W\d_]+(?![\w-])")
+
+
+def compounds_as(text: str, claim: str) -> str:
+    """The claim, with its compounds written as the text writes them: with a hyphen, in one word or in two.
+
+    >>> compounds_as("Write an email before you log in.", "Your e-mail is your login.")
+    'Your email is your log in.'
+    """
+    theirs, ours = _compounds(text), _compounds(claim)
+    in_one, ours_in_one = _in_one(text), _in_one(claim)
+    for key in sorted(ours.keys() & in_one.keys() - theirs.keys()):
+        claim = claim.replace(ours[key], in_one[key], 1)
+    for key in sorted(ours_in_one.keys() & theirs.keys() - in_one.keys()):
+        claim = re.sub(rf"\b{ours_in_one[key]}\b", theirs[key].lower(), claim, count=1)
+    return claim
+
+
+@lru_cache(maxsize=64)
+def _compounds(text: str) -> dict[str, str]:
+    """Neighbouring words that one may write in one, by how that would be, without the s of a plural."""
+    return {
+        (first + second).lower().removesuffix("s"): first + between + second
+        for first, between, second in _COMPOUND.findall(text)
+        if first.lower() not in _NO_FIRST[between]
+    }
+
+
+@lru_cache(maxsize=64)
+def _in_one(text: str) -> dict[str, str]:
+    """The words of a text that are no part of one with a hyphen, by the same."""
+    return {word.lower().removesuffix("s"): word.lower() for word in _ALONE.findall(text)}
+
+
 def unaccented(text: str) -> str:
     """The text without accents.
 

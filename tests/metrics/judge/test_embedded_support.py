@@ -7,6 +7,7 @@ import pytest
 from proctor.knowledge.models.batching import BatchingEmbedder
 from proctor.knowledge.models.embedding import EmbedderSettings, open_encoder
 from proctor.metrics.judge.embedded.support import WEIGHTS, evidence, supported
+from proctor.metrics.judge.embedded.wording import compounds_as
 from tables import in_one_test
 
 CHUNKS = (
@@ -154,6 +155,43 @@ def test_without_chunks_nothing_is_supported(embedder):
         assert not found.joint.holds
         assert found.joint.why == "no sentence is near enough"
         assert len(found.chunks) == len(chunks)
+
+
+def test_where_no_sentence_is_near_none_is_shown(embedder):
+    recipe = ("Preheat the oven to 180 degrees. Mix flour and butter.", "Bake it for an hour.")
+    far, near = judged(embedder, ["You can also freeze the dough.", "Mix the butter and the sugar."], recipe)
+    assert (far.joint.why, far.joint.evidence) == ("no sentence is near enough", "")
+    assert near.joint.evidence == "Mix flour and butter."
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("Send us an e-mail.", "Please send us an email."),
+        ("Send us an email.", "Please send us an e-mail."),
+        ("E-mails are read daily.", "Emails are read daily."),
+        ("The checkin is at noon.", "You check in at noon."),
+        ("You check in at noon.", "The checkin is at noon."),
+        ("Order on-line only.", "Order online only."),
+        ("You can preorder the book.", "Pre-order the book."),
+    ],
+)
+def test_a_compound_is_the_same_with_a_hyphen_in_one_word_and_in_two(embedder, claim: str, text: str) -> None:
+    (found,) = judged(embedder, [claim], (f"{text} The office is in Bern.",))
+    assert "missing" not in found.joint.why
+    assert found.joint.holds
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("He resigned in May.", "He re-signed in May."),
+        ("It is notable.", "It is not able to fly."),
+        ("It is apart.", "It is a part."),
+    ],
+)
+def test_words_that_only_look_like_a_compound_stay(claim: str, text: str) -> None:
+    assert compounds_as(text, claim) == claim
 
 
 def test_no_claims_ask_for_nothing(embedder):
