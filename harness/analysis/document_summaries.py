@@ -10,19 +10,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from ...bots import RagSettings
-from ...knowledge import EvidenceFinder, Splitting
+from ...knowledge import Evidence, EvidenceFinder, Splitting
 from ...knowledge.documents.evidence import Span
 from ...knowledge.documents.versions import dates_of
 from ...reports import listed
 from ...reports.analysis.findings import Coverage, DocumentSummary, Excerpt, PassageUse
 from ...reports.statistics.intervals import wilson
-from .corpus import language_of
+from .corpus import QuestionGold, language_of
+from .support import seeming_answer
 
 if TYPE_CHECKING:
-    from ...knowledge import Document, Evidence, Passage
+    from ...knowledge import Document, Passage
     from ...reports.analysis import Ablations
     from ...reports.analysis.findings import DocumentAttribution
-    from .corpus import Answer, Answers, CorpusIndex, QuestionGold
+    from .corpus import Answer, Answers, CorpusIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,10 +326,13 @@ class _Summarising:
 def _uses(counted: Sequence[MadeFrom], corpus: CorpusIndex) -> Mapping[str, _Use]:
     uses: defaultdict[str, _Use] = defaultdict(_Use)
     for number, one in enumerate(counted):
-        question = one.answer.question
-        gold = corpus.gold.get(question)
+        question = corpus.by_key[one.answer.question]
+        gold = corpus.gold.get(question.id)
+        if (doubt := seeming_answer(question, one.answer.contexts)) is not None:
+            # The mark may be wrong, and the document needed.
+            gold = QuestionGold("none", ((Evidence(doubt.document, doubt.text, doubt.start, doubt.end),),))
         holding = frozenset[str]() if gold is None else gold.documents
-        is_nowhere = corpus.by_key[question].answerable is False
+        is_nowhere = question.answerable is False
         for document in one.documents:
             use = uses[document]
             use.retrieved += 1

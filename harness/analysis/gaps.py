@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ...knowledge import EvidenceFinder, sentence_spans
+from ...knowledge import EvidenceFinder
 from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
@@ -22,10 +21,21 @@ from ...reports import count, listed, one_line
 from ...reports.analysis import ORDER, Finding, Gaps
 from ...reports.analysis.findings import Excerpt, Severity, Topic
 from .corpus import Answer, Answers, CorpusIndex, SentenceBook
-from .support import THRESHOLD, AnswerSupport, ClaimSupport, NearPassage, PassageFinder, SupportFinder, evidence_of
+from .support import (
+    KEPT,
+    THRESHOLD,
+    AnswerSupport,
+    ClaimSupport,
+    NearPassage,
+    PassageFinder,
+    SupportFinder,
+    evidence_of,
+    excerpt_of,
+    read_sentences,
+    seeming_answer,
+)
 
 if TYPE_CHECKING:
-    from ...bots import Context
     from ...knowledge import BatchingEmbedder, Evidence, Question
 
 
@@ -635,16 +645,13 @@ def _locations(one: ClaimSupport, finder: SupportFinder) -> tuple[Excerpt, ...]:
     return (Excerpt(finder.book.document(stretch.first).id, *finder.book.span(stretch), finder.book.text(stretch)),)
 
 
-_KEPT: Final = 600  # characters of a passage
-
-
 def answered_anyway(corpus: CorpusIndex, answers: Answers) -> Iterator[Finding]:
     """A finding for each unanswerable or unsupported question that a bot answered, in the order of the questions.
 
     It is unanswerable where the file says so. Where merely no support was found, only answers count that are not
-    marked as right. A bot that says that it does not know, asks back or says nothing has not answered.
+    marked as right. A bot that says that it does not know, asks back or says nothing has not answered. Where a
+    document that was read seems to hold the answer after all, the mark is doubted, and no bot is.
     """
-    sentences = cache(_sentences)  # bots read the same passages again and again
     for question in corpus.questions:
         marked = question.answerable is False
         gold = corpus.gold.get(question.id)
@@ -652,8 +659,13 @@ def answered_anyway(corpus: CorpusIndex, answers: Answers) -> Iterator[Finding]:
             continue
         asked = [row for bot in answers.bots if (row := answers.by_place.get((bot, question.id))) is not None]
         given = [row for row in asked if _answers(row) and (marked or row.right is not True)]
-        if given:
-            places = [_read_most(row, sentences) for row in given]
+        if not given:
+            continue
+        places = [_read_most(row) for row in given]
+        doubt = next(filter(None, (seeming_answer(question, row.contexts) for row in given)), None)
+        if doubt is not None:
+            yield _doubtful_mark(question, doubt, asked, given)
+        else:
             yield _answered_finding(question.id, question.text, marked, asked, given, places)
 
 
@@ -667,16 +679,11 @@ def _answered_finding(
     places: Sequence[Excerpt | None],
 ) -> Finding:  # fmt: skip
     why = "is marked as not answerable" if marked else "has an expected answer that no document supports"
-    who = (
-        given[0].bot
-        if len(asked) == 1
-        else f"{len(given)} of {len(asked)} bots ({', '.join(row.bot for row in given)})"
-    )
     first = given[0]
     return Finding(
         kind="answered_anyway",
         severity="high" if marked else "medium",
-        what=f"Question {key} {why}, and {who} answered it. {first.bot} said "
+        what=f"Question {key} {why}, and {_who(asked, given)} answered it. {first.bot} said "
         f"{_quoted(first.text)}{_sources(first, places[0])}.",
         action="Tell the bots to say that they don't know where the documents are silent, add the answer, or mark the "
         "question as answerable where a document has it."
@@ -684,37 +691,45 @@ def _answered_finding(
         else "Add the answer to the documents, or tell the bots to say that they don't know.",
         locations=tuple(dict.fromkeys(place for place in places if place is not None)),
         questions=(key,),
-        details={
-            "question": text,
-            "answers": [{"bot": row.bot, "text": row.text[:_KEPT], "documents": list(row.documents)} for row in given],
-        },
+        details=_given(text, given),
     )
 
 
-Sentences = Sequence[tuple[int, int, frozenset[str]]]  # their spans and content words
+def _doubtful_mark(question: Question, doubt: Excerpt, asked: Sequence[Answer], given: Sequence[Answer]) -> Finding:
+    return Finding(
+        kind="doubtful_mark",
+        severity="medium",
+        what=f"Question {question.id} is marked as not answerable, but {doubt.document} seems to answer it: "
+        f"{_quoted(doubt.text)}. {_who(asked, given)} answered it, which counts as wrong.",
+        action=f"Look whether the mark is right: where {doubt.document} answers it, give the expected answer instead "
+        "of the mark; where not, tell the bots to say that they don't know.",
+        locations=(doubt,),
+        questions=(question.id,),
+        details=_given(question.text, given),
+    )
 
 
-def _sentences(text: str) -> Sentences:
-    return [(start, end, wording(text[start:end]).content) for start, end in sentence_spans(text)]
+def _who(asked: Sequence[Answer], given: Sequence[Answer]) -> str:
+    if len(asked) == 1:
+        return given[0].bot
+    return f"{len(given)} of {len(asked)} bots ({', '.join(row.bot for row in given)})"
 
 
-def _read_most(row: Answer, sentences: Callable[[str], Sentences]) -> Excerpt | None:
+def _given(text: str, given: Sequence[Answer]) -> dict[str, object]:
+    answers = [{"bot": row.bot, "text": row.text[:KEPT], "documents": list(row.documents)} for row in given]
+    return {"question": text, "answers": answers}
+
+
+def _read_most(row: Answer) -> Excerpt | None:
     """The sentence of what a bot read that shares most words with its answer; the first of equal ones."""
     content = wording(row.text).content
     best: tuple[int, Excerpt | None] = (-1, None)
     for context in row.contexts or ():
-        for start, end, words in sentences(context.text) if context.document else ():
+        for start, end, words in read_sentences(context.text) if context.document else ():
             shared = len(content & words)
             if shared > best[0]:
-                best = (shared, _excerpt(context, start, end))
+                best = (shared, excerpt_of(context, start, end))
     return best[1]
-
-
-def _excerpt(context: Context, start: int, end: int) -> Excerpt:
-    text = context.text[start:end][:_KEPT]
-    if context.start is None:
-        return Excerpt(context.document, text=text)
-    return Excerpt(context.document, context.start + start, context.start + start + len(text), text)
 
 
 def _sources(row: Answer, place: Excerpt | None) -> str:

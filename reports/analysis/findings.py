@@ -11,7 +11,7 @@ from ..compare.scores import Estimate
 from ..statistics.paired import Difference
 
 Severity = Literal["high", "medium", "low"]
-GapKind = Literal["stale_gold", "unsupported", "thin_topic", "answered_anyway"]
+GapKind = Literal["stale_gold", "unsupported", "thin_topic", "answered_anyway", "doubtful_mark"]
 InsideKind = Literal["near_duplicate", "contradiction", "stale_duplicate", "boilerplate", "unreadable", "language"]
 QualityKind = Literal[
     "duplicate_question", "leaked_prompt", "leaked_answer", "contradicted_answer", "unconfirmed_answer", "label_error",
@@ -307,8 +307,10 @@ class Grid:
 # document: one document, taken away, fixes the answer; or it repeats gold that was not found, and the answer says what
 # it says and is right from the gold. several: only several together do. retrieval: with the gold
 # document alone the answer is right, and no retrieved document stands in its way (it was not found, or drowned).
-# bot: wrong even from the gold document alone. unknown: there is no gold document to try, or nothing could be asked.
-Cause = Literal["document", "several", "retrieval", "bot", "unknown"]
+# bot: wrong even from the gold document alone, or answered without all that it read where nothing holds the answer.
+# label: what counts as right may be wrong, the expected answer or the mark that there is none.
+# unknown: there is no gold document to try, or nothing could be asked.
+Cause = Literal["document", "several", "retrieval", "bot", "label", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,17 @@ def expanded(tmp_path: Path) -> CorpusIndex:
     return corpus(tmp_path)
 
 
+def test_a_document_that_seems_to_answer_what_is_marked_unanswerable_is_needed(tmp_path):
+    text = "Tandems, recumbents and folding bikes cost as much as any other bike, in all towns."
+    asked = {"id": "tandem", "question": "Do tandems and folding bikes cost as much in all towns?", "answerable": False}
+    corpus(tmp_path)
+    (tmp_path / "questions.json").write_text(json.dumps([*QUESTIONS, asked]))
+    found = index_corpus(load_suite(tmp_path / "suite.yaml"), os.environ)
+    rows = answers(answer("tandem", False, of_text("prices.md", text), of_text("hours.md", "The workshop opens")))
+    cards = {card.document: card for card in summarise_documents(found, rows).summaries}
+    assert [(cards[name].needed, cards[name].retrieved) for name in ("prices.md", "hours.md")] == [(1, 1), (0, 1)]
+
+
 SERVICE = of_text("prices.md", "A basic service costs 69 euros.")
 SERVICE_THEN = of_text("old.md", "A basic service costs 59 euros.")
 OPENS = of_text("hours.md", "The workshop opens at nine.")

@@ -207,6 +207,25 @@ def test_a_passage_that_several_bots_answered_from_stands_once(tmp_path):
     assert [place.start for place in finding.locations] == [11]
 
 
+def test_a_mark_is_doubted_where_a_document_says_all_that_is_asked(tmp_path):
+    """A near miss is no such document: it is about the same thing, and the bots are told to be silent."""
+    asked = [
+        question("pause", "Can I pause the Rolling Plan in winter?", answerable=False),
+        question("refund", "Is the Rolling Plan refunded when I pause in summer?", answerable=False),
+    ]
+    pausing = "You can pause the Rolling Plan twice a year over the winter."
+    documents = {**DOCUMENTS, "plan.md": PLAN.replace("You can pause it twice a year over the winter.", pausing)}
+    contexts = (Context(documents["plan.md"], "plan.md", 0, len(documents["plan.md"]), 0.4),)
+    rows = (said(key, "Yes, twice a year.", contexts=contexts) for key in ("pause", "refund"))
+    doubt, answered = find_gaps(expanded(tmp_path, asked, documents), answers(*rows)).findings
+    assert (doubt.kind, doubt.questions, doubt.documents) == ("doubtful_mark", ("pause",), ("plan.md",))
+    assert f'plan.md seems to answer it: "{pausing}"' in doubt.what
+    assert "Look whether the mark is right" in doubt.action
+    (place,) = doubt.locations
+    assert documents["plan.md"][place.start : place.end] == pausing
+    assert (answered.kind, answered.questions) == ("answered_anyway", ("refund",))
+
+
 def test_answers_that_are_marked_right_are_not_held_against_a_bot_where_only_support_is_missing(tmp_path):
     corpus = expanded(tmp_path, [question("q", "Is my bike insured?", "Larkspoke Shield pays after a theft.")])
     assert corpus.gold["q"].kind == "unsupported"
