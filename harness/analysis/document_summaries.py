@@ -268,6 +268,10 @@ class _Summarising:
         self._tokens = _tokens((*retrieved.chosen, *retrieved.given))
         self._passages = cut_all(corpus)
         self._holding, self._needing = _questions(corpus)
+        self._named: defaultdict[str, list[str]] = defaultdict(list)
+        for question in corpus.questions:
+            if question.answerable is not False:
+                self._named[question.source_document].append(question.id)
         self._attributed = attributed
         self._overlap = corpus.current.chunk_overlap
         self._is_read = bool(counted)
@@ -300,6 +304,7 @@ class _Summarising:
             failures=None if tried is None else len(tried.failures),
             successes=None if tried is None else len(tried.successes),
             located=use.located,
+            named=tuple(self._named.get(document.id, ())),
             dated=next((date.written for date in dates_of(document)), ""),
             uses=tuple(self._passage_uses(document, pieces, use)) if self._knows(use) and self._is_cut else (),
         )
@@ -394,7 +399,7 @@ def _rank(summary: DocumentSummary) -> tuple[float, ...]:
 
 def is_idle(summary: DocumentSummary) -> bool:
     """Whether a document does nothing: no answer was made from it, and no question is known to need it."""
-    return not summary.retrieved and not summary.tokens and not summary.questions
+    return not (summary.retrieved or summary.tokens or summary.questions or summary.named)
 
 
 def _warnings(retrieved: Retrieved, summaries: Sequence[DocumentSummary]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from ...knowledge import EvidenceFinder
+from ...knowledge.documents.legibility import illegible
 from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
@@ -36,7 +37,7 @@ from .support import (
 )
 
 if TYPE_CHECKING:
-    from ...knowledge import BatchingEmbedder, Evidence, Question
+    from ...knowledge import BatchingEmbedder, Document, Evidence, Question
 
 
 _WHOLE: Final = 0.8  # share of all documents; an answer that is made from so many tells nothing of any
@@ -536,12 +537,12 @@ def unsupported_answers(
         if key not in found:
             continue
         if gold.kind == "unsupported":
-            yield _whole(key, found[key], finder)
+            yield _whole(corpus.by_key[key], found[key], finder, corpus)
         elif gold.kind == "support" and (claim := _without_figures(found[key], finder)):
             yield _part(key, claim, finder)
 
 
-def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
+def _whole(question: Question, found: AnswerSupport, finder: SupportFinder, corpus: CorpusIndex) -> Finding:
     expected = " ".join(one.claim for one in found.claims)
     weakest = max(found.claims, key=lambda one: (1 - one.score) * len(one.claim.split()))
     absent = _absent(weakest.claim, weakest, finder)
@@ -552,14 +553,21 @@ def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
     return Finding(
         kind="unsupported",
         severity=severity,
-        what=f"No document supports the expected answer of question {key}{least}: {_quoted(weakest.claim.rstrip('.'))}."
-        f"{absent.sentence}{doubt}",
-        action="Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
+        what=f"No document supports the expected answer of question {question.id}{least}: "
+        f"{_quoted(weakest.claim.rstrip('.'))}.{absent.sentence}{doubt}",
+        action=f"Scan or convert {question.source_document} again, which should hold the answer: it can't be read well."
+        if _is_misread(corpus.by_id.get(question.source_document))
+        else "Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
         locations=_locations(weakest, finder),
-        questions=(key,),
+        questions=(question.id,),
         score=round(1 - found.score, 4),
         details={**absent.details(found.score), "expected": expected},
     )
+
+
+def _is_misread(document: Document | None) -> bool:
+    """Whether words of a document can't be read; one that is merely hard to search can be."""
+    return document is not None and any(one.defect not in {"no_sentence", "ligatures"} for one in illegible(document))
 
 
 def _part(key: str, claim: ClaimSupport, finder: SupportFinder) -> Finding:

@@ -115,6 +115,7 @@ class DocumentSummary:
             None for all.
         dated: the date or version that it gives itself, as written; blank for none.
         uses: its passages and what answers did with each; empty where that can't be told, or they are too many.
+        named: keys of the questions that name it as their source, whether or not their answer was found in it.
     """
 
     document: str
@@ -136,6 +137,7 @@ class DocumentSummary:
     located: int | None = None
     dated: str = ""
     uses: tuple[PassageUse, ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def precision(self) -> float | None:

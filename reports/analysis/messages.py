@@ -356,7 +356,7 @@ def conclusions(analysis: KnowledgeAnalysis) -> Iterator[str]:
         yield advice(analysis.grid)
     yield from _marking(analysis)
     yield from _counted(analysis, _OF_GAPS)
-    unused = sum(not card.retrieved and not card.questions for card in analysis.documents)
+    unused = sum(not (card.retrieved or card.questions or card.named) for card in analysis.documents)
     if unused and is_read(analysis):
         them = "it" if unused == 1 else "them"
         yield (

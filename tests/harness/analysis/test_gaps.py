@@ -172,6 +172,21 @@ def test_what_is_missing_from_the_nearest_passage(tmp_path):
     assert insured.details["support"] < 0.35
 
 
+def test_an_answer_that_should_stand_in_a_document_that_cannot_be_read_asks_for_a_new_scan(tmp_path):
+    scanned = (
+        "Y0u may return any he1met w1thin n1ne day5 0f de1ivery, as l0ng as it was n0t w0rn. We c0llect it f0r free."
+    )
+    asked = [
+        question(key, "How long can I return a helmet?", "Within nine days of delivery.", source_document=document)
+        for key, document in (("scan", "helmets.md"), ("other", "plan.md"))
+    ]
+    scan, other = of_kind(
+        find_gaps(expanded(tmp_path, asked, {"plan.md": PLAN, "helmets.md": scanned}), None), "unsupported"
+    )
+    assert scan.action == "Scan or convert helmets.md again, which should hold the answer: it can't be read well."
+    assert other.action.startswith("Add the answer to the documents")
+
+
 def test_one_false_figure_in_a_longer_answer_is_found(tmp_path):
     expected = f"{FIRST} A collection costs 77 euros for a bicycle and 45 euros for an e-bike."
     corpus = expanded(tmp_path, [question("q", "How do I return a bike, and what does it cost?", expected)])

@@ -124,6 +124,7 @@ def test_a_few_answers_don_t_call_a_metric_into_doubt():
 def test_documents_that_did_nothing_are_told_only_where_answers_tell_what_they_read():
     idle, read = DocumentSummary("idle.md", "", 1), DocumentSummary("read.md", "", 1, retrieved=2)
     assert said(documents=(idle, idle)) == []
+    assert said(documents=(dataclasses.replace(idle, named=("q",)), read)) == []
     assert said(documents=(idle, read)) == [
         "1 of 2 documents did nothing: no answer was made from it, and no question needs it."
     ]
