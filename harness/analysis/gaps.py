@@ -18,6 +18,7 @@ from ...knowledge.documents.legibility import illegible
 from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
+from ...metrics.numbers import amounts, amounts_said, quantities
 from ...reports import count, listed, one_line
 from ...reports.analysis import ORDER, Finding, Gaps
 from ...reports.analysis.findings import Excerpt, Severity, Topic
@@ -761,14 +762,7 @@ def find_gaps(corpus: CorpusIndex, answers: Answers | None) -> Gaps:
     looked = [one for one in corpus.questions if _is_looked_for(one, corpus)]
     finder = SupportFinder(SentenceBook(corpus.documents if looked else ()), corpus.embedder)
     found = finder.find(looked)
-    supported = {
-        one.id: Supported(
-            tuple(evidence_of(place.stretch, finder.book) for each in _held(found[one.id]) for place in each.places),
-            found[one.id].score >= THRESHOLD,
-        )
-        for one in looked
-        if one.id in found
-    }
+    supported = {one.id: _supported(found[one.id], finder.book) for one in looked if one.id in found}
     topics = topics_of(corpus, answers)
     findings = [
         *stale_gold(corpus, supported),
@@ -779,9 +773,22 @@ def find_gaps(corpus: CorpusIndex, answers: Answers | None) -> Gaps:
     return Gaps(tuple(findings), topics)
 
 
-def _held(found: AnswerSupport) -> list[ClaimSupport]:
-    """The claims that the documents support, the best first."""
-    return sorted((one for one in found.claims if one.holds), key=lambda one: -one.score)
+def _supported(found: AnswerSupport, book: SentenceBook) -> Supported:
+    """Where the documents support claims of an expected answer, the best first, with the amounts of these."""
+    held = sorted((one for one in found.claims if one.holds), key=lambda one: -one.score)
+    places = [
+        [where for place in one.places if _has_amounts((where := evidence_of(place.stretch, book)).quote, one.claim)]
+        for one in held
+    ]
+    return Supported(tuple(where for each in places for where in each), found.score >= THRESHOLD and all(places))
+
+
+def _has_amounts(text: str, claim: str) -> bool:
+    """Whether a passage has the amounts of a claim: each figure with its unit, or with none, as in a table."""
+    said = amounts_said(claim, [text])
+    bare = {one.figure for one in quantities(text) if not any(map(str.isalpha, one.text))}
+    wanted = (one for one in amounts(claim) if " per " not in one.kind)
+    return all(one.text in said or one.figure in bare for one in wanted)
 
 
 def _is_looked_for(question: Question, corpus: CorpusIndex) -> bool:

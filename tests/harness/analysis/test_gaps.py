@@ -108,6 +108,31 @@ def test_a_document_that_is_gone_with_the_place_where_the_answer_stands_now(tmp_
     assert finding.locations[0].text == FIRST
 
 
+@in_one_test(
+    ("says", "expected", "is_there"),
+    [
+        (
+            "The Rolling Plan has 30 stations for pauses, all of them kept by us. A pause lasts a season.",
+            "30 days.",
+            False,
+        ),
+        (
+            "The Rolling Plan has 30 stations. Pauses of the Rolling Plan are kept for 30 calendar days.",
+            "30 days.",
+            True,
+        ),
+        ("Pauses of the Rolling Plan: | days kept | 30 |", "30 days.", True),
+        ("Pauses of the Rolling Plan are kept for 30 riders.", "30 people.", True),
+    ],
+)
+def test_the_answer_stands_only_where_its_figure_has_its_unit(tmp_path_factory, says, expected, is_there):
+    quote = "Pauses last so long."
+    asked = question("q", "How long are pauses of the Rolling Plan kept?", expected, [("plan.md", quote)])
+    corpus = expanded(tmp_path_factory.mktemp("gone"), [asked], {"plan.md": says})
+    (finding,) = of_kind(find_gaps(corpus, None), "stale_gold")
+    assert ("the expected answer stands in plan.md" in finding.action) is is_there, finding.action
+
+
 def test_a_document_that_is_gone_for_good(tmp_path):
     asked = question("q", "Who runs the Cork warehouse?", "Mrs Finnegan", [("cork.md", "Mrs Finnegan runs Cork.")])
     (finding,) = of_kind(find_gaps(expanded(tmp_path, [asked]), None), "stale_gold")
