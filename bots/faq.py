@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .. import InputError
 from ..knowledge import Message, open_rows
 from ..knowledge.questions.rows import Reading, Row, kind_of
-from ..metrics.text import token_set
+from ..metrics.text import normalise, token_set
 from .bot import Identity, Reply
 from .building import BotResources
 from .chat.model import FreshEmbedder
@@ -139,7 +139,7 @@ class Suggestion:
         text += "the questions whose answer is then missing"
         if self.left_out.others:
             right = np.sum(self.left_out.found >= self.threshold) / self.left_out.others
-            text += f" and answers {right:.0%} of those with another wording rightly"
+            text += f" and answers {right:.0%} of the {self.left_out.others:,} with another wording rightly"
         return text
 
 
@@ -252,7 +252,9 @@ class FaqBot:
     With ``min_similarity="auto"`` the threshold is the suggested one, see ``suggest``; with 0 the suggestion is among
     the warnings.
 
-    It has no retriever, so its replies have no contexts; the matched question and its similarity are in the trace.
+    It has no retriever, so its replies have no contexts; the matched question and its similarity are in the trace. Of
+    entries that ask the same but for case, white space and the sign at the end it has the first: others are no other
+    wording.
     """
 
     def __init__(
@@ -276,7 +278,10 @@ class FaqBot:
                 "most. Use match: embedding."
             )
         self.name = name
-        self.entries = tuple(entries)
+        firsts: dict[str, FaqEntry] = {}
+        for entry in entries:
+            firsts.setdefault(_asked(entry.question), entry)
+        self.entries = tuple(firsts.values())
         self.warnings = tuple(warnings)
         self.suggestion: Suggestion | None = None
         self._file_warnings = tuple(warnings)
@@ -369,6 +374,11 @@ class FaqBot:
         return self._index.best(vector)
 
 
+def _asked(question: str) -> str:
+    """What is the same of two questions that are one."""
+    return normalise(question).rstrip(" ?!.")
+
+
 _QUESTION = ("question",)
 _ANSWER = ("answer", "expected_answer")
 _LISTED_UNDER = ("entries", "faq", "questions")
@@ -391,13 +401,14 @@ def read_faq(path: Path) -> FaqFile:
     """
     reading = Reading()
     entries: list[FaqEntry] = []
-    first_lines: dict[str, int] = {}
-    repeats: list[tuple[int, int]] = []
+    firsts: dict[str, tuple[int, str]] = {}
+    repeats: list[str] = []
     for line, row in open_rows(path, "a FAQ file with questions and answers", _LISTED_UNDER).rows(reading):
         entry = FaqEntry(_text(row, _QUESTION, path, line), _text(row, _ANSWER, path, line))
-        first = first_lines.setdefault(" ".join(entry.question.lower().split()), line)
+        first, answer = firsts.setdefault(_asked(entry.question), (line, entry.answer))
         if first != line:
-            repeats.append((line, first))
+            other = "" if normalise(entry.answer) == normalise(answer) else ", with another answer"
+            repeats.append(f"line {line} (first on line {first}{other})")
         entries.append(entry)
     if not entries:
         raise InputError(f"{path} holds no entry; a FAQ bot needs at least one question with its answer.")
@@ -420,10 +431,10 @@ def _text(row: Row, names: tuple[str, ...], path: Path, line: int) -> str:
     return value.strip()
 
 
-def _repeated(repeats: list[tuple[int, int]], path: Path) -> tuple[str, ...]:
+def _repeated(repeats: Sequence[str], path: Path) -> tuple[str, ...]:
     if not repeats:
         return ()
-    shown = ", ".join(f"line {line} (first on line {first})" for line, first in repeats[:_SHOWN])
+    shown = ", ".join(repeats[:_SHOWN])
     more = f" and {len(repeats) - _SHOWN} more" if len(repeats) > _SHOWN else ""
     return (f"{path}: questions that stand there already are never answered from: {shown}{more}.",)
 

@@ -8,7 +8,7 @@ from .. import front
 
 if TYPE_CHECKING:
     from .documents.document import Document, Passage, encodable, storable
-    from .documents.evidence import EvidenceFinder
+    from .documents.evidence import EvidenceFinder, only_quotes
     from .documents.reading import Knowledge, read_knowledge
     from .models.batching import BatchingEmbedder, SharedVectors, one_answer
     from .models.classifier import EntailmentModel, find_entailment

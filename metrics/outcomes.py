@@ -1,7 +1,7 @@
 """Outcomes: whether an answer is right, wrong, or left open rightly or wrongly; the metric ``correct``."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -78,8 +78,7 @@ def settled_outcome(
     if is_blank(answer) and abstained is not True:
         return Settled("wrong", "no answer", {"answer": str(Reason.ANSWER_EMPTY)})
     is_silent = abstains(answer, question) if abstained is None else abstained
-    says_none = bool(accepted) and not constraints and all(_says_none(text, question) for text in accepted)
-    if answerable is False or (answerable is None and says_none):
+    if has_answer(answerable, constraints, accepted, question) is False:
         return Settled("abstained_rightly" if is_silent else "wrong", "abstention")
     if constraints:
         missing = unmet(answer, constraints)
@@ -92,6 +91,20 @@ def settled_outcome(
     if not accepted:
         raise NotApplicable(Reason.EXPECTED_MISSING)
     return Settled(None)
+
+
+def has_answer(
+    answerable: bool | None, constraints: Collection[object] | None, expected: Iterable[str], question: str
+) -> bool | None:
+    """Whether there is an answer: as the question is marked, or else as what it expects says; None where neither does.
+
+    >>> has_answer(None, None, ["Nine."], "When?"), has_answer(None, None, ["I don't know."], "When?")
+    (True, False)
+    """
+    accepted = [text for text in expected if not is_blank(text)]
+    if answerable is not None or not (constraints or accepted):
+        return answerable
+    return bool(constraints) or not all(_says_none(text, question) for text in accepted)
 
 
 def _bare(text: str) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import orjson
+
+from ..knowledge import only_quotes
 from ..metrics import Reason
 from .primary import CORRECT, RIGHTNESS, of_quality
 from .text import count, listed, one_line, printable
@@ -40,7 +43,8 @@ _VARIABLE: Final = re.compile(
 _LEAST_QUESTION: Final = 8  # characters; a shorter one may stand in an error by chance
 ROWS = """
 SELECT run_rows.question_id, run_rows.repeat, replies.status, IFNULL(replies.error, ''), questions.text,
-    json_extract(details, '$.outcome'), json_extract(details, '$.decided_by'), found.value
+    json_extract(details, '$.outcome'), json_extract(details, '$.decided_by'), found.value,
+    CASE WHEN found.value >= 1 THEN replies.answer END, questions.evidence
 FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
@@ -315,12 +319,12 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
     """
     retrieval = next((metric_ids[name] for name in RETRIEVAL if name in metric_ids), None)
     wanted = {"run": run_id, "bot": bot_id, "correct": metric_ids.get(CORRECT), "retrieval": retrieval}
-    for question, repeat, status, error, text, outcome, decided, found in store.connection.execute(ROWS, wanted):
+    for question, repeat, status, error, text, *told in store.connection.execute(ROWS, wanted):
         if status != "answered":
             words = one_line(same_words(error, text), LONGEST).rstrip(".") or "no reason given"
             yield question, repeat, f"No answer ({status.replace('_', ' ')}): {words}"
         else:
-            yield question, repeat, _cause(outcome, decided, found)
+            yield question, repeat, _cause(*told)
 
 
 def counted_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, int]) -> list[tuple[str, int]]:
@@ -328,7 +332,7 @@ def counted_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[s
     return Counter(cause for _, _, cause in row_causes(store, run_id, bot_id, metric_ids)).most_common()
 
 
-def _cause(outcome: str, decided: str | None, found: float | None) -> str:
+def _cause(outcome: str, decided: str | None, found: float | None, answer: str | None, evidence: str) -> str:
     if outcome == "wrong" and decided == "abstention":
         return "Answered, though there is no answer in the documents"
     what = "Abstained" if outcome == "abstained_wrongly" else _WRONG.get(decided or "", "Wrong")
@@ -336,4 +340,11 @@ def _cause(outcome: str, decided: str | None, found: float | None) -> str:
         return f"{what}, though there is an answer" if what == "Abstained" else what
     if found <= 0:
         return f"{what}: the evidence was not retrieved"
+    if decided == "expected answer" and answer and only_quotes(answer, _quotes(evidence)):
+        return f"{what}, though it is what the evidence says"
     return f"{what}, though the evidence was retrieved" if found >= 1 else f"{what}: part of the evidence was retrieved"
+
+
+def _quotes(evidence: str) -> list[list[str]]:
+    """What is quoted, by groups, of the evidence of a question as it is stored."""
+    return [[member["quote"] for member in group] for group in orjson.loads(evidence)]

@@ -26,7 +26,7 @@ from ..run import (
     suite_evaluation,
 )
 from ..suite import AnalysisSettings, nearest, overridden_grid
-from .attribution import attribution, plan_ablations
+from .attribution import attribution, plan_ablations, with_doubted_labels
 from .configurations import GridMeasuring, answer_best, answers_to_ask, most_tried
 from .corpus import Answers, CorpusIndex, index_corpus, marking_metric, read_answers
 from .dataset_quality import dataset_quality
@@ -302,7 +302,10 @@ class _Analysing:
         if "document_quality" in wanted:
             self._know("document_quality", document_quality=self._document_quality(corpus, answers))
         if "dataset_quality" in wanted:
-            self._know("dataset_quality", dataset_quality=self._dataset_quality(corpus, answers))
+            checked = self._dataset_quality(corpus, answers)
+            self._know("dataset_quality", dataset_quality=checked)
+            if (caused := self.known.attribution) is not None:
+                self._know(attribution=with_doubted_labels(caused, checked.findings))
 
     def _know(self, part: str = "", **found: Any) -> None:  # noqa: ANN401 - fields of the analysis
         """Put what was found into the analysis; all is known of the part that is named."""

@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from ...bots import NamedBot, RagSettings, ReducibleBot, ReducibleTargetBot, TargetBot
-from ...knowledge import Knowledge
+from ...knowledge import Knowledge, only_quotes, sentence_spans
 from ...metrics import builtin_catalog
 from ...metrics.text import token_set
 from ...reports import count, find_run, listed
 from ...reports.analysis import Ablations
 from ...reports.analysis.findings import AblatedAnswer, Cause, DocumentAttribution
+from ...reports.analysis.messages import KINDS
 from ...reports.compare import run_tables, subsets
 from ...reports.store import ask_key
 from ..run import RunConfig, build_bots, missing_answers
 from ..run.variant_run import Variant, run_variants, variant_evaluation
 from ..suite import choose_judge
 from .corpus import overlap, read_answers
+from .support import seeming_answer
 
 if TYPE_CHECKING:
     from ...knowledge import Document, Evidence, Question
+    from ...reports.analysis import Finding
     from ...reports.compare import ScoreTable
     from ...reports.store import Store
     from .corpus import Answer, Answers, CorpusIndex, Notify, Watching
@@ -289,6 +292,8 @@ LEAST_GAIN = 0.1
 # that is wrong is a small part of a long answer, and all that matters.
 LEAST_OF_MISSING = 0.5
 GONE = "No document holds the answer."
+OWN_WORDS = "It says what the gold evidence says, word for word: the expected answer, or the metric, may be wrong."
+_OF_LABELS: Final = frozenset({"contradicted_answer", "unconfirmed_answer", "label_error", "conflicting_gold"})
 CHANCE = "It turned right with a document removed that has nothing to do with it: chance decides."
 NOISE = 2.0  # standard errors of a difference, where bots are asked several times
 
@@ -412,9 +417,24 @@ class AttributionEvidence:
         return frozenset(one for one in self.others if any(is_copy(by_id[one].text, text) for text in gold))
 
     @property
+    def seeming(self) -> str:
+        """The document that seems to answer a question marked as not answerable; blank without one."""
+        found = seeming_answer(self.marks.corpus.by_key[self.look.answer.question], self.look.answer.contexts)
+        return "" if found is None else found.document
+
+    @property
+    def says_gold(self) -> bool:
+        """Whether the answer, or that from the gold alone, is the very sentences that are the gold evidence."""
+        gold, documents = self.marks.corpus.gold.get(self.look.answer.question), self.marks.corpus.by_id
+        if gold is None or gold.kind != "evidence":
+            return False
+        groups = [[_standing(one, documents) for one in group] for group in gold.groups]
+        return any(only_quotes(one.text, groups) for one in (self.look.answer, self.gold_only) if one is not None)
+
+    @property
     def may_interact(self) -> bool:
         """Whether it is worth asking what becomes of it with several documents removed."""
-        if self.by_chance or self.fixing or len(self.others) < 2:
+        if self.by_chance or self.fixing or self.seeming or len(self.others) < 2:
             return False
         only = self.gold_only
         if not self.look.gold:
@@ -458,6 +478,8 @@ def _cause(evidence: AttributionEvidence) -> tuple[Cause, tuple[str, ...], str]:
     look = evidence.look
     if evidence.by_chance:
         return "unknown", (), CHANCE
+    if seeming := evidence.seeming:
+        return "label", (), f"{seeming} seems to answer it; is the mark as not answerable right?"
     if fixing := evidence.fixing:
         return _single(evidence, fixing)
     if evidence.interacts:
@@ -471,7 +493,38 @@ def _cause(evidence: AttributionEvidence) -> tuple[Cause, tuple[str, ...], str]:
     if only is None or only.right is None:
         gold = known.kind if (known := evidence.marks.corpus.gold.get(look.answer.question)) else "none"
         return "unknown", (), GONE if gold in ("stale", "unsupported") else ""
-    return ("retrieval" if only.right else "bot"), (), ""
+    if only.right:
+        return "retrieval", (), ""
+    return ("label", (), OWN_WORDS) if evidence.says_gold else ("bot", (), "")
+
+
+def _standing(place: Evidence, documents: Mapping[str, Document]) -> str:
+    """The whole sentences in which a piece of evidence stands; blank where its place is not known."""
+    document = documents.get(place.document)
+    if document is None or place.start is None or place.end is None:
+        return ""
+    spans = [(start, end) for start, end in sentence_spans(document.text) if start < place.end and place.start < end]
+    return document.text[spans[0][0] : spans[-1][1]] if spans else ""
+
+
+def with_doubted_labels(found: Ablations, findings: Iterable[Finding]) -> Ablations:
+    """The attribution where what the questions themselves were found to be is known, too.
+
+    An answer that is wrong even from the gold is the bot's own only where nothing is found against what is expected.
+    """
+    doubted = {
+        question: KINDS[one.kind]
+        for one in findings
+        if one.kind in _OF_LABELS and one.severity != "low"
+        for question in one.questions
+    }
+    answers = (
+        replace(one, cause="label", note=f"What is expected is in doubt: {doubted[one.question]}.")
+        if one.cause == "bot" and one.question in doubted
+        else one
+        for one in found.answers
+    )
+    return replace(found, answers=tuple(answers))
 
 
 def _single(evidence: AttributionEvidence, fixing: tuple[str, ...]) -> tuple[Cause, tuple[str, ...], str]:

@@ -680,7 +680,7 @@ def dataset_quality(
     say("Comparing the bots' answers, and looking for a smaller set of questions")
     marks = marks_of(corpus.questions, answers, corpus.gold)
     if len(marks.bots) > 1:
-        found += asyncio.run(find_label_errors(corpus, answers, marks, _kin(marks, answers.models)))
+        found += asyncio.run(find_label_errors(corpus, answers, marks, _kin(corpus.loaded, answers)))
     each = item_analysis(marks)
     chosen = _chosen(corpus, marks, each)
     return DatasetQuality(
@@ -697,9 +697,12 @@ def _ordered(found: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))
 
 
-def _kin(marks: Marks, models: Mapping[str, str]) -> dict[str, str]:
-    """By bot what it answers by: its model, or itself where it has none; all bots without a model differ."""
-    return {bot: models.get(bot, bot) for bot in marks.bots}
+def _kin(loaded: LoadedSuite, answers: Answers) -> dict[str, str]:
+    """By bot what it answers by: its model, its file of entries, or itself where it has neither."""
+    entries = {
+        name: f"the entries of {bot.entries}" for name, bot in loaded.suite.bots.items() if isinstance(bot, FaqSettings)
+    }
+    return {bot: answers.models.get(bot) or entries.get(bot, bot) for bot in answers.bots}
 
 
 def _chosen(corpus: CorpusIndex, marks: Marks, each: tuple[QuestionQuality, ...]) -> Chosen:

@@ -10,19 +10,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from ...bots import RagSettings
-from ...knowledge import EvidenceFinder, Splitting
+from ...knowledge import Evidence, EvidenceFinder, Splitting
 from ...knowledge.documents.evidence import Span
 from ...knowledge.documents.versions import dates_of
 from ...reports import listed
 from ...reports.analysis.findings import Coverage, DocumentSummary, Excerpt, PassageUse
 from ...reports.statistics.intervals import wilson
-from .corpus import language_of
+from .corpus import QuestionGold, language_of
+from .support import seeming_answer
 
 if TYPE_CHECKING:
-    from ...knowledge import Document, Evidence, Passage
+    from ...knowledge import Document, Passage
     from ...reports.analysis import Ablations
     from ...reports.analysis.findings import DocumentAttribution
-    from .corpus import Answer, Answers, CorpusIndex, QuestionGold
+    from .corpus import Answer, Answers, CorpusIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,10 @@ class _Summarising:
         self._tokens = _tokens((*retrieved.chosen, *retrieved.given))
         self._passages = cut_all(corpus)
         self._holding, self._needing = _questions(corpus)
+        self._named: defaultdict[str, list[str]] = defaultdict(list)
+        for question in corpus.questions:
+            if question.answerable is not False:
+                self._named[question.source_document].append(question.id)
         self._attributed = attributed
         self._overlap = corpus.current.chunk_overlap
         self._is_read = bool(counted)
@@ -299,6 +304,7 @@ class _Summarising:
             failures=None if tried is None else len(tried.failures),
             successes=None if tried is None else len(tried.successes),
             located=use.located,
+            named=tuple(self._named.get(document.id, ())),
             dated=next((date.written for date in dates_of(document)), ""),
             uses=tuple(self._passage_uses(document, pieces, use)) if self._knows(use) and self._is_cut else (),
         )
@@ -325,10 +331,13 @@ class _Summarising:
 def _uses(counted: Sequence[MadeFrom], corpus: CorpusIndex) -> Mapping[str, _Use]:
     uses: defaultdict[str, _Use] = defaultdict(_Use)
     for number, one in enumerate(counted):
-        question = one.answer.question
-        gold = corpus.gold.get(question)
+        question = corpus.by_key[one.answer.question]
+        gold = corpus.gold.get(question.id)
+        if (doubt := seeming_answer(question, one.answer.contexts)) is not None:
+            # The mark may be wrong, and the document needed.
+            gold = QuestionGold("none", ((Evidence(doubt.document, doubt.text, doubt.start, doubt.end),),))
         holding = frozenset[str]() if gold is None else gold.documents
-        is_nowhere = corpus.by_key[question].answerable is False
+        is_nowhere = question.answerable is False
         for document in one.documents:
             use = uses[document]
             use.retrieved += 1
@@ -390,7 +399,7 @@ def _rank(summary: DocumentSummary) -> tuple[float, ...]:
 
 def is_idle(summary: DocumentSummary) -> bool:
     """Whether a document does nothing: no answer was made from it, and no question is known to need it."""
-    return not summary.retrieved and not summary.tokens and not summary.questions
+    return not (summary.retrieved or summary.tokens or summary.questions or summary.named)
 
 
 def _warnings(retrieved: Retrieved, summaries: Sequence[DocumentSummary]) -> Iterator[str]:

@@ -5,28 +5,40 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ...knowledge import EvidenceFinder, sentence_spans
+from ...knowledge import EvidenceFinder
+from ...knowledge.documents.legibility import illegible
 from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.support import Conflict, evidence
 from ...metrics.judge.embedded.wording import STOP_WORDS, wording
+from ...metrics.numbers import amounts, amounts_said, quantities
 from ...reports import count, listed, one_line
 from ...reports.analysis import ORDER, Finding, Gaps
 from ...reports.analysis.findings import Excerpt, Severity, Topic
 from .corpus import Answer, Answers, CorpusIndex, SentenceBook
-from .support import THRESHOLD, AnswerSupport, ClaimSupport, NearPassage, PassageFinder, SupportFinder, evidence_of
+from .support import (
+    KEPT,
+    THRESHOLD,
+    AnswerSupport,
+    ClaimSupport,
+    NearPassage,
+    PassageFinder,
+    SupportFinder,
+    evidence_of,
+    excerpt_of,
+    read_sentences,
+    seeming_answer,
+)
 
 if TYPE_CHECKING:
-    from ...bots import Context
-    from ...knowledge import BatchingEmbedder, Evidence, Question
+    from ...knowledge import BatchingEmbedder, Document, Evidence, Question
 
 
 _WHOLE: Final = 0.8  # share of all documents; an answer that is made from so many tells nothing of any
@@ -526,12 +538,12 @@ def unsupported_answers(
         if key not in found:
             continue
         if gold.kind == "unsupported":
-            yield _whole(key, found[key], finder)
+            yield _whole(corpus.by_key[key], found[key], finder, corpus)
         elif gold.kind == "support" and (claim := _without_figures(found[key], finder)):
             yield _part(key, claim, finder)
 
 
-def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
+def _whole(question: Question, found: AnswerSupport, finder: SupportFinder, corpus: CorpusIndex) -> Finding:
     expected = " ".join(one.claim for one in found.claims)
     weakest = max(found.claims, key=lambda one: (1 - one.score) * len(one.claim.split()))
     absent = _absent(weakest.claim, weakest, finder)
@@ -542,14 +554,21 @@ def _whole(key: str, found: AnswerSupport, finder: SupportFinder) -> Finding:
     return Finding(
         kind="unsupported",
         severity=severity,
-        what=f"No document supports the expected answer of question {key}{least}: {_quoted(weakest.claim.rstrip('.'))}."
-        f"{absent.sentence}{doubt}",
-        action="Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
+        what=f"No document supports the expected answer of question {question.id}{least}: "
+        f"{_quoted(weakest.claim.rstrip('.'))}.{absent.sentence}{doubt}",
+        action=f"Scan or convert {question.source_document} again, which should hold the answer: it can't be read well."
+        if _is_misread(corpus.by_id.get(question.source_document))
+        else "Add the answer to the documents, fix the expected answer, or mark the question as not answerable.",
         locations=_locations(weakest, finder),
-        questions=(key,),
+        questions=(question.id,),
         score=round(1 - found.score, 4),
         details={**absent.details(found.score), "expected": expected},
     )
+
+
+def _is_misread(document: Document | None) -> bool:
+    """Whether words of a document can't be read; one that is merely hard to search can be."""
+    return document is not None and any(one.defect not in {"no_sentence", "ligatures"} for one in illegible(document))
 
 
 def _part(key: str, claim: ClaimSupport, finder: SupportFinder) -> Finding:
@@ -635,16 +654,13 @@ def _locations(one: ClaimSupport, finder: SupportFinder) -> tuple[Excerpt, ...]:
     return (Excerpt(finder.book.document(stretch.first).id, *finder.book.span(stretch), finder.book.text(stretch)),)
 
 
-_KEPT: Final = 600  # characters of a passage
-
-
 def answered_anyway(corpus: CorpusIndex, answers: Answers) -> Iterator[Finding]:
     """A finding for each unanswerable or unsupported question that a bot answered, in the order of the questions.
 
     It is unanswerable where the file says so. Where merely no support was found, only answers count that are not
-    marked as right. A bot that says that it does not know, asks back or says nothing has not answered.
+    marked as right. A bot that says that it does not know, asks back or says nothing has not answered. Where a
+    document that was read seems to hold the answer after all, the mark is doubted, and no bot is.
     """
-    sentences = cache(_sentences)  # bots read the same passages again and again
     for question in corpus.questions:
         marked = question.answerable is False
         gold = corpus.gold.get(question.id)
@@ -652,8 +668,13 @@ def answered_anyway(corpus: CorpusIndex, answers: Answers) -> Iterator[Finding]:
             continue
         asked = [row for bot in answers.bots if (row := answers.by_place.get((bot, question.id))) is not None]
         given = [row for row in asked if _answers(row) and (marked or row.right is not True)]
-        if given:
-            places = [_read_most(row, sentences) for row in given]
+        if not given:
+            continue
+        places = [_read_most(row) for row in given]
+        doubt = next(filter(None, (seeming_answer(question, row.contexts) for row in given)), None)
+        if doubt is not None:
+            yield _doubtful_mark(question, doubt, asked, given)
+        else:
             yield _answered_finding(question.id, question.text, marked, asked, given, places)
 
 
@@ -667,16 +688,11 @@ def _answered_finding(
     places: Sequence[Excerpt | None],
 ) -> Finding:  # fmt: skip
     why = "is marked as not answerable" if marked else "has an expected answer that no document supports"
-    who = (
-        given[0].bot
-        if len(asked) == 1
-        else f"{len(given)} of {len(asked)} bots ({', '.join(row.bot for row in given)})"
-    )
     first = given[0]
     return Finding(
         kind="answered_anyway",
         severity="high" if marked else "medium",
-        what=f"Question {key} {why}, and {who} answered it. {first.bot} said "
+        what=f"Question {key} {why}, and {_who(asked, given)} answered it. {first.bot} said "
         f"{_quoted(first.text)}{_sources(first, places[0])}.",
         action="Tell the bots to say that they don't know where the documents are silent, add the answer, or mark the "
         "question as answerable where a document has it."
@@ -684,37 +700,45 @@ def _answered_finding(
         else "Add the answer to the documents, or tell the bots to say that they don't know.",
         locations=tuple(dict.fromkeys(place for place in places if place is not None)),
         questions=(key,),
-        details={
-            "question": text,
-            "answers": [{"bot": row.bot, "text": row.text[:_KEPT], "documents": list(row.documents)} for row in given],
-        },
+        details=_given(text, given),
     )
 
 
-Sentences = Sequence[tuple[int, int, frozenset[str]]]  # their spans and content words
+def _doubtful_mark(question: Question, doubt: Excerpt, asked: Sequence[Answer], given: Sequence[Answer]) -> Finding:
+    return Finding(
+        kind="doubtful_mark",
+        severity="medium",
+        what=f"Question {question.id} is marked as not answerable, but {doubt.document} seems to answer it: "
+        f"{_quoted(doubt.text)}. {_who(asked, given)} answered it, which counts as wrong.",
+        action=f"Look whether the mark is right: where {doubt.document} answers it, give the expected answer instead "
+        "of the mark; where not, tell the bots to say that they don't know.",
+        locations=(doubt,),
+        questions=(question.id,),
+        details=_given(question.text, given),
+    )
 
 
-def _sentences(text: str) -> Sentences:
-    return [(start, end, wording(text[start:end]).content) for start, end in sentence_spans(text)]
+def _who(asked: Sequence[Answer], given: Sequence[Answer]) -> str:
+    if len(asked) == 1:
+        return given[0].bot
+    return f"{len(given)} of {len(asked)} bots ({', '.join(row.bot for row in given)})"
 
 
-def _read_most(row: Answer, sentences: Callable[[str], Sentences]) -> Excerpt | None:
+def _given(text: str, given: Sequence[Answer]) -> dict[str, object]:
+    answers = [{"bot": row.bot, "text": row.text[:KEPT], "documents": list(row.documents)} for row in given]
+    return {"question": text, "answers": answers}
+
+
+def _read_most(row: Answer) -> Excerpt | None:
     """The sentence of what a bot read that shares most words with its answer; the first of equal ones."""
     content = wording(row.text).content
     best: tuple[int, Excerpt | None] = (-1, None)
     for context in row.contexts or ():
-        for start, end, words in sentences(context.text) if context.document else ():
+        for start, end, words in read_sentences(context.text) if context.document else ():
             shared = len(content & words)
             if shared > best[0]:
-                best = (shared, _excerpt(context, start, end))
+                best = (shared, excerpt_of(context, start, end))
     return best[1]
-
-
-def _excerpt(context: Context, start: int, end: int) -> Excerpt:
-    text = context.text[start:end][:_KEPT]
-    if context.start is None:
-        return Excerpt(context.document, text=text)
-    return Excerpt(context.document, context.start + start, context.start + start + len(text), text)
 
 
 def _sources(row: Answer, place: Excerpt | None) -> str:
@@ -738,14 +762,7 @@ def find_gaps(corpus: CorpusIndex, answers: Answers | None) -> Gaps:
     looked = [one for one in corpus.questions if _is_looked_for(one, corpus)]
     finder = SupportFinder(SentenceBook(corpus.documents if looked else ()), corpus.embedder)
     found = finder.find(looked)
-    supported = {
-        one.id: Supported(
-            tuple(evidence_of(place.stretch, finder.book) for each in _held(found[one.id]) for place in each.places),
-            found[one.id].score >= THRESHOLD,
-        )
-        for one in looked
-        if one.id in found
-    }
+    supported = {one.id: _supported(found[one.id], finder.book) for one in looked if one.id in found}
     topics = topics_of(corpus, answers)
     findings = [
         *stale_gold(corpus, supported),
@@ -756,9 +773,22 @@ def find_gaps(corpus: CorpusIndex, answers: Answers | None) -> Gaps:
     return Gaps(tuple(findings), topics)
 
 
-def _held(found: AnswerSupport) -> list[ClaimSupport]:
-    """The claims that the documents support, the best first."""
-    return sorted((one for one in found.claims if one.holds), key=lambda one: -one.score)
+def _supported(found: AnswerSupport, book: SentenceBook) -> Supported:
+    """Where the documents support claims of an expected answer, the best first, with the amounts of these."""
+    held = sorted((one for one in found.claims if one.holds), key=lambda one: -one.score)
+    places = [
+        [where for place in one.places if _has_amounts((where := evidence_of(place.stretch, book)).quote, one.claim)]
+        for one in held
+    ]
+    return Supported(tuple(where for each in places for where in each), found.score >= THRESHOLD and all(places))
+
+
+def _has_amounts(text: str, claim: str) -> bool:
+    """Whether a passage has the amounts of a claim: each figure with its unit, or with none, as in a table."""
+    said = amounts_said(claim, [text])
+    bare = {one.figure for one in quantities(text) if not any(map(str.isalpha, one.text))}
+    wanted = (one for one in amounts(claim) if " per " not in one.kind)
+    return all(one.text in said or one.figure in bare for one in wanted)
 
 
 def _is_looked_for(question: Question, corpus: CorpusIndex) -> bool:

@@ -753,7 +753,7 @@ _FALSE_SHARE: Final = 0.05  # of the findings by permutation
 _DOUBTFUL: Final = -0.3  # discrimination from which down a question is tested at all
 
 Related = Mapping[AnswerPair, Relation]
-Kinship = Mapping[str, str]  # by bot, what it answers by: bots of the same model are of one kin
+Kinship = Mapping[str, str]  # by bot, what it answers by: bots of one model, or of one file of entries, are of one kin
 
 
 async def find_label_errors(corpus: CorpusIndex, answers: Answers, marks: Marks, kin: Kinship) -> tuple[Finding, ...]:
@@ -867,7 +867,9 @@ def _agreed(
 ) -> Finding:
     """The finding that bots agree on another answer; ``held``: the documents hold the expected one."""
     expected = corpus.by_key[key].expected[0]
-    whose = "of different models" if len(models) > 1 else "though all by the same model, which errs alike"
+    whose = (
+        "by different models or entries" if len(models) > 1 else f"though all by {models[0]}, so that they err alike"
+    )
     sure = len(models) > 1 and len(party) > 2 and not held
     return Finding(
         kind="label_error",

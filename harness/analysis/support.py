@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,11 +18,13 @@ from ...metrics.abstention import refuses
 from ...metrics.judge.embedded.claims import claims_of
 from ...metrics.judge.embedded.wording import Word, Wording, wording
 from ...reports import count
+from ...reports.analysis.findings import Excerpt
 from .corpus import CorpusIndex, LanguagesApart, QuestionGold, SentenceBook, Stretch, languages_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...bots import Context
     from ...knowledge import BatchingEmbedder, Document
 
 
@@ -412,6 +414,45 @@ def _warnings_of_languages(apart: LanguagesApart) -> Iterable[str]:
 
 def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+
+
+Sentences = Sequence[tuple[int, int, frozenset[str]]]  # their spans and content words
+KEPT: Final = 600  # characters of a passage
+_SEEMS: Final = 0.8  # share of a question's content words that a sentence has which seems to answer it
+_LEAST_ASKED: Final = 3  # content words; fewer stand together in many a sentence
+
+
+@lru_cache(maxsize=1_024)
+def read_sentences(text: str) -> Sentences:
+    """The sentences of a passage; bots read the same ones again and again."""
+    return [(start, end, wording(text[start:end]).content) for start, end in sentence_spans(text)]
+
+
+def excerpt_of(context: Context, start: int, end: int) -> Excerpt:
+    """A piece of what a bot read, with its place in the document where that is known."""
+    text = context.text[start:end][:KEPT]
+    if context.start is None:
+        return Excerpt(context.document, text=text)
+    return Excerpt(context.document, context.start + start, context.start + start + len(text), text)
+
+
+def seeming_answer(question: Question, contexts: Iterable[Context] | None) -> Excerpt | None:
+    """The sentence by which a question that is marked as not answerable seems to have an answer; None without one.
+
+    It has nearly all that the question asks about, so that the mark may be wrong. Of CLAPNQ's questions with an answer
+    in their passage 15 % have such a sentence there, and 2 % of those without: what is about the right thing and yet
+    has no answer rarely says all words of the question at once.
+    """
+    asked = wording(question.text).content
+    if question.answerable is not False or len(asked) < _LEAST_ASKED:
+        return None
+    best: tuple[float, Excerpt | None] = (0.0, None)
+    for context in contexts or ():
+        for start, end, words in read_sentences(context.text) if context.document else ():
+            share = len(asked & words) / len(asked)
+            if share >= _SEEMS and share > best[0]:
+                best = (share, excerpt_of(context, start, end))
+    return best[1]
 
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*")  # noqa: RUF001 - a quote that texts have

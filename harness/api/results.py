@@ -432,6 +432,8 @@ def abstain(
 ) -> AbstentionReport:  # fmt: skip
     """What wrong answers and abstentions of each bot cost, and the confidence from which a bot should answer.
 
+    A question is answerable as it is marked, or else where it expects an answer that is no abstention itself.
+
     Args:
         run: as of ``rank``.
         metric: the one that decides whether an answer is right; left out, the primary one.

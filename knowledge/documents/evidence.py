@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from ..questions.question import Evidence, Question
+from ..retrieval.splitting import sentence_spans
 from .document import Document
 
 _MOST_OCCURRENCES: Final = 50  # a quote that stands more often is evidence of nothing
@@ -27,6 +28,30 @@ class Located:
 
     question: Question
     stale: tuple[Evidence, ...] = ()
+
+
+def only_quotes(answer: str, groups: Iterable[Iterable[str]]) -> bool:
+    """Whether an answer is nothing but sentences of gold evidence, with all those of a member of each group.
+
+    Args:
+        answer: what a bot said.
+        groups: what stands in the places of the evidence; any member of a group will do.
+
+    >>> only_quotes("It opens at nine.", [["It opens at nine."]]), only_quotes("It opens.", [["It opens at nine."]])
+    (True, False)
+    """
+    said, found = _sentences(answer), set[str]()
+    for group in groups:
+        fitting = [sentences for text in group if (sentences := _sentences(text)) and sentences <= said]
+        if not fitting:
+            return False
+        found.update(*fitting)
+    return bool(found) and found == said
+
+
+def _sentences(text: str) -> set[str]:
+    spans = sentence_spans(text)
+    return {plain for start, end in spans if (plain := " ".join(text[start:end].lower().split()).strip(" ."))}
 
 
 class EvidenceFinder:

@@ -11,7 +11,7 @@ from ..compare.scores import Estimate
 from ..statistics.paired import Difference
 
 Severity = Literal["high", "medium", "low"]
-GapKind = Literal["stale_gold", "unsupported", "thin_topic", "answered_anyway"]
+GapKind = Literal["stale_gold", "unsupported", "thin_topic", "answered_anyway", "doubtful_mark"]
 InsideKind = Literal["near_duplicate", "contradiction", "stale_duplicate", "boilerplate", "unreadable", "language"]
 QualityKind = Literal[
     "duplicate_question", "leaked_prompt", "leaked_answer", "contradicted_answer", "unconfirmed_answer", "label_error",
@@ -115,6 +115,7 @@ class DocumentSummary:
             None for all.
         dated: the date or version that it gives itself, as written; blank for none.
         uses: its passages and what answers did with each; empty where that can't be told, or they are too many.
+        named: keys of the questions that name it as their source, whether or not their answer was found in it.
     """
 
     document: str
@@ -136,6 +137,7 @@ class DocumentSummary:
     located: int | None = None
     dated: str = ""
     uses: tuple[PassageUse, ...] = ()
+    named: tuple[str, ...] = ()
 
     @property
     def precision(self) -> float | None:
@@ -307,8 +309,10 @@ class Grid:
 # document: one document, taken away, fixes the answer; or it repeats gold that was not found, and the answer says what
 # it says and is right from the gold. several: only several together do. retrieval: with the gold
 # document alone the answer is right, and no retrieved document stands in its way (it was not found, or drowned).
-# bot: wrong even from the gold document alone. unknown: there is no gold document to try, or nothing could be asked.
-Cause = Literal["document", "several", "retrieval", "bot", "unknown"]
+# bot: wrong even from the gold document alone, or answered without all that it read where nothing holds the answer.
+# label: what counts as right may be wrong, the expected answer or the mark that there is none.
+# unknown: there is no gold document to try, or nothing could be asked.
+Cause = Literal["document", "several", "retrieval", "bot", "label", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)

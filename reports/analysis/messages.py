@@ -74,6 +74,7 @@ KINDS: Final[Mapping[Kind, str]] = {
     "unsupported": "answer in no document",
     "thin_topic": "thin topic",
     "answered_anyway": "answered anyway",
+    "doubtful_mark": "doubtful mark",
     "near_duplicate": "near duplicate",
     "contradiction": "contradiction",
     "stale_duplicate": "older version",
@@ -93,7 +94,8 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "document": "one document misled: right without it",
     "several": "several documents misled together: right without all of them",
     "retrieval": "the gold document was not found, or drowned among others: right from it alone",
-    "bot": "the bot: wrong even from the gold document alone",
+    "bot": "the bot: wrong even from the gold document alone, or without all that it read where there is no answer",
+    "label": "the question: its expected answer, or its mark as not answerable, may be wrong",
     "unknown": "can't be told",
 }
 ORDER: Final[Mapping[Severity, int]] = {"high": 0, "medium": 1, "low": 2}
@@ -324,6 +326,7 @@ _OF_GAPS: Final = {
     "stale_gold": "{count} stale gold: the evidence is no longer in its document.",
     "unsupported": "{count} an expected answer that no document supports.",
     "answered_anyway": "{count} answered although no document holds the answer.",
+    "doubtful_mark": "{count} marked as not answerable where a document seems to hold the answer: is the mark right?",
 }
 _OF_INSIDE: Final = {
     "contradiction": "{count} in the documents.",
@@ -354,7 +357,7 @@ def conclusions(analysis: KnowledgeAnalysis) -> Iterator[str]:
         yield advice(analysis.grid)
     yield from _marking(analysis)
     yield from _counted(analysis, _OF_GAPS)
-    unused = sum(not card.retrieved and not card.questions for card in analysis.documents)
+    unused = sum(not (card.retrieved or card.questions or card.named) for card in analysis.documents)
     if unused and is_read(analysis):
         them = "it" if unused == 1 else "them"
         yield (
@@ -425,11 +428,15 @@ def _marking(analysis: KnowledgeAnalysis) -> Iterator[str]:
 
 def _attributed(attribution: Ablations) -> Iterator[str]:
     causes = Counter(answer.cause for answer in attribution.answers)
+    from_gold = sum(answer.cause == "bot" and answer.gold_only is not None for answer in attribution.answers)
+    bare = causes["bot"] - from_gold  # no gold to be asked from: the question has no answer
     misled = causes["document"] + causes["several"]
     parts = [
         _then(misled, "become", "right when documents that mislead are taken away"),
         _then(causes["retrieval"], "become", "right from the gold document alone"),
-        _then(causes["bot"], "stay", "wrong even from the gold document alone, which is up to the bot"),
+        _then(from_gold, "stay", "wrong even from the gold document alone, which is up to the bot"),
+        _then(bare, "answer", "what has no answer even without all that was read"),
+        _then(causes["label"], "rest", "on an expected answer, or on a mark as not answerable, that may be wrong"),
         f"{causes['unknown']} can't be told" if causes["unknown"] else "",
     ]
     if outcomes := [part for part in parts if part]:
@@ -474,4 +481,6 @@ def _number(found: Sequence[Finding], kind: str) -> str:
     number = len({key for one in found for key in one.questions}) or len(found)
     if kind == "answered_anyway":
         return f"{count(number, 'question')} {_were(number)}"
+    if kind == "doubtful_mark":
+        return f"{count(number, 'question')} {'is' if number == 1 else 'are'}"
     return f"{count(number, 'question')} {'has' if number == 1 else 'have'}"

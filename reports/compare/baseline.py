@@ -302,7 +302,8 @@ def _case(line: Mapping[str, Any]) -> Case:
     return Case(
         key=str(line["key"]), text=str(line["text"]), yardstick=str(line["yardstick"]),
         source_document=str(line.get("source", "")), tags=tuple(map(str, line.get("tags", ()))),
-        answerable=line.get("answerable"), extra=line.get("extra", {}),
+        answerable=line.get("answerable"), has_answer=line.get("has_answer", line.get("answerable")),
+        extra=line.get("extra", {}),
         conversation=str(line.get("conversation", "")), turn=line.get("turn"),
     )  # fmt: skip
 
@@ -512,6 +513,8 @@ def _question(
         made["tags"] = list(case.tags)
     if case.answerable is not None:
         made["answerable"] = case.answerable
+    elif case.has_answer is not None:
+        made["has_answer"] = case.has_answer
     if case.conversation:
         made |= {"conversation": case.conversation, "turn": case.turn}
     if case.extra:

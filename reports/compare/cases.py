@@ -27,6 +27,7 @@ class Case:
         source_document: the cluster in statistics; blank when the question is its own.
         tags: free labels.
         answerable: whether the knowledge holds the answer; None when the set does not say.
+        has_answer: the same, told by what is expected where the set does not say; None without either.
         conversation: id of the conversation of which it is a turn; blank for a question by itself.
         turn: its number there, from 1.
         extra: other keys of the question's line, such as those of a perturbation.
@@ -38,6 +39,7 @@ class Case:
     source_document: str = ""
     tags: tuple[str, ...] = ()
     answerable: bool | None = None
+    has_answer: bool | None = None
     conversation: str = ""
     turn: int | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -80,6 +82,17 @@ class _Source:
         self.answerable = np.array(columns.answerable, np.int8)
         self.has_conversations, self.has_documents = columns.has_conversations, columns.has_documents
         self.read, self.origin, self.ids = read, origin, np.array(ids, np.int64)
+
+    @cached_property
+    def has_answer(self) -> NDArray[np.int8]:
+        """1 or 0, by what is expected where the question set does not say, and -1 where that tells nothing either."""
+        found = self.answerable.copy()
+        silent = np.flatnonzero(found < 0)
+        for start in range(0, len(silent), AT_ONCE):
+            places = silent[start : start + AT_ONCE]
+            cases = self.read(self.ids[places].tolist())
+            found[places] = [-1 if case.has_answer is None else case.has_answer for case in cases]
+        return found
 
 
 class Cases(Sequence[Case]):
@@ -163,9 +176,9 @@ class Cases(Sequence[Case]):
         return found
 
     @property
-    def answerable(self) -> NDArray[np.int8]:
-        """1 or 0, and -1 where the question set does not say."""
-        found: NDArray[np.int8] = self._source.answerable[self._at]
+    def has_answer(self) -> NDArray[np.int8]:
+        """1 or 0, and -1 where neither the question set nor what it expects says."""
+        found: NDArray[np.int8] = self._source.has_answer[self._at]
         return found
 
     @property

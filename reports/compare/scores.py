@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...knowledge import ASSERTIONS, Question
 from ...knowledge.questions.conversations import SIMULATED
+from ...metrics.outcomes import has_answer
 from ..primary import Primary, named_primary, primary_metric
 from ..statistics.intervals import mean_interval
 from ..store.database import Store, explain
@@ -364,7 +365,8 @@ def _case(
     text_asked = text
     if f'"{SIMULATED}":' in (extra or ""):
         text_asked = ""  # each bot is asked something else
-    marks = [text_asked, orjson.loads(expected or "[]"), orjson.loads(constraints or "[]"), quotes, answerable]
+    accepted, required = orjson.loads(expected or "[]"), orjson.loads(constraints or "[]")
+    marks = [text_asked, accepted, required, quotes, answerable]
     if ASSERTIONS in (extra or ""):
         marks.append(orjson.loads(extra or "{}").get(ASSERTIONS))
     tools = [orjson.loads(each) for each in (expected_tools, forbidden_tools) if each is not None]
@@ -376,7 +378,8 @@ def _case(
         yardstick=hashlib.blake2b(marked_by.encode("utf-8", "replace"), digest_size=16).hexdigest(),
         source_document=source_document or "",
         tags=tuple(orjson.loads(tags or "[]")),
-        answerable=None if answerable is None else bool(answerable),
+        answerable=(marked := None if answerable is None else bool(answerable)),
+        has_answer=has_answer(marked, required, accepted, text),
         conversation=conversation or "",
         turn=turn,
         extra=orjson.loads(extra) if extra else {},

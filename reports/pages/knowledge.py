@@ -192,7 +192,9 @@ MOST_TOPICS: Final = 100
 METRICS: Final = 5  # of answers that are shown at once
 QUOTED: Final = 240  # characters of a piece of a document or an answer
 SEVERITY_TONES: Final = {"high": "bad", "medium": "doubt", "low": ""}
-CAUSE_TONES: Final = {"document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "unknown": ""}
+CAUSE_TONES: Final = {
+    "document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "label": "doubt", "unknown": "",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

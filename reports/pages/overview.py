@@ -715,6 +715,7 @@ _ADVICE: Final = (
     ("Answered, though", "Tell the bot in its prompt to say so where it doesn't know."),
     ("not retrieved", "Look at the contexts: change chunk size or top_k, or add the document that is missing."),
     ("part of the evidence", "Look at the contexts: raise top_k, or make chunks larger."),
+    ("what the evidence says", "Look at these expected answers: they may be wrong, or the evidence not what is asked."),
     ("evidence was retrieved", "The model left it out: change the prompt or take another model."),
     ("", "Read some of these rows; correct expected answers that are wrong, then the bot's prompt or knowledge."),
 )  # fmt: skip

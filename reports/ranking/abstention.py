@@ -341,8 +341,8 @@ def costs_of(outcomes: Codes, costs: Costs) -> Figures:
 
 
 def _answerable(table: ScoreTable) -> NDArray[np.int8]:
-    """A line a question: 1, 0, or -1 where the question set does not say."""
-    return np.broadcast_to(table.cases.answerable[:, None], table.asked.shape)
+    """A line a question: 1, 0, or -1 where neither the question set nor what it expects says."""
+    return np.broadcast_to(table.cases.has_answer[:, None], table.asked.shape)
 
 
 def _passes(values: Figures, rule: Rule) -> NDArray[np.int8]:

@@ -466,11 +466,11 @@ def abstained_run(
         InputError: no question says whether it can be answered, there is no such metric, or no threshold.
     """
     table = next(iter(run.tables.values()))
-    answerable = table.cases.answerable
+    answerable = table.cases.has_answer
     if (answerable < 0).all():
         raise InputError(
-            f"No question of run {run.run} says whether it can be answered. Give questions 'answerable: false' where"
-            " the documents don't hold the answer, and true where they do, and run again: answers are cached."
+            f"No question of run {run.run} says whether it can be answered. Give questions an expected answer, and"
+            " 'answerable: false' where the documents don't hold one, and run again: answers are cached."
         )
     rule = _rule(run, metric, threshold)
     taken = costs or Costs()

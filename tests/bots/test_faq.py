@@ -146,7 +146,7 @@ def test_the_threshold_is_worked_out_from_the_entries():
     assert {reply.trace["min_similarity"] for reply in replies} == {0.75}
     [said] = bot.warnings
     assert "0.75, by leaving out each of 20 entries: it refuses 100% of the questions" in said
-    assert "answers 100% of those with another wording rightly" in said
+    assert "answers 100% of the 20 with another wording rightly" in said
     bot, replies = asyncio.run(prepared())
     assert not any(reply.abstained for reply in replies)
     assert "answers every question; min_similarity: auto would be 0.75" in bot.warnings[0]
@@ -291,10 +291,31 @@ def test_a_missing_file_is_named_with_its_neighbour(tmp_path: Path):
         read_faq(tmp_path / "fqa.csv")
 
 
+@pytest.mark.parametrize("match", ["lexical", "embedding", "classifier"])
+def test_a_row_that_is_typed_again_is_no_other_wording(match: str):
+    """Of ten answers with one wording each and two copies of one of them nothing is said of other wordings."""
+    entries = [
+        FaqEntry(f"How do I {verb} the bike?", verb)
+        for verb in ("ride", "lock", "sell", "rent", "mend", "wash", "ship")
+    ]
+    entries += [FaqEntry(text, text) for text in ("Who are you?", "What is the price?", "Where is it?")]
+    bot = FaqBot(
+        "faq",
+        [*entries, FaqEntry(" how do i sell  the bike", "sell"), entries[2]],
+        abstain="",
+        match=match,
+        embedder=Letters(),
+    )
+    asyncio.run(bot.prepare())
+    assert "by leaving out each of 10 entries" in bot.warnings[0]
+    assert "another wording" not in bot.warnings[0]
+
+
 def test_repeated_questions_are_told_and_never_answered_from(tmp_path: Path):
-    rows = "\n".join(f"Where  is it?,{number}" for number in range(6))
+    rows = "\n".join(["Where is it,First", *(f"Where  is it?,{number}" for number in range(5))])
     faq = read_faq(write(tmp_path, "faq.csv", f"question,answer\nwhere is it?,first\n{rows}\n"))
     assert len(faq.entries) == 7
     [warning] = faq.warnings
-    assert "line 3 (first on line 2), line 4 (first on line 2), line 5 (first on line 2) and 3 more." in warning
+    assert "line 3 (first on line 2), line 4 (first on line 2, with another answer), line 5 (" in warning
+    assert warning.endswith(" and 3 more.")
     assert answers(faq.entries, "WHERE is it")[0].answer == "first"

@@ -41,8 +41,9 @@ def write_run(
         writer = RowWriter(path, run.id, run.metric_ids)
         for number in range(count):
             known = answerable[number] if answerable else None
+            expected = () if known is None else ("so",)  # what is expected would tell that there is an answer
             question = Question(
-                f"q{number}", texts(number), ("so",), source_document=f"{number // 2}.md", answerable=known
+                f"q{number}", texts(number), expected, source_document=f"{number // 2}.md", answerable=known
             )
             for bot, speak in bots.items():
                 value, reply = speak(number)

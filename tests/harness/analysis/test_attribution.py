@@ -11,13 +11,21 @@ from attributed_suites import AttributedSuite, only, question_of
 from openai_server import Call, OpenAIServer
 from proctor.bots.bot import Context
 from proctor.bots.python import find_target
-from proctor.harness.analysis.attribution import CANDIDATES, candidates, is_copy, knowing_bots, led_to, variant_name
+from proctor.harness.analysis.attribution import (
+    CANDIDATES,
+    candidates,
+    is_copy,
+    knowing_bots,
+    led_to,
+    variant_name,
+    with_doubted_labels,
+)
 from proctor.harness.analysis.corpus import Answer
 from proctor.harness.run.run_config import RunConfig
 from proctor.harness.run.suite_run import suite_evaluation
 from proctor.knowledge.documents.document import Document
 from proctor.knowledge.questions.question import Question
-from proctor.reports.analysis.findings import AblatedAnswer, Ablations
+from proctor.reports.analysis.findings import AblatedAnswer, Ablations, Finding
 from pydantic import TypeAdapter
 
 GOLD = "The entry fee is 5 euros for everybody."
@@ -220,6 +228,55 @@ def test_an_unanswerable_question_answered_from_nothing_is_the_bots_own(served):
     question = {"id": "dogs", "question": "May dogs enter?", "answerable": False}
     suite, _ = served(lambda call: "Yes." if "dogs" in question_of(call) else "5", questions=[question, FEE])
     assert only(suite.attribution()).cause == "bot"
+
+
+def test_a_document_that_answers_what_is_marked_unanswerable_is_not_blamed(served):
+    """The one that has all that is asked makes the mark doubtful; one on the same matter alone is blamed as before."""
+    says = "The cloakroom light is switched off at the door."
+    question = {"id": "light", "question": "How do I switch off the cloakroom light?", "answerable": False}
+    near = {"id": "lamp", "question": "How do I replace the cloakroom light bulb?", "answerable": False}
+
+    def scripted(call: Call) -> str:
+        if "cloakroom" not in question_of(call):
+            return "5"
+        return "At the door." if says in call.prompt else "I don't know."
+
+    suite, _ = served(scripted, questions=[question, near, FEE], documents=DOCUMENTS | {"light.md": says})
+    results = suite.attribution()
+    found = {answer.question: answer for answer in results.answers}
+    assert (found["light"].cause, found["light"].documents) == ("label", ())
+    assert found["light"].note == "light.md seems to answer it; is the mark as not answerable right?"
+    assert (found["lamp"].cause, found["lamp"].documents) == ("document", ("light.md",))
+    assert results.documents[0].failures == (("full", "lamp"),)
+
+
+def test_an_answer_that_is_the_gold_evidence_itself_is_not_up_to_the_bot(served):
+    """Whatever the metric says; one that picks another sentence, or only a part of the evidence, is."""
+    said = {"fee": GOLD, "roof": "The hall has a roof. The garden has trees.", "tree": "The garden has trees."}
+    questions = [
+        FEE | {"expected_answer": "6"},
+        FEE | {"id": "roof", "question": "What has a roof?", "expected_answer": "the house"},
+        {"id": "tree", "question": "What grows where?", "expected_answer": "trees", "evidence": [
+            {"document": "garden.md", "quote": "garden has trees"}, {"document": "hall.md", "quote": "a roof"}]},
+    ]  # fmt: skip
+    asked = {question["question"]: said[question["id"]] for question in questions}
+    suite, _ = served(lambda call: asked[question_of(call)], questions=questions)
+    found = {answer.question: answer for answer in suite.attribution().answers}
+    assert {key: one.cause for key, one in found.items()} == {"fee": "label", "roof": "bot", "tree": "bot"}
+    assert "word for word" in found["fee"].note
+
+
+def test_what_is_expected_in_doubt_is_not_up_to_the_bot():
+    answers = tuple(AblatedAnswer("rag", key, 0.0, gold_only=0.0, cause="bot") for key in ("wrong", "low", "same"))
+    several = AblatedAnswer("rag", "wrong", 0.0, cause="document", documents=("a.md",))
+    findings = [
+        Finding("contradicted_answer", "high", "It says 14.", "Mend it.", questions=("wrong",)),
+        Finding("unconfirmed_answer", "low", "Many are concluded.", "Read it.", questions=("low",)),
+        Finding("duplicate_question", "high", "It stands twice.", "Keep one.", questions=("same",)),
+    ]
+    found = with_doubted_labels(Ablations("f1", 0.5, (*answers, several)), findings).answers
+    assert [one.cause for one in found] == ["label", "bot", "bot", "document"]
+    assert found[0].note == "What is expected is in doubt: contradicted answer."
 
 
 def test_documents_carry_right_answers(served):

@@ -87,6 +87,22 @@ def test_where_bots_miss_values_the_smaller_set_says_so():
     assert not any("have no value" in one for one in dataset_quality(corpus(asked), whole, {}).warnings)
 
 
+def test_bots_that_read_the_same_entries_are_one_witness():
+    """They match otherwise and say the same; beside a bot that reads documents they are one of two."""
+    asked = ask("price", "What does a tune-up cost?", "45 euros")
+    said = {key: {"price": "65 euros"} for key in ("faq", "faq_embedding")}
+
+    def label_error(said):
+        found = dataset_quality(corpus([asked]), answers(said), {}).findings
+        return next(one for one in found if one.kind == "label_error")
+
+    alone = label_error(said)
+    assert (alone.severity, alone.details["models"]) == ("low", ["the entries of faq.csv"])
+    assert "2 of 2 agree on another answer, though all by the entries of faq.csv" in alone.what
+    beside = label_error({**said, "rag": {"price": "It costs 65 euros."}})
+    assert (beside.severity, beside.details["models"]) == ("high", ["rag", "the entries of faq.csv"])
+
+
 def test_without_answers_the_questions_alone_are_looked_at(tmp_path):
     found = dataset_quality(corpus_of(suite_of(tmp_path)), None)
     assert {one.kind for one in found.findings} == {"contradicted_answer", "duplicate_question", "leaked_prompt"}

@@ -64,6 +64,32 @@ def expanded(tmp_path: Path) -> CorpusIndex:
     return corpus(tmp_path)
 
 
+def test_a_document_that_a_question_names_as_its_source_does_not_do_nothing(tmp_path):
+    """Though its answer was not found there, as where it can't be read; a question without an answer needs none."""
+    corpus(tmp_path)
+    named = [
+        {"id": "sea", "question": "Where are you?", "expected_answer": "By the water", "source_document": "about.md"},
+        {"id": "none", "question": "Are you open at night?", "answerable": False, "source_document": "old.md"},
+    ]
+    (tmp_path / "questions.json").write_text(json.dumps([*QUESTIONS, *named]))
+    read = answers(answer("hours", True, OPENS), answer("price", True, SERVICE))
+    found = summarise_documents(index_corpus(load_suite(tmp_path / "suite.yaml"), os.environ), read)
+    assert {card.document: card.named for card in found.summaries}["about.md"] == ("sea",)
+    assert [card.document for card in found.summaries if is_idle(card)] == ["old.md"]
+    assert any(warning.startswith("1 document does nothing: old.md.") for warning in found.warnings)
+
+
+def test_a_document_that_seems_to_answer_what_is_marked_unanswerable_is_needed(tmp_path):
+    text = "Tandems, recumbents and folding bikes cost as much as any other bike, in all towns."
+    asked = {"id": "tandem", "question": "Do tandems and folding bikes cost as much in all towns?", "answerable": False}
+    corpus(tmp_path)
+    (tmp_path / "questions.json").write_text(json.dumps([*QUESTIONS, asked]))
+    found = index_corpus(load_suite(tmp_path / "suite.yaml"), os.environ)
+    rows = answers(answer("tandem", False, of_text("prices.md", text), of_text("hours.md", "The workshop opens")))
+    cards = {card.document: card for card in summarise_documents(found, rows).summaries}
+    assert [(cards[name].needed, cards[name].retrieved) for name in ("prices.md", "hours.md")] == [(1, 1), (0, 1)]
+
+
 SERVICE = of_text("prices.md", "A basic service costs 69 euros.")
 SERVICE_THEN = of_text("old.md", "A basic service costs 59 euros.")
 OPENS = of_text("hours.md", "The workshop opens at nine.")

@@ -108,6 +108,31 @@ def test_a_document_that_is_gone_with_the_place_where_the_answer_stands_now(tmp_
     assert finding.locations[0].text == FIRST
 
 
+@in_one_test(
+    ("says", "expected", "is_there"),
+    [
+        (
+            "The Rolling Plan has 30 stations for pauses, all of them kept by us. A pause lasts a season.",
+            "30 days.",
+            False,
+        ),
+        (
+            "The Rolling Plan has 30 stations. Pauses of the Rolling Plan are kept for 30 calendar days.",
+            "30 days.",
+            True,
+        ),
+        ("Pauses of the Rolling Plan: | days kept | 30 |", "30 days.", True),
+        ("Pauses of the Rolling Plan are kept for 30 riders.", "30 people.", True),
+    ],
+)
+def test_the_answer_stands_only_where_its_figure_has_its_unit(tmp_path_factory, says, expected, is_there):
+    quote = "Pauses last so long."
+    asked = question("q", "How long are pauses of the Rolling Plan kept?", expected, [("plan.md", quote)])
+    corpus = expanded(tmp_path_factory.mktemp("gone"), [asked], {"plan.md": says})
+    (finding,) = of_kind(find_gaps(corpus, None), "stale_gold")
+    assert ("the expected answer stands in plan.md" in finding.action) is is_there, finding.action
+
+
 def test_a_document_that_is_gone_for_good(tmp_path):
     asked = question("q", "Who runs the Cork warehouse?", "Mrs Finnegan", [("cork.md", "Mrs Finnegan runs Cork.")])
     (finding,) = of_kind(find_gaps(expanded(tmp_path, [asked]), None), "stale_gold")
@@ -172,6 +197,21 @@ def test_what_is_missing_from_the_nearest_passage(tmp_path):
     assert insured.details["support"] < 0.35
 
 
+def test_an_answer_that_should_stand_in_a_document_that_cannot_be_read_asks_for_a_new_scan(tmp_path):
+    scanned = (
+        "Y0u may return any he1met w1thin n1ne day5 0f de1ivery, as l0ng as it was n0t w0rn. We c0llect it f0r free."
+    )
+    asked = [
+        question(key, "How long can I return a helmet?", "Within nine days of delivery.", source_document=document)
+        for key, document in (("scan", "helmets.md"), ("other", "plan.md"))
+    ]
+    scan, other = of_kind(
+        find_gaps(expanded(tmp_path, asked, {"plan.md": PLAN, "helmets.md": scanned}), None), "unsupported"
+    )
+    assert scan.action == "Scan or convert helmets.md again, which should hold the answer: it can't be read well."
+    assert other.action.startswith("Add the answer to the documents")
+
+
 def test_one_false_figure_in_a_longer_answer_is_found(tmp_path):
     expected = f"{FIRST} A collection costs 77 euros for a bicycle and 45 euros for an e-bike."
     corpus = expanded(tmp_path, [question("q", "How do I return a bike, and what does it cost?", expected)])
@@ -205,6 +245,25 @@ def test_a_passage_that_several_bots_answered_from_stands_once(tmp_path):
     (finding,) = find_gaps(expanded(tmp_path, asked), found).findings
     assert "2 of 2 bots (rag, other)" in finding.what
     assert [place.start for place in finding.locations] == [11]
+
+
+def test_a_mark_is_doubted_where_a_document_says_all_that_is_asked(tmp_path):
+    """A near miss is no such document: it is about the same thing, and the bots are told to be silent."""
+    asked = [
+        question("pause", "Can I pause the Rolling Plan in winter?", answerable=False),
+        question("refund", "Is the Rolling Plan refunded when I pause in summer?", answerable=False),
+    ]
+    pausing = "You can pause the Rolling Plan twice a year over the winter."
+    documents = {**DOCUMENTS, "plan.md": PLAN.replace("You can pause it twice a year over the winter.", pausing)}
+    contexts = (Context(documents["plan.md"], "plan.md", 0, len(documents["plan.md"]), 0.4),)
+    rows = (said(key, "Yes, twice a year.", contexts=contexts) for key in ("pause", "refund"))
+    doubt, answered = find_gaps(expanded(tmp_path, asked, documents), answers(*rows)).findings
+    assert (doubt.kind, doubt.questions, doubt.documents) == ("doubtful_mark", ("pause",), ("plan.md",))
+    assert f'plan.md seems to answer it: "{pausing}"' in doubt.what
+    assert "Look whether the mark is right" in doubt.action
+    (place,) = doubt.locations
+    assert documents["plan.md"][place.start : place.end] == pausing
+    assert (answered.kind, answered.questions) == ("answered_anyway", ("refund",))
 
 
 def test_answers_that_are_marked_right_are_not_held_against_a_bot_where_only_support_is_missing(tmp_path):

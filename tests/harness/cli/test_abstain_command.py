@@ -137,3 +137,20 @@ def test_python_says_what_the_command_says(folder):
     rag = next(each for each in found.records() if each["bot"] == "rag")
     assert sum(rag[name] for name in OUTCOMES) == 99
     assert rag["expected_cost"] == pytest.approx((rag["wrong"] + 5 * rag["abstained_wrongly"]) / 99)
+
+
+def test_what_is_expected_tells_what_is_answerable(tmp_path):
+    """As for ``correct``: an abstention that is expected says that there is no answer; no expectation says nothing."""
+    questions = [
+        {"question": "Where?", "expected_answer": "In Ulm."},
+        {"question": "Who?", "expected_answer": "I don't know."},
+        {"question": "When?", "constraints": ["nine"]},
+        {"question": "Why?", "expected_answer": "I don't know.", "answerable": True},
+        {"question": "Which?", "expected_answer": "The red one.", "answerable": False},
+        {"question": "What else?"},
+    ]
+    db = tmp_path / "proctor.db"
+    api.evaluate(questions, {"mine": lambda question: "In Ulm."}, metrics=["correct"], db=db, progress=False)
+    assert "3 answerable and 2 unanswerable questions, 1 unlabelled and left out" in abstain(tmp_path)
+    assert proctor("baseline", "--out", "kept.json", folder=tmp_path).returncode == 0
+    assert "3 answerable and 2 unanswerable questions, 1 unlabelled" in abstain(tmp_path, "kept.json")

@@ -190,3 +190,22 @@ def test_a_bot_without_a_language_model_is_not_told_to_change_its_prompt_or_its_
     assert "though the evidence was retrieved" in page and "picked others: give it a model" in page
     assert "another model" not in page and "prompt" not in page, "there is neither"
     assert "then what the bot knows" in page, "the problem says the same"
+
+
+def test_a_bot_that_says_what_the_evidence_says_is_not_told_to_take_another_model(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "shop.md").write_text("The shop opens at nine.")
+    asked = {
+        "id": "q",
+        "question": "When does the shop open?",
+        "expected_answer": "At midnight.",
+        "evidence": [{"document": "shop.md", "quote": "The shop opens at nine."}],
+    }
+    write_suite(
+        tmp_path, "", [asked], knowledge="docs", bots={"rag": {"type": "rag"}}, metrics=["correct", "hit_rate"],
+    )  # fmt: skip
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    page = read_html(proctor("report", "--html", "-", folder=tmp_path).stdout).one(id="overview").text
+    assert "ot the expected answer, though it is what the evidence says" in page
+    assert "Look at these expected answers" in page
+    assert "picked others" not in page

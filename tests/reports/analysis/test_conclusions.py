@@ -79,7 +79,9 @@ def test_without_a_bound_nothing_is_beyond_it():
 
 def test_wrong_answers_are_told_by_what_caused_them():
     causes = ("document", "several", "retrieval", "bot", "bot")
-    answers = tuple(AblatedAnswer("rag", f"q{place}", 0.0, cause=cause) for place, cause in enumerate(causes))
+    answers = tuple(
+        AblatedAnswer("rag", f"q{place}", 0.0, cause=cause, gold_only=0.0) for place, cause in enumerate(causes)
+    )
     documents = (
         DocumentAttribution("a.md", (("rag", "q0"),)),
         DocumentAttribution("b.md", (("rag", "q0"), ("rag", "q1"))),
@@ -89,6 +91,19 @@ def test_wrong_answers_are_told_by_what_caused_them():
         "1 becomes right from the gold document alone, and 2 stay wrong even from the gold document alone, which is up "
         "to the bot.",
         "b.md caused 2 wrong answers, and 1 other document at least one.",
+    ]
+
+
+def test_only_what_was_asked_from_the_gold_is_said_to_stay_wrong_from_it():
+    answers = (
+        AblatedAnswer("rag", "gold", 0.0, cause="bot", gold_only=0.0),
+        AblatedAnswer("rag", "none", 0.0, cause="bot"),
+        AblatedAnswer("rag", "mark", 0.0, cause="label"),
+    )
+    assert said(attribution=Ablations("f1", 0.5, answers)) == [
+        "Of 3 wrong answers that were asked again, 1 stays wrong even from the gold document alone, which is up to the "
+        "bot, 1 answers what has no answer even without all that was read, and 1 rests on an expected answer, or on a "
+        "mark as not answerable, that may be wrong."
     ]
 
 
@@ -109,6 +124,7 @@ def test_a_few_answers_don_t_call_a_metric_into_doubt():
 def test_documents_that_did_nothing_are_told_only_where_answers_tell_what_they_read():
     idle, read = DocumentSummary("idle.md", "", 1), DocumentSummary("read.md", "", 1, retrieved=2)
     assert said(documents=(idle, idle)) == []
+    assert said(documents=(dataclasses.replace(idle, named=("q",)), read)) == []
     assert said(documents=(idle, read)) == [
         "1 of 2 documents did nothing: no answer was made from it, and no question needs it."
     ]
