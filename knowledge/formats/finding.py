@@ -102,6 +102,7 @@ class ForeignRows:
         notes = Notes()
         seen: set[int] = set()
         is_hashed = reading.digest is None
+        is_table = file_kind(self.path) in ("csv", "tsv")
         for line, row in self._read(notes):
             if not is_hashed:  # only now: a large file that can't be read is refused at once
                 self._feed(reading)
@@ -109,6 +110,8 @@ class ForeignRows:
             self._check(row, line)
             if self.only_questions and _is_again(row, seen):
                 continue
+            if is_table and row.get("answer") == "":  # whether an empty cell is a blank answer is not told by one row
+                del row["answer"]
             if self.bot and "bot" not in row:
                 row["bot"] = self.bot
             yield line, _asked(row) if self.only_questions else row

@@ -71,8 +71,6 @@ def _write_table(rows: Iterable[Row], file: Any, delimiter: str, notes: Notes) -
     for row in chain(first, waiting):
         for key in row.keys() - there.keys():
             notes.lose(f"`{key}` is", f"the first {_SAMPLE:,} rows have no such column; write .jsonl")
-        if "answer" in there and "answer" not in row:
-            notes.lose("that an answer is missing is", "an empty cell is an empty answer; write .jsonl")
         writer.writerow([_tags(row, notes) if name == "tags" else _cell(row.get(name)) for name in names])
     text.detach()
 

@@ -122,7 +122,11 @@ def _shape(keys: tuple[str, ...]) -> _Shape:
 
 
 def _row(row: Row, shape: _Shape, line: int, notes: Notes) -> Row:
-    made = {name: value for key, name in shape.renamed if (value := row[key]) not in _NOTHING}
+    made = {
+        name: value
+        for key, name in shape.renamed
+        if (value := row[key]) not in _NOTHING or (name == "answer" and value == "")  # who says nothing is wrong
+    }
     contexts = row.get("retrieved_contexts", row.get("contexts"))
     if contexts is not None:
         made["contexts"] = _with_documents(contexts, row.get("retrieved_context_ids"))

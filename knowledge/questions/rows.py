@@ -117,6 +117,11 @@ def as_text(value: object) -> str:
     raise WrongValue(f"must be a text, not {kind_of(value)}{quoting}")
 
 
+def cell_as_text(value: object) -> str | None:
+    """The text of a cell; None when it is empty."""
+    return as_text(value) or None
+
+
 def as_id(value: object) -> str:
     """An id: a text or a whole number."""
     if isinstance(value, float):

@@ -723,6 +723,31 @@ def test_without_bots_the_answers_of_the_rows_are_scored(tmp_path):
         evaluated(tmp_path, questions=recorded, bots=None, repeat=3)
 
 
+def test_a_blank_answer_is_wrong_by_whatever_name_and_door(tmp_path):
+    names = {"answer": ("question", "expected_answer"), "response": ("user_input", "reference"),
+             "actual_output": ("input", "expected_output")}  # fmt: skip
+    table, lines, given = tmp_path / "t.csv", tmp_path / "t.jsonl", {"metrics": ["exact_match"], "progress": False}
+    wrong = {}
+    for answer, (question, expected) in names.items():
+        for blank in ({answer: ""}, {answer: " "}, {answer: None}, {}):
+            rows = [{question: f"Is it {word}?", answer: word, expected: word} for word in ("one", "two", "six")]
+            rows[1] = {question: "Is it two?", expected: "two", **blank}
+            frame = pandas.DataFrame(rows)
+            frame.to_csv(table, index=False)
+            frame.to_json(lines, orient="records", lines=True)
+            for door in (rows, frame, table, pandas.read_csv(table), lines):
+                run = proctor.evaluate(door, db=tmp_path / "x.db", **given)
+                if [row.score("exact_match") for row in run.rows()] != [1, 0, 1]:
+                    wrong[str(blank), type(door).__name__] = run
+        alone = [{question: "Is it one?", answer: "", expected: "one"}]
+        assert proctor.evaluate(alone, db=tmp_path / "x.db", **given).rows()[0].score("exact_match") == 0
+        pandas.DataFrame(alone).to_csv(table, index=False)  # which may as well be a table of questions
+        with pytest.raises(proctor.InputError, match="no row has an `answer`"):
+            proctor.evaluate(table, db=tmp_path / "x.db", **given)
+    assert not wrong
+    assert "1 of 3 rows has no answer: this is taken for a blank answer, which is wrong" in str(run.warnings)
+
+
 @pytest.mark.parametrize("form", [list, pandas.DataFrame, lambda rows: [Sample(**row) for row in rows]])
 def test_rows_with_the_columns_of_another_tool(tmp_path, form):
     run = evaluated(tmp_path, questions=form(RAGAS), bots=None)
