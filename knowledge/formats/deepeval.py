@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from ..questions.rows import Row
+from ..questions.rows import Row, written_list
 from .chat_messages import (
     contexts_of,
     conversation_row,
@@ -229,7 +229,7 @@ def _cell(key: str, value: object) -> object:
     if not isinstance(value, str):
         return value
     if key in _LISTS:
-        return value.split("|") if value else None
+        return written_list(value) or (value.split("|") if value else None)
     if key in _OBJECTS:
         try:
             return orjson.loads(value) if value else None

@@ -1,6 +1,5 @@
 """Ragas: evaluation datasets, test sets and result frames of versions 0.1 to 0.4, as JSONL, JSON or CSV."""
 
-import ast
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from ..questions.rows import Row
+from ..questions.rows import Row, written_list
 from .chat_messages import (
     contexts_of,
     conversation_row,
@@ -201,14 +200,10 @@ def _cell(key: str, value: object) -> object:
 def _listed(value: str) -> object:
     if not value.strip():
         return None
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        pass
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return [value]
+    if value.lstrip().startswith("{") and (objects := written_list(f"[{value}]")):
+        return objects[0]
+    found = written_list(value)
+    return [value] if found is None else found
 
 
 def _number(value: str) -> object:

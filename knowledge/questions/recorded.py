@@ -181,6 +181,7 @@ def _reader(file: RowSource) -> RowReader:
         file.path,
         fields,
         tabular=file.tabular,
+        cells=file.cells,
         passive=_PASSIVE,
         blank=True,
         tells_all=True,

@@ -413,6 +413,11 @@ def test_what_is_no_file_to_import_or_export_is_refused_with_what_would_be(tmp_p
     (tmp_path / "tags.jsonl").write_text('{"question": "Why?", "answer": "So.", "tags": ["a|b"]}\n{"question": "Who?"}')
     said = ok("export", "tags.jsonl", "tags.csv", folder=tmp_path)
     assert "the bounds of a tag with | in it are not carried over: a table separates tags by it; write .jsonl." in said
+    text = "['a', 'b']"
+    (tmp_path / "list.jsonl").write_text(json.dumps({"question": "Print?", "expected_answer": text}), "utf-8")
+    ok("export", "list.jsonl", "list.csv", folder=tmp_path)
+    ok("export", "list.csv", "again.jsonl", folder=tmp_path)
+    assert lines(tmp_path / "again.jsonl")[0]["expected_answers"] == [text]
     (tmp_path / "asked.jsonl").write_text('{"question": "Why?", "expected_answer": "So."}\n{"question": "Who?"}\n')
     said = ok("export", "asked.jsonl", "asked.csv", folder=tmp_path)
     assert said.splitlines()[1:] == ["Everything was carried over."]

@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy
 import pandas
 import proctor
 import pytest
@@ -746,6 +747,33 @@ def test_a_blank_answer_is_wrong_by_whatever_name_and_door(tmp_path):
             proctor.evaluate(table, db=tmp_path / "x.db", **given)
     assert not wrong
     assert "1 of 3 rows has no answer: this is taken for a blank answer, which is wrong" in str(run.warnings)
+
+
+def test_a_list_that_was_written_into_a_table_is_a_list_again(tmp_path):
+    names = [("question", "answer", "contexts", "expected_answer"), ("input", "actual_output", "retrieval_context",
+             "expected_output"), ("user_input", "response", "retrieved_contexts", "reference")]  # fmt: skip
+    table, found = tmp_path / "t.csv", {}
+    for question, answer, contexts, expected in names:
+        for made in (list, json.dumps, lambda texts: numpy.array(texts, dtype=object)):
+            row = {question: "How many seats?", answer: "six", contexts: ["It's red.", "6"], expected: ["6", "six"]}
+            frame = pandas.DataFrame([{key: made(each) if type(each) is list else each for key, each in row.items()}])
+            frame.to_csv(table, index=False)
+            for door in (frame, table, pandas.read_csv(table)):
+                run = proctor.evaluate(door, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+                (row_,) = run.rows()
+                found[row_.score("exact_match"), row_.expected_answers, row_.contexts] = run
+    assert found.keys() == {(1, ("6", "six"), ("It's red.", "6"))}
+    assert "t.csv: a list in `expected_answer` is read as several accepted answers." in str(
+        proctor.evaluate(table, metrics=["exact_match"], db=tmp_path / "x.db", progress=False).warnings
+    )
+    for text in ("[0-9]+", "[x]", "['a' or 'b']", "[1, 2]", "[6] or ['six']", "['six"):
+        printed = {"question": "What does it print?", "answer": text, "expected_answer": text}
+        pandas.DataFrame([printed]).to_csv(table, index=False)
+        run = proctor.evaluate(table, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+        assert (run.rows()[0].expected_answers, run.warnings) == ((text,), ()), text
+    said = [{"question": "What does it print?", "answer": "['a', 'b']", "expected_answer": "['a', 'b']"}]
+    run = proctor.evaluate(said, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+    assert run.rows()[0].expected_answers == ("['a', 'b']",)  # not of a table, where one can say what is meant
 
 
 @pytest.mark.parametrize("form", [list, pandas.DataFrame, lambda rows: [Sample(**row) for row in rows]])
