@@ -75,7 +75,7 @@ def recorded_evaluation(
     recorded = open_recorded(source, options.limit) if isinstance(source, Path) else recorded_in(source, options.limit)
     vector_cache = VectorCache()
     embedder = default_embedder(vector_cache)
-    judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
+    judge = choose_judge(options.own_judge or JudgeSettings(), options.models, options.judge, options.judge_url)
     endpoints = Endpoints()
     local_models = overridden(LocalModelsSettings(), options.local_models)
     models = RunModels(local_models, Path(), environ, endpoints, notify, only_planned=options.only_planned)

@@ -12,6 +12,7 @@ import numpy
 import pandas
 import proctor
 import pytest
+from judge_server import JudgeServer
 from openai import AsyncOpenAI
 from openai_server import Answer, OpenAIServer
 from proctor.knowledge.models.encoder import PackagedEncoder
@@ -722,6 +723,33 @@ def test_without_bots_the_answers_of_the_rows_are_scored(tmp_path):
     assert len(evaluated(tmp_path, questions=recorded, bots=None, limit=1).rows()) == 1
     with pytest.raises(proctor.InputError, match="repeat is for bots, and none were given"):
         evaluated(tmp_path, questions=recorded, bots=None, repeat=3)
+
+
+@pytest.mark.parametrize("bots", [None, hours])
+def test_a_judge_of_ones_own_grades_answers_of_bots_and_of_rows(tmp_path, bots):
+    rows = [{"question": "When do you open?", "answer": "At nine", "expected_answer": "We open at nine o'clock"}]
+    given = {"metrics": ["answer_correctness"], "db": tmp_path / "x.db", "progress": False, "fresh": True}
+    with JudgeServer() as server:
+        url, model = server.url, {"model": "openai:test-model", "base_url": server.url}
+        calls = [0]
+        for judge in (
+            {"judge": "openai:test-model", "judge_url": url},
+            {"judge": "mine", "models": {"mine": model}},
+            {"judge": {"model": "mine", "votes": 3}, "models": {"mine": model}},
+            {"judge": {"model": "openai:test-model", "votes": 3}, "judge_url": url},
+        ):
+            run = proctor.evaluate(rows, bots, **given, **judge)
+            assert run.rows()[0].score("answer_correctness") is not None, run.rows()[0].scores
+            calls.append(len(server.calls) - sum(calls))
+    assert 0 < calls[1] == calls[2] < calls[3] == calls[4]
+    for judge, says in (
+        ({"judge": "mien", "models": {"mine": model}}, "There is no judge 'mien'; did you mean 'mine'"),
+        ({"judge": dict(model)}, "judge: `base_url` is of a model: write it under `models`"),
+        ({"judge_url": url}, "is for a judge behind an endpoint"),
+        ({"models": {"mine": {"model": "mine"}}}, "models.mine.model: 'mine' is no chat model"),
+    ):
+        with pytest.raises(proctor.InputError, match=says):
+            proctor.evaluate(rows, bots, **given, **judge)
 
 
 def test_a_blank_answer_is_wrong_by_whatever_name_and_door(tmp_path):
