@@ -99,8 +99,8 @@ class MetricDeclaration:
     Attributes:
         threshold: what a value must reach to pass; None for no threshold. Equality passes.
         better: whether higher or lower values are better.
-        low: lowest possible value, None when there is no bound.
-        high: highest possible value, None when there is no bound.
+        low: lowest possible value, None when there is no bound; a value below one that is given is an error.
+        high: highest possible value, likewise.
         source: where the definition comes from.
         blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason for
             no value; or ``"measure"`` to call the function anyway.
@@ -124,6 +124,7 @@ class MetricDeclaration:
             the reason when the metric then returns None.
         failed_as_blank: whether a row on which the bot failed has a value: that of a blank answer, which must need no
             model.
+        held: which of ``low`` and ``high`` the metric declares itself; a value beyond one of these is an error.
     """
 
     threshold: float | None = None
@@ -144,6 +145,7 @@ class MetricDeclaration:
     reads: tuple[str, ...] = ()
     spare: tuple[str, ...] = ()
     failed_as_blank: bool = False
+    held: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +215,7 @@ def metric(
     for name in settings:
         if name not in MetricSettings.__annotations__:
             raise TypeError(f"'@metric' knows no '{name}'{nearest(name, MetricSettings.__annotations__)}")
-    declaration = MetricDeclaration(**settings)
+    declaration = MetricDeclaration(**settings, held=frozenset({"low", "high"} & settings.keys()))
 
     def mark(marked: Marked) -> Marked:
         setattr(marked, _MARK, declaration)

@@ -32,6 +32,7 @@ from .declaration import (
     FromFile,
     Function,
     Metric,
+    MetricDeclaration,
     Need,
     declaration_of,
     facts_of,
@@ -318,6 +319,8 @@ class _Planner:
         rules = {"blank_answer": declared.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
         added = {"row_metrics": [versions[id] for id in declared.row_metrics]} if declared.row_metrics else {}
         low, high = self._scale(metric, options)
+        if bounds := _bounds(declared, low, high):
+            added |= {"bounds": bounds}
         planned = PlannedMetric(
             id=metric.id,
             version=_version(metric, below, options, {**rules, **added}),
@@ -336,7 +339,7 @@ class _Planner:
         )
         return Prepared(
             metric=replace(planned, threshold=planned.on_scale(metric.threshold)),
-            step=_step(metric, parameters, options, below),
+            step=replace(_step(metric, parameters, options, below), **bounds),
             below=below,
             facts=needs,
             needs_answer="answer" in needs,
@@ -427,6 +430,12 @@ def _parameters(metric: Metric, options: Mapping[str, object]) -> tuple[Need, ..
         if options[option] == value:
             swaps |= instead
     return tuple(replace(need, name=swaps.get(need.name, need.name)) for need in metric.parameters)
+
+
+def _bounds(declared: MetricDeclaration, low: float | None, high: float | None) -> Mapping[str, float]:
+    """What the values of a metric are held against: what it says itself, alone or for its options."""
+    bounds = {"low": low, "high": high}.items()
+    return {name: end for name, end in bounds if end is not None and (name in declared.held or declared.ranges)}
 
 
 def _step(

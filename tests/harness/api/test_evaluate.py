@@ -752,6 +752,20 @@ def test_a_judge_of_ones_own_grades_answers_of_bots_and_of_rows(tmp_path, bots):
             proctor.evaluate(rows, bots, **given, **judge)
 
 
+def test_a_metric_that_leaves_its_range_is_a_problem_and_no_figure(tmp_path):
+    @proctor.metric(low=0, high=1)
+    def percent(answer: str) -> float:
+        return 87.0
+
+    rows = [{"question": "When?", "answer": "At nine"}]
+    run = proctor.evaluate(rows, metrics=[percent], db=tmp_path / "x.db", progress=False)
+    assert (run.rows()[0].score("percent"), run.rows()[0].scores["percent"].reason) == (None, "out_of_range")
+    (problem,) = run.problems()
+    assert (
+        "percent could not be worked out on 1 row: it returned 87, and declares values from 0 to 1" in problem["what"]
+    )
+
+
 def test_a_blank_answer_is_wrong_by_whatever_name_and_door(tmp_path):
     names = {"answer": ("question", "expected_answer"), "response": ("user_input", "reference"),
              "actual_output": ("input", "expected_output")}  # fmt: skip
