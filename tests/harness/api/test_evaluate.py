@@ -61,6 +61,8 @@ def test_bots_are_asked_scored_and_kept(tmp_path):
     assert row.scores["rouge_l"].details["missing"] == ["it", "costs", "5"]
     with pytest.raises(proctor.InputError, match=r"'exact_macth'.*exact_match"):
         row.score("exact_macth")
+    with pytest.raises(KeyError, match="has no score .*rouge_ll.*did you mean rouge_l"):
+        row.scores["rouge_ll"]
     assert (run.bots, run.metrics) == (["hours", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
 
 
@@ -750,6 +752,16 @@ def test_a_judge_of_ones_own_grades_answers_of_bots_and_of_rows(tmp_path, bots):
     ):
         with pytest.raises(proctor.InputError, match=says):
             proctor.evaluate(rows, bots, **given, **judge)
+
+
+def test_a_row_without_a_question_among_others_is_told(tmp_path):
+    rows = [{"question": question, "answer": "At nine", "expected_answer": "At nine"} for question in ("When?", None)]
+    for door in (rows, pandas.DataFrame(rows)):
+        run = proctor.evaluate(door, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+        assert [row.score("exact_match") for row in run.rows()] == [1, 1]
+        assert "1 of 2 rows has no question: this is passed over by metrics that need one." in str(run.warnings)
+    alone = proctor.evaluate(rows[1:], metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+    assert alone.warnings == ()  # some metrics look at the answer alone
 
 
 def test_a_metric_that_leaves_its_range_is_a_problem_and_no_figure(tmp_path):
