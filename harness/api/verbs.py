@@ -116,7 +116,7 @@ def _evaluate(
         local_models: models that run on this machine, by role.
         seed: of everything that is drawn by chance.
         simulated_user: the language model that plays the users of questions with ``simulate``.
-        progress: show how far the run is: bars in a terminal, a line in a notebook.
+        progress: show how far the run is: bars in a terminal, a line in a notebook, and one every ten seconds in a log.
 
     Returns:
         The run; shown, it is a leaderboard.
