@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import proctor
 import pytest
 from judge_server import JudgeServer
 from openai import AsyncOpenAI
-from openai_server import Answer, OpenAIServer
+from openai_server import Answer, OpenAIServer, throttle
 from proctor.knowledge.models.encoder import PackagedEncoder
 from pydantic import BaseModel
 from suites import NOTING, asked, write_suite
@@ -61,7 +62,7 @@ def test_bots_are_asked_scored_and_kept(tmp_path):
     assert row.scores["rouge_l"].details["missing"] == ["it", "costs", "5"]
     with pytest.raises(proctor.InputError, match=r"'exact_macth'.*exact_match"):
         row.score("exact_macth")
-    with pytest.raises(KeyError, match="has no score .*rouge_ll.*did you mean rouge_l"):
+    with pytest.raises(KeyError, match=r"has no score .*rouge_ll.*did you mean rouge_l"):
         row.scores["rouge_ll"]
     assert (run.bots, run.metrics) == (["hours", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
 
@@ -372,11 +373,13 @@ def test_a_database_in_memory_is_refused():
         ([7], "metrics: got a int; wanted a name"),
         ([lambda answer: 1.0], "has no name"),
         ([{"exact_match": {"speed": 3}}], "metrics.0.*speed"),
-        ([Path("x").with_suffix], "got a method with_suffix; wanted .* a function written with def"),
+        ([Path("x").with_suffix], "metric 'with_suffix' asks for 'suffix', which nothing provides"),
+        ([int], "got a type int; wanted .* a function written with def"),
+        ([functools.partial(ulm)], "metrics: 'ulm' is async; metrics are synchronous functions"),
         ([of("response, reference")], "asks for 'response', which nothing provides; did you mean 'answer'"),
         ([of("answer, weight=2")], r"an option is keyword-only: \(\*, weight=2\)"),
     ],
-    ids=["misspelt", "no list", "number", "no name", "no option", "method", "other tool", "option"],
+    ids=["misspelt", "no list", "number", "no name", "no option", "method", "class", "async", "other tool", "option"],
 )
 def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
     with pytest.raises(proctor.InputError, match=says):
@@ -762,6 +765,54 @@ def test_a_row_without_a_question_among_others_is_told(tmp_path):
         assert "1 of 2 rows has no question: this is passed over by metrics that need one." in str(run.warnings)
     alone = proctor.evaluate(rows[1:], metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
     assert alone.warnings == ()  # some metrics look at the answer alone
+
+
+def least_words(answer: str, expected_answer: str, *, least: int = 2) -> float:
+    """Whether the answer has enough words, for which the expected one need not be known."""
+    return float(len(answer.split()) >= least and bool(expected_answer))
+
+
+class Named:
+    """Whether the answer has a word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __call__(self, answer: str) -> bool:
+        return self.word in answer
+
+
+def test_what_can_be_called_is_a_metric_and_its_settings_are_part_of_it(tmp_path):
+    rows = [{"question": "When?", "answer": "At nine", "expected_answer": "At nine"}]
+
+    def scores(*metrics: object) -> list[float | None]:
+        run = proctor.evaluate(rows, metrics=metrics, db=tmp_path / "x.db", progress=False)
+        return [run.rows()[0].score(name) for name in run.metrics]
+
+    assert scores(least_words, Named("nine")) == [1, 1]
+    assert scores(functools.partial(least_words, least=3), Named("ten")) == [
+        0,
+        0,
+    ]  # and not what was kept of the others
+    assert scores(functools.partial(least_words, least=2), Named("nine").__call__) == [1, 1]
+    marked = proctor.metric(threshold=1, id="marked")(functools.partial(least_words, least=3))
+    run = proctor.evaluate(rows, metrics=[marked], db=tmp_path / "x.db", progress=False)
+    assert run.rows()[0].scores["marked"].passed is False
+
+
+def test_in_a_log_a_line_comes_now_and_then_and_says_what_is_waited_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PROCTOR_PROGRESS_SECONDS", "0.05")
+    rows = [{"question": "When?", "answer": "At nine", "expected_answer": "We open at nine"}]
+    given = {"metrics": ["answer_correctness"], "judge": "openai:test-model", "db": tmp_path / "x.db"}
+    with JudgeServer(faults=[throttle("0.4")] * 2) as server:
+        run = proctor.evaluate(rows, judge_url=server.url, **given)
+        said = capsys.readouterr().err
+        proctor.evaluate(rows, judge_url=server.url, fresh=True, progress=False, **given)
+    assert run.rows()[0].score("answer_correctness") is not None
+    waits = "no answer yet; the judge openai:test-model answers 429 (too many requests) and is asked again"
+    assert any(line.endswith(waits) for line in said.splitlines()), said
+    assert all(line.startswith("proctor: ") for line in said.splitlines())
+    assert capsys.readouterr().err == ""
 
 
 def test_a_metric_that_leaves_its_range_is_a_problem_and_no_figure(tmp_path):
