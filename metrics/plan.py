@@ -319,8 +319,9 @@ class _Planner:
         rules = {"blank_answer": declared.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
         added = {"row_metrics": [versions[id] for id in declared.row_metrics]} if declared.row_metrics else {}
         low, high = self._scale(metric, options)
-        if bounds := _bounds(declared, low, high):
-            added |= {"bounds": bounds}
+        bounds = _bounds(declared, low, high)
+        if bounds != _UNBOUND:
+            added["bounds"] = list(map(str, bounds))
         planned = PlannedMetric(
             id=metric.id,
             version=_version(metric, below, options, {**rules, **added}),
@@ -339,7 +340,7 @@ class _Planner:
         )
         return Prepared(
             metric=replace(planned, threshold=planned.on_scale(metric.threshold)),
-            step=replace(_step(metric, parameters, options, below), **bounds),
+            step=replace(_step(metric, parameters, options, below), low=bounds[0], high=bounds[1]),
             below=below,
             facts=needs,
             needs_answer="answer" in needs,
@@ -432,10 +433,17 @@ def _parameters(metric: Metric, options: Mapping[str, object]) -> tuple[Need, ..
     return tuple(replace(need, name=swaps.get(need.name, need.name)) for need in metric.parameters)
 
 
-def _bounds(declared: MetricDeclaration, low: float | None, high: float | None) -> Mapping[str, float]:
+_UNBOUND: Final = (-math.inf, math.inf)
+
+
+def _bounds(declared: MetricDeclaration, low: float | None, high: float | None) -> tuple[float, float]:
     """What the values of a metric are held against: what it says itself, alone or for its options."""
-    bounds = {"low": low, "high": high}.items()
-    return {name: end for name, end in bounds if end is not None and (name in declared.held or declared.ranges)}
+    least, most = _UNBOUND
+    if low is not None and ("low" in declared.held or declared.ranges):
+        least = low
+    if high is not None and ("high" in declared.held or declared.ranges):
+        most = high
+    return least, most
 
 
 def _step(

@@ -585,10 +585,10 @@ def written_list(value: object) -> list[object] | None:
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return None
     try:
-        items = json.loads(value)
+        items = storable_value(json.loads(value))
     except (ValueError, RecursionError):
-        items = _python_list(value)
-    return storable_value(items) if isinstance(items, list) else None
+        items = storable_value(_python_list(value))
+    return items if isinstance(items, list) else None
 
 
 def _python_list(text: str) -> object:
