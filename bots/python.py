@@ -25,6 +25,7 @@ from .bot import (
     HISTORY,
     SESSION,
     BotMisconfigured,
+    Context,
     Identity,
     Reply,
     Usage,
@@ -499,7 +500,7 @@ def as_reply(given: object) -> Reply:
         case Mapping():
             return _from_mapping(given)
         case (str() | None as answer, contexts):
-            return Reply(answer, as_contexts(contexts))
+            return Reply(answer, _passages(contexts))
         case _ if hasattr(given, "answer"):
             return _from_mapping({key: getattr(given, key) for key in _KEYS if hasattr(given, key)})
         case _:
@@ -507,6 +508,11 @@ def as_reply(given: object) -> Reply:
                 f"a bot must return a text, None, a Reply, a mapping with the key 'answer', or a pair "
                 f"(answer, contexts); this one returned a {type(given).__name__}"
             )
+
+
+def _passages(given: object) -> tuple[Context, ...] | None:
+    """The contexts that a bot returned; a text is one passage, as in a row of recorded answers."""
+    return as_contexts(([given] if given.strip() else []) if isinstance(given, str) else given)
 
 
 def _from_mapping(given: Mapping[str, object]) -> Reply:
@@ -525,7 +531,7 @@ def _from_mapping(given: Mapping[str, object]) -> Reply:
     trace = given.get("trace") or {}
     reply = Reply(
         answer,
-        as_contexts(given.get("contexts")),
+        _passages(given.get("contexts")),
         Usage(
             tokens_in=cast("int | None", _number(given, "tokens_in")),
             tokens_out=cast("int | None", _number(given, "tokens_out")),

@@ -46,7 +46,7 @@ class RecordedBot:
         """Read the answers. Raises InputError when the file was changed meanwhile."""
         replies: dict[str, Reply] = {}
         passed_over = 0
-        for each in self._recorded:
+        for each in self._recorded.graded():
             if each.bot != self._bot:
                 continue
             attempts = () if each.latency_ms is None else (each.latency_ms,)

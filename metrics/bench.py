@@ -81,6 +81,8 @@ class Step:
         spare: those of a metric's needs that are None when they can't be made, see ``MetricDeclaration``.
         calls: names of the judge calls that it makes.
         requests: how many judge requests it makes for a row.
+        low: of a metric, the least value that is none of a mistake.
+        high: the greatest, likewise.
     """
 
     name: str
@@ -95,6 +97,8 @@ class Step:
     spare: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     requests: int = 0
+    low: float = -math.inf
+    high: float = math.inf
 
     def arguments(self, values: Values) -> list[object] | Failure:
         """The arguments of the function, or the failure of the first need that is not met."""
@@ -224,9 +228,12 @@ def measure(step: Step, values: Values) -> float | Measured | Failure:
     if result is None and (failed := [each for name in step.spare if isinstance(each := values[name], Failure)]):
         return failed[0]
     bare = result.value if isinstance(result, Measured) else result
-    if type(bare) is float and math.isfinite(bare):
+    if type(bare) is float and step.low <= bare <= step.high and math.isfinite(bare):
         return cast("float | Measured", result)
     return _checked(result, step)
+
+
+_SLACK: Final = 1e-5  # cosines of 32-bit vectors, and sums, may be off by their last digits
 
 
 def _checked(result: object, step: Step) -> float | Measured | Failure:
@@ -246,6 +253,10 @@ def _checked(result: object, step: Step) -> float | Measured | Failure:
     details = result.details if isinstance(result, Measured) else {}
     if not math.isfinite(value):
         return Failure(Status.ERROR, Reason.NOT_FINITE, {**details, "returned": str(value)})
+    inside = min(max(value, step.low), step.high)
+    if not math.isclose(value, inside, rel_tol=_SLACK, abs_tol=_SLACK):
+        message = f"it returned {value:g}, and declares values from {step.low:g} to {step.high:g}"
+        return Failure(Status.ERROR, Reason.OUT_OF_RANGE, {**details, "returned": str(value), "message": message})
     return Measured(value, details) if details else value
 
 

@@ -43,8 +43,8 @@ def row_correct(answer: str, expected: str, *, raw_labels: bool = False) -> Meas
     answer is a wrong prediction. The answer must be the label and nothing else: a bot that wraps it in a sentence is
     always wrong.
 
-    >>> row_correct(" Spam ", "spam")
-    Measured(value=1.0, details={'label': 'spam', 'prediction': 'spam'})
+    >>> row_correct(answer=" Spam ", expected_answer="spam")
+    1.0
     """
     label, prediction = (expected, answer) if raw_labels else (normalise(expected), normalise(answer))
     return Measured(float(label == prediction), {"label": label, "prediction": prediction})

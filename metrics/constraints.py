@@ -329,8 +329,8 @@ def contains_all(
     The texts are those of ``texts``, the same for all questions, or else the plain texts among the question's
     constraints; of a list of alternatives one is enough. Texts also match inside words: "for" contains "or".
 
-    >>> contains_all("Open from nine to five.", texts=("nine", "ten"))
-    Measured(value=0.0, details={'missing': ['ten'], 'share': 0.5})
+    >>> contains_all.score(answer="Open from nine to five.", texts=("nine", "ten")).details
+    {'missing': ['ten'], 'share': 0.5}
     """
     wanted, missing = _contained(answer, constraints, texts, ignore_case)
     shown = {"missing": [" | ".join(map(_shown, members)) for members in missing]} if missing else {}
@@ -350,8 +350,8 @@ def contains_any(
     The texts are those of ``texts``, the same for all questions, or else the plain texts among the question's
     constraints.
 
-    >>> contains_any("Open from nine to five.", texts=("nine", "ten"))
-    Measured(value=1.0, details={'found': 'nine'})
+    >>> contains_any(answer="Open from nine to five.", texts=("nine", "ten"))
+    1.0
     """
     wanted, missing = _contained(answer, constraints, texts, ignore_case)
     found = next((members for members in wanted if members not in missing), None)
@@ -371,7 +371,7 @@ def starts_with(
     The text is that of ``text``, or else of the question's constraint ``STARTS_WITH:`` and the text; of several, or of
     a list of alternatives, one is enough.
 
-    >>> starts_with("  Yes, at nine.", text="Yes")
+    >>> starts_with(answer="  Yes, at nine.", text="Yes")
     1.0
     """
     of_question = _of_prefix(START_PREFIX)
@@ -401,7 +401,7 @@ def regex(
     ``$`` stand for the beginning and the end of the answer. A search takes linear time, or is given up after a second
     (``error / timed_out``).
 
-    >>> regex("Order 1234 was sent.", pattern=r"Order \d{4}\b").value
+    >>> regex(answer="Order 1234 was sent.", pattern=r"Order \d{4}\b")
     1.0
     """
     wanted: list[Sequence[str]] = [(PATTERN_PREFIX + pattern,)] if pattern is not None else []
@@ -437,7 +437,7 @@ def json_valid(answer: str, *, fenced: bool = False) -> Measured:
     With ``fenced: true`` one Markdown code fence around it is allowed. JSON is that of RFC 8259: no comments, no
     trailing commas, no ``NaN``; it may be nested 1,024 deep.
 
-    >>> json_valid('{"open": "9:00"}').value
+    >>> json_valid(answer='{"open": "9:00"}')
     1.0
     """
     try:
@@ -488,7 +488,7 @@ def json_schema(
     and the schema; of several, all must hold. Draft 2020-12 unless its ``$schema`` says otherwise. Patterns are
     searched in linear time, references to other documents are never fetched, and ``format`` is not checked.
 
-    >>> json_schema('{"open": 9}', schema={"required": ["open", "close"]}).details
+    >>> json_schema.score(answer='{"open": 9}', schema={"required": ["open", "close"]}).details
     {'faults': ["$: 'close' is a required property"]}
     """
     schemas = [schema] if schema is not None else []

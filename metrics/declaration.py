@@ -6,6 +6,7 @@ import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -99,8 +100,8 @@ class MetricDeclaration:
     Attributes:
         threshold: what a value must reach to pass; None for no threshold. Equality passes.
         better: whether higher or lower values are better.
-        low: lowest possible value, None when there is no bound.
-        high: highest possible value, None when there is no bound.
+        low: lowest possible value, None when there is no bound; a value below one that is given is an error.
+        high: highest possible value, likewise.
         source: where the definition comes from.
         blank_answer: the value of a row whose answer is blank; ``"not_applicable"`` or another reason for
             no value; or ``"measure"`` to call the function anyway.
@@ -124,6 +125,7 @@ class MetricDeclaration:
             the reason when the metric then returns None.
         failed_as_blank: whether a row on which the bot failed has a value: that of a blank answer, which must need no
             model.
+        held: which of ``low`` and ``high`` the metric declares itself; a value beyond one of these is an error.
     """
 
     threshold: float | None = None
@@ -144,6 +146,7 @@ class MetricDeclaration:
     reads: tuple[str, ...] = ()
     spare: tuple[str, ...] = ()
     failed_as_blank: bool = False
+    held: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +216,7 @@ def metric(
     for name in settings:
         if name not in MetricSettings.__annotations__:
             raise TypeError(f"'@metric' knows no '{name}'{nearest(name, MetricSettings.__annotations__)}")
-    declaration = MetricDeclaration(**settings)
+    declaration = MetricDeclaration(**settings, held=frozenset({"low", "high"} & settings.keys()))
 
     def mark(marked: Marked) -> Marked:
         setattr(marked, _MARK, declaration)
@@ -318,6 +321,9 @@ def place_of(function: Function) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
 
+_AS_IN_ROWS: Final = {"expected_answer": "expected"}  # a fact by the name that rows have for it
+
+
 def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, object]]:
     """Needs in order, and options with their defaults. Raises InputError for a signature that can't be filled."""
     needs: list[Need] = []
@@ -326,7 +332,7 @@ def read_signature(function: Function) -> tuple[tuple[Need, ...], Mapping[str, o
         has_default = parameter.default is not parameter.empty
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
             default = parameter.default if has_default else None
-            needs.append(Need(parameter.name, required=not has_default, default=default))
+            needs.append(Need(_AS_IN_ROWS.get(parameter.name, parameter.name), not has_default, default))
         elif parameter.kind is parameter.KEYWORD_ONLY and has_default:
             options[parameter.name] = parameter.default
         else:
@@ -350,6 +356,35 @@ def signed(function: Marked, needs: Sequence[inspect.Parameter] | Mapping[str, A
     vars(function)["__signature__"] = inspect.Signature(needs, return_annotation=given)
     function.__annotations__ = {each.name: each.annotation for each in needs} | {"return": given}
     return function
+
+
+def as_function(given: Callable[..., Any]) -> Function:
+    """A function that calls what is none itself: a partial function, or an object with ``__call__``.
+
+    Raises:
+        InputError: it is async, or Python can't tell its parameters.
+    """
+    inner = given.func if isinstance(given, partial) else given
+    name = getattr(given, "__name__", "") or getattr(inner, "__name__", type(inner).__name__)
+    if inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(type(inner).__call__):
+        raise InputError(f"metrics: '{name}' is async; metrics are synchronous functions, and artefacts await models.")
+
+    def call(*needs: object, **options: object) -> Any:  # noqa: ANN401 - whatever it gives
+        return given(*needs, **options)
+
+    try:
+        signature = inspect.signature(given)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"metrics: nothing tells the parameters of '{name}'; write a function that calls it."
+        ) from error
+    vars(call).update(__signature__=signature, __wrapped__=given)
+    if (declaration := getattr(given, _MARK, None)) is not None:
+        setattr(call, _MARK, declaration)
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = inspect.getdoc(inner)
+    call.__module__ = getattr(inner, "__module__", None) or __name__
+    return call
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from .. import InputError
@@ -24,6 +25,13 @@ _TEXTS: Final = frozenset(name for name, kind in Facts.__annotations__.items() i
 _LISTS: Final = frozenset(
     name for name, kind in Facts.__annotations__.items() if kind in (Sequence[str], Sequence[str] | None)
 )
+_ONE_PLACE: Final = (
+    'as {"document": "a.md", "start": 0, "end": 61} or ("a.md", 0, 61), or as "a.md" where only the document is known'
+)
+_PLACES: Final[Mapping[str, str]] = {
+    "retrieved": f"`retrieved` is a list of places, best first, each {_ONE_PLACE}.",
+    "gold": f"`gold` is a list of places that are all needed, each {_ONE_PLACE}; a list of them where any is enough.",
+}
 _FAILED: Final[Mapping[str, type[Exception]]] = {
     "judge_unavailable": JudgeUnavailable, "model_unavailable": ModelUnavailable, "judge_unparseable": Unreadable,
 }  # fmt: skip
@@ -56,6 +64,7 @@ class MetricFunction:
         self.__name__ = self.__qualname__ = id
         wanted = ", ".join(self.needs) or "nothing"
         self.__doc__ = f"{metric.documentation}\n\nNeeds: {wanted}. Options: {', '.join(metric.options) or 'none'}."
+        self.__doc__ += "".join(f"\n\n{_PLACES[each]}" for each in self.needs if each in _PLACES)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -226,10 +235,43 @@ def _fact(name: str, value: Any) -> dict[str, object]:  # noqa: ANN401 - any typ
         case "expected_tools" if value is not None:
             return {"expected_tools": tuple({"name": each} if isinstance(each, str) else each for each in value)}
         case "retrieved" if value is not None:
-            return {"retrieved": tuple(Place(*each) for each in value)}
+            return {"retrieved": tuple(_place(name, each) for each in _listed(name, value))}
         case "gold" if value is not None:
-            return {"gold": tuple(tuple(Place(*each) for each in group) for group in value)}
+            return {"gold": tuple(_group(each) for each in _listed(name, value))}
     return {name: value}
+
+
+def _listed(name: str, value: Any) -> Iterable[Any]:  # noqa: ANN401 - any type the user gives
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"{name}: got {value!r:.80}; wanted a list. {_PLACES[name]}")
+    return value
+
+
+def _group(given: Any) -> tuple[Place, ...]:  # noqa: ANN401 - one place, or several of which one is enough
+    is_one = isinstance(given, str | Mapping | Place) or not isinstance(given, Iterable)
+    members = [given] if is_one else list(given)
+    if any(isinstance(each, Integral) for each in members):  # ("a.md", 0, 61)
+        members = [given]
+    return tuple(_place("gold", each) for each in members)
+
+
+def _place(name: str, given: Any) -> Place:  # noqa: ANN401 - of the forms below
+    """A place in one of the forms that ``_PLACES`` names. Raises InputError where it is in none of them."""
+    wrong = InputError(f"{name}: got {given!r:.80}. {_PLACES[name]}")
+    if isinstance(given, str):
+        given = (given,)
+    elif isinstance(given, Mapping):
+        if given.keys() - {"document", "start", "end", "text"}:  # a quote has to be looked up in documents first
+            raise wrong
+        given = tuple(given.get(key) for key in ("document", "start", "end"))
+    if not isinstance(given, Sequence) or len(given) not in (1, 3) or not isinstance(given[0], str):
+        raise wrong
+    document, start, end = given if len(given) == 3 else (given[0], None, None)
+    if start is None and end is None:
+        return Place(document)
+    if not (isinstance(start, Integral) and isinstance(end, Integral) and 0 <= int(start) < int(end)):
+        raise wrong
+    return Place(document, int(start), int(end))
 
 
 def _tool_call(given: Any) -> ToolCall:  # noqa: ANN401 - a name, or what has one

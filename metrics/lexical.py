@@ -130,7 +130,8 @@ POLITE_MARKERS: Final = (
 def faq_similarity(question: str, faq_question: str) -> float:
     """Cosine of the token sets of the question and of the FAQ entry that the bot matched.
 
-    >>> round(faq_similarity("How do I reset my password?", "How can I reset my password?"), 4)
+    >>> question, faq = "How do I reset my password?", "How can I reset my password?"
+    >>> round(faq_similarity(question=question, faq_question=faq), 4)
     0.8333
     """
     return token_cosine(token_set(question), token_set(faq_question))
@@ -144,7 +145,7 @@ def exact_match(answer: str, expected: str) -> float:
     balanced accuracy is 0.58 (evouna), 0.64 (nq301) and 0.50 (efficientqa), where a plain token F1 reaches 0.83, 0.78
     and 0.74. Measured by ``tests/benchmarks/measure_evaluators.py correctness``.
 
-    >>> exact_match("  The Refund takes 5  days ", "the refund takes 5 days")
+    >>> exact_match(answer="  The Refund takes 5  days ", expected_answer="the refund takes 5 days")
     1.0
     """
     return float(normalise(answer) == normalise(expected))
@@ -161,8 +162,8 @@ def keyword_recall(answer: str, expected: str) -> float | Measured:
     it is no better than token F1: 0.75 on efficientqa (0.76) and 0.76 on student_answers (0.75); there a "not", or a
     guess of several names, is not noticed. Measured by ``tests/benchmarks/measure_evaluators.py correctness``.
 
-    >>> keyword_recall("at nine", "nine sharp")
-    Measured(value=0.5, details={'missing': ['sharp']})
+    >>> keyword_recall(answer="at nine", expected_answer="nine sharp")
+    0.5
     """
     wanted = token_set(expected)
     if not wanted:
@@ -176,8 +177,8 @@ def keyword_recall(answer: str, expected: str) -> float | Measured:
 def answer_length(answer: str) -> Measured:
     """Length of the answer in characters, untrimmed; the number of words is in the details.
 
-    >>> answer_length("At nine.")
-    Measured(value=8.0, details={'words': 2})
+    >>> answer_length(answer="At nine.")
+    8.0
     """
     return Measured(float(len(answer)), {"words": len(answer.split())})
 
@@ -186,7 +187,7 @@ def answer_length(answer: str) -> Measured:
 def politeness(answer: str, *, markers: Sequence[str] = POLITE_MARKERS) -> float:
     """Half a point for each distinct polite phrase in the answer, at most 1.
 
-    >>> politeness("Please wait.")
+    >>> politeness(answer="Please wait.")
     0.5
     """
     lowered = answer.lower()
@@ -388,7 +389,7 @@ def token_f1(answer: str, expected: str) -> Measured:
 
     A long right answer has a low precision: compare the recall in the details, or ask for short answers.
 
-    >>> round(token_f1("It opens at nine.", "At nine").value, 4)
+    >>> round(token_f1(answer="It opens at nine.", expected_answer="At nine"), 4)
     0.6667
     """
     wanted, found = squad_tokens(expected), squad_tokens(answer)
@@ -418,7 +419,7 @@ def self_consistency(repeated_answers: Sequence[Sequence[str]]) -> Measured:
     more in the suite. A bot that always gives the same wrong answer is consistent: read it beside ``correct``. For
     answers in sentences, which seldom are equal, see ``self_consistency_similarity``.
 
-    >>> round(self_consistency([["At nine", "at nine", "At ten"]]).value, 4)
+    >>> round(self_consistency(repeated_answers=[["At nine", "at nine", "At ten"]]), 4)
     0.3333
     """
     shares = [
@@ -435,7 +436,7 @@ def self_consistency_similarity(repeated_answers: Sequence[Sequence[str]]) -> Me
     Words are those of ``token_f1``; two answers without a word are equal. Each question counts once. It needs
     ``repeat: 2`` or more in the suite. The details name how many questions there were, and the lowest of them.
 
-    >>> self_consistency_similarity([["At nine", "at ten"]]).value
+    >>> self_consistency_similarity(repeated_answers=[["At nine", "at ten"]])
     0.5
     """
     values = [_mean_of_pairs([squad_tokens(each) for each in answers], _token_likeness)
@@ -483,7 +484,7 @@ def chrf(
     It suits languages with many endings, and Chinese or Thai, where words can't be told apart by blanks. Two unrelated
     English texts have about 0.2, so compare values with each other, not with 0.
 
-    >>> round(chrf("the cat sat", "the cat sat down").value, 4)
+    >>> round(chrf(answer="the cat sat", expected_answer="the cat sat down"), 4)
     0.6602
     """
     answer_characters, expected_characters = "".join(answer.split()), "".join(expected.split())
@@ -580,7 +581,7 @@ def edit_similarity(answer: str, expected: str) -> float | Measured:
 
     Of texts with more than 65,536 characters only the first 65,536 are compared, and ``truncated`` is set.
 
-    >>> round(edit_similarity("kitten", "sitting"), 4)
+    >>> round(edit_similarity(answer="kitten", expected_answer="sitting"), 4)
     0.5714
     """
     from rapidfuzz.distance import Levenshtein
@@ -656,7 +657,7 @@ def meteor(answer_words: list[str], expected_words: list[str], *, synonyms: bool
     Synonyms count only with ``synonyms: true``, which needs WordNet on this machine (``python -m nltk.downloader
     wordnet``); without it, the value is the same on every machine. Stems are English.
 
-    >>> round(meteor(["the", "cats", "sat"], ["the", "cat", "sat"]).value, 4)
+    >>> round(meteor(answer="The cats sat", expected_answer="The cat sat"), 4)
     0.9815
     """
     if not expected_words:
@@ -704,7 +705,7 @@ def list_match(answer: str, expected: str, *, separator: str = "") -> Measured:
     The answer must be a list: a sentence around it makes its first and last item differ. A line that ends with a colon
     above bullets is left out.
 
-    >>> list_match("- Bonn\n- Köln", "Köln, Bonn and Aachen").details["missing"]
+    >>> list_match.score(answer="- Bonn\n- Köln", expected_answer="Köln, Bonn and Aachen").details["missing"]
     ['aachen']
     """
     wanted, found = _items(expected, separator), _items(answer, separator)

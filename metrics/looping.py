@@ -102,8 +102,8 @@ def unique_sentences(answer_sentences: tuple[str, ...]) -> Measured:
     Sentences are compared exactly: a paraphrase counts as a new sentence. The details name the most frequent sentence,
     if one occurs twice.
 
-    >>> unique_sentences(("I can help with that.", "I can help with that.", "Please wait a moment."))
-    Measured(value=0.6666666666666666, details={'most_repeated': 'I can help with that.', 'times': 2})
+    >>> unique_sentences.score(answer="I can help with that. I can help with that. Please wait a moment.").details
+    {'most_repeated': 'I can help with that.', 'times': 2}
     """
     counts = Counter(sentence for sentence in answer_sentences if len(sentence) >= _LEAST_LENGTH)
     if not counts:
@@ -122,7 +122,7 @@ def longest_repeated_substring(answer: str) -> Measured:
     answers without loops in our data give about 0.15 at 30 characters, 0.11 at 200 and 0.06 at 900. Of an answer with
     more than 2,097,151 characters only these are read, and ``truncated`` is set.
 
-    >>> longest_repeated_substring("no no yes").details
+    >>> longest_repeated_substring.score(answer="no no yes").details
     {'piece': 'no ', 'length': 3, 'times': 2}
     """
     text = answer[:LONGEST_TEXT]
@@ -141,7 +141,7 @@ def compression_ratio(answer: str) -> Measured:
     555, so the threshold of 0.75 fails any normal answer of more than about 180 characters. Compare only answers of
     similar length, or set the threshold to 0.35 for long ones. The length is in the details.
 
-    >>> compression_ratio("Yes.").value
+    >>> compression_ratio(answer="Yes.")
     1.0
     """
     given = answer.encode("utf-8", "surrogatepass")

@@ -319,7 +319,7 @@ def numeric_match(
     An expected answer without a number has no value. Other numbers in the answer don't count against it: "14 or 30
     days" has 14. Dates written with full stops are not read, and of times and other dates each number is one.
 
-    >>> numeric_match("about 12,500 m", "12.5 km").value
+    >>> numeric_match(answer="about 12,500 m", expected_answer="12.5 km")
     1.0
     """
     wanted = list(quantities(_THOUSANDS.sub(_joined, _counted(_without_marks(expected)))))

@@ -32,6 +32,7 @@ from .declaration import (
     FromFile,
     Function,
     Metric,
+    MetricDeclaration,
     Need,
     declaration_of,
     facts_of,
@@ -318,6 +319,9 @@ class _Planner:
         rules = {"blank_answer": declared.blank_answer, "zero_on_empty": zero_on_empty, "models": models}
         added = {"row_metrics": [versions[id] for id in declared.row_metrics]} if declared.row_metrics else {}
         low, high = self._scale(metric, options)
+        bounds = _bounds(declared, low, high)
+        if bounds != _UNBOUND:
+            added["bounds"] = list(map(str, bounds))
         planned = PlannedMetric(
             id=metric.id,
             version=_version(metric, below, options, {**rules, **added}),
@@ -336,7 +340,7 @@ class _Planner:
         )
         return Prepared(
             metric=replace(planned, threshold=planned.on_scale(metric.threshold)),
-            step=_step(metric, parameters, options, below),
+            step=replace(_step(metric, parameters, options, below), low=bounds[0], high=bounds[1]),
             below=below,
             facts=needs,
             needs_answer="answer" in needs,
@@ -427,6 +431,19 @@ def _parameters(metric: Metric, options: Mapping[str, object]) -> tuple[Need, ..
         if options[option] == value:
             swaps |= instead
     return tuple(replace(need, name=swaps.get(need.name, need.name)) for need in metric.parameters)
+
+
+_UNBOUND: Final = (-math.inf, math.inf)
+
+
+def _bounds(declared: MetricDeclaration, low: float | None, high: float | None) -> tuple[float, float]:
+    """What the values of a metric are held against: what it says itself, alone or for its options."""
+    least, most = _UNBOUND
+    if low is not None and ("low" in declared.held or declared.ranges):
+        least = low
+    if high is not None and ("high" in declared.held or declared.ranges):
+        most = high
+    return least, most
 
 
 def _step(

@@ -76,6 +76,7 @@ class Reason(StrEnum):
     METRIC_RAISED = "metric_raised"
     NOT_IMPORTED = "not_imported"  # the other tool gave the answer no such score
     NOT_FINITE = "not_finite"
+    OUT_OF_RANGE = "out_of_range"  # of the least and the greatest value that the metric declares
     UNDEFINED = "undefined"  # the metric returned None: nothing to measure
     NO_REPEATS = "no_repeats"  # no question was answered more than once
     NO_ROWS = "no_rows"  # a figure over a run without rows

@@ -11,7 +11,7 @@ import re
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Final, NamedTuple
@@ -113,9 +113,12 @@ def ingredients(function: Callable[..., object]) -> dict[str, str]:
 
     Comments, docstrings, decorators and the annotations of functions don't count.
     """
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    inner: object = inspect.unwrap(function)
+    code = getattr(inner, "__code__", None)
+    if isinstance(inner, partial):
+        return {**ingredients(inner.func), "given": in_memory([inner.args, inner.keywords])}
     if code is None:
-        return {"object": repr(function)}
+        return {"object": in_memory(inner)}
     top = function.__qualname__.split(".")[0]
     source = _source(code.co_filename, function.__module__)
     if source is None or top not in source.definitions:

@@ -198,7 +198,7 @@ def advice(metric: str) -> str:
 
 
 NO_MODEL: Final = ("model_unavailable", "judge_unavailable")
-RAISED: Final = "metric_raised"
+FAULTS: Final = ("metric_raised", "out_of_range")  # of a metric's own code
 UNREADABLE: Final = "Read the judge's replies in the details of these rows; take a stronger judge, or a simpler prompt."
 UNAVAILABLE: Final = "See the message in the details of these rows, fix the set-up, and run the same command again."
 FETCH: Final = (
@@ -246,8 +246,8 @@ def _unreadable(
 
 def _raised(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metrics: Sequence[str]) -> Iterator[Problem]:
     for metric in metrics:
-        if RAISED in bot.metrics[metric].reasons:
-            rows = rows_without_value(run, bot.name, [metric], [RAISED])
+        if faults := [each for each in FAULTS if each in bot.metrics[metric].reasons]:
+            rows = rows_without_value(run, bot.name, [metric], faults)
             where = f" on {number_of_rows(rows.total)}" if rows.total else ""
             yield problem_in(
                 "high", "evaluation", f"{bot.name}: {metric} could not be worked out{where}"

@@ -45,6 +45,11 @@ class ChatJudgeModel:
             self._turnstile.shut(self.problem)
 
     @property
+    def waits(self) -> bool:
+        """Whether its endpoint only answers 429, and is asked again later."""
+        return not self.problem and self._turnstile is not None and self._turnstile.refused > 0
+
+    @property
     def name(self) -> str:
         """As the suite file names the chat model."""
         return self._model.name

@@ -469,6 +469,7 @@ class Turnstile(_Gate):
 
     def __init__(self, places: int | Limiter, beyond: Limiter | None = None) -> None:
         self.reason = ""
+        self.refused = 0  # 429s since the last other answer
         self._own = places if isinstance(places, Limiter) else Limiter(places)
         self.places = self._own.ceiling
         self._beyond = beyond
@@ -516,11 +517,13 @@ class Turnstile(_Gate):
 
     def succeeded(self) -> None:
         """See ``Limiter``."""
+        self.refused = 0
         if self._beyond is not None:
             self._beyond.succeeded()
 
     def throttled(self, slot: Slot, retry_after: float | None = None) -> None:
         """See ``Limiter``."""
+        self.refused += 1
         if self._beyond is not None:
             self._beyond.throttled(slot, retry_after)
 

@@ -98,8 +98,21 @@ class Row:
             InputError: the row has no such metric.
         """
         if metric not in self.scores:
-            raise InputError(f"This row has no score {metric!r}{nearest(metric, self.scores)}")
+            raise InputError(_no_score(metric, self.scores))
         return self.scores[metric].value
+
+
+def _no_score(metric: str, scores: Iterable[str]) -> str:
+    """That a row has no such score, with the nearest that it has."""
+    return f"This row has no score {metric!r}{nearest(metric, scores)}"
+
+
+class _Scores(dict[str, "RowScore"]):
+    """The scores of a row, by metric."""
+
+    def __missing__(self, metric: str) -> RowScore:
+        """Raise KeyError, with the nearest name."""
+        raise KeyError(_no_score(metric, self))
 
 
 class Run:
@@ -490,7 +503,7 @@ def _rows(run: reports.ReportedRun) -> Iterator[Row]:
             expected_answers=tuple(each.expected), answer=each.answer,
             contexts=None if retrieved is None else tuple(contexts.get(reply_id, ())), status=each.status,
             error=each.error, latency_ms=latency, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost,
-            source_document=document or "", tags=tuple(orjson.loads(tags or "[]")), scores=each.scores,
+            source_document=document or "", tags=tuple(orjson.loads(tags or "[]")), scores=_Scores(each.scores),
             conversation=each.conversation, turn=each.turn, history=tuple(orjson.loads(history or "[]")),
             tool_calls=tool_calls_of(each.tool_calls),
         )  # fmt: skip

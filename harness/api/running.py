@@ -232,7 +232,7 @@ def _go_on(loop: asyncio.AbstractEventLoop) -> None:
 
 @contextlib.contextmanager
 def _terminal(progress: bool) -> Iterator[Watcher]:
-    if not progress or not sys.stderr.isatty():
+    if not progress:
         yield Watcher()
         return
     with watching() as watcher:
@@ -260,6 +260,7 @@ class _Notes(Watcher):
         self._done: dict[str, int] = {}
         self._judge = ""
         self._sentence = ""
+        self._waits: Callable[[], str] = str
         self._began = time.monotonic()
         self._shown = ""
         self._handle: Any = None
@@ -275,13 +276,17 @@ class _Notes(Watcher):
         spent = "" if cost is None else f", cost {cost:.4f}"
         self._judge = f"judge {count(calls, 'call')}{spent}"
 
+    def begins(self, judge_waits: Callable[[], str]) -> None:
+        """Keep it."""
+        self._waits = judge_waits
+
     def message(self, sentence: str) -> None:
         """Keep the latest sentence."""
         self._sentence = sentence
 
     def show(self) -> None:
         """Write the line anew where it changed."""
-        done = [*self._bots.values(), *filter(None, [self._judge])] or [self._sentence]
+        done = [*self._bots.values(), *filter(None, [self._judge, self._waits()])] or [self._sentence]
         line = f"{' · '.join(done)} · {time.monotonic() - self._began:.0f} s"
         if line == self._shown:
             return

@@ -70,6 +70,7 @@ def _evaluate(
     rubrics: Files = (),
     knowledge: Files = (),
     judge: str | Mapping[str, object] | None = None,
+    judge_url: str = "",
     models: Mapping[str, Mapping[str, object]] | None = None,
     name: str = "",
     db: Anywhere = DATABASE,
@@ -98,7 +99,9 @@ def _evaluate(
         rubrics: Markdown files with criteria in plain words, each graded by the judge as ``rubric.FILE``.
         knowledge: documents for bots that bring none, and in which evidence is looked up.
         judge: who grades: ``openai:NAME``, a name of ``models``, ``langchain:__main__:NAME`` (a chat model of LangChain
-            in this script or notebook), ``embedded`` (left out), or the settings of a suite.
+            in this script or notebook), ``embedded`` (left out), or the settings of a suite, as
+            ``{"model": "openai:NAME", "votes": 3}``.
+        judge_url: where that judge is, such as ``http://localhost:11434/v1``.
         models: chat models by name, each with ``model``, ``base_url``, ``temperature`` and the like.
         name: what the run is called in reports.
         db: the SQLite file with all results.
@@ -113,7 +116,7 @@ def _evaluate(
         local_models: models that run on this machine, by role.
         seed: of everything that is drawn by chance.
         simulated_user: the language model that plays the users of questions with ``simulate``.
-        progress: show how far the run is: bars in a terminal, a line in a notebook.
+        progress: show how far the run is: bars in a terminal, a line in a notebook, and one every ten seconds in a log.
 
     Returns:
         The run; shown, it is a leaderboard.
@@ -134,11 +137,12 @@ def _evaluate(
     for option, model in {"judge": judge, **{f"models.{key}": value for key, value in (models or {}).items()}}.items():
         check_model(option, model)
     if bots is None:
-        for_bots = {"knowledge": paths(knowledge), "models": models, "repeat": repeat != 1, "latency_run": latency_run,
+        for_bots = {"knowledge": paths(knowledge), "repeat": repeat != 1, "latency_run": latency_run,
                     "simulated_user": simulated_user, "timeout": timeout}  # fmt: skip
         return _of_answers(
-            questions, metrics, rubrics, judge, db, progress, for_bots, concurrency=concurrency, fresh=fresh,
-            limit=limit, thresholds=thresholds or {}, primary=primary, name=name, local_models=local_models,
+            questions, metrics, rubrics, judge, models, db, progress, for_bots, judge_url=judge_url,
+            concurrency=concurrency, fresh=fresh, limit=limit, thresholds=thresholds or {}, primary=primary, name=name,
+            local_models=local_models,
         )  # fmt: skip
     asked = questions_in(rows_of(questions, "questions"), limit)
     given = {each: given_bot(each, bot) for each, bot in named_bots(bots).items()}
@@ -165,7 +169,9 @@ def _evaluate(
     }
     loaded = suite_of_values(values)
     own = tuple((each, bot) for each, (bot, _) in given.items())
-    config = RunConfig(fresh=fresh, latency_run=latency_run, limit=limit, functions=functions, given=own)
+    config = RunConfig(
+        fresh=fresh, latency_run=latency_run, limit=limit, judge_url=judge_url, functions=functions, given=own
+    )
     made = Prepared(lambda notify: suite_evaluation(loaded, config, os.environ, notify, asked), db, verb="evaluate")
     return Job(made.both, progress)
 
@@ -262,17 +268,20 @@ score, ascore = twins(_score, ScoreOptions)
 
 def _of_answers(
     answers: object, metrics: Sequence[MetricLike] | None, rubrics: Files, judge: str | Mapping[str, object] | None,
-    db: Anywhere, progress: bool, for_bots: Mapping[str, object], **options: object,
+    models: Mapping[str, Mapping[str, object]] | None, db: Anywhere, progress: bool, for_bots: Mapping[str, object],
+    **options: object,
 ) -> Job[Run]:  # fmt: skip
     """``evaluate`` without bots: the answers that the rows bring are scored, or InputError where bots are wanted."""
     if given := next((option for option, value in for_bots.items() if value), ""):
         raise InputError(f"{given} is for bots, and none were given: give `bots`, or leave {given} out.")
-    if isinstance(judge, Mapping):
-        raise InputError("judge: the settings of a suite were given; without bots, its name is wanted: openai:NAME.")
     entries, functions = split_metrics(metrics)
+    bot = {"type": "recorded", "answers": "answers"}
+    settings = {"models": models or {}, **({"judge": judge} if judge else {})}
+    suite = suite_of_values({"questions": "answers", "bots": {"recorded": bot}, **settings}).suite
     config = RunConfig.of(
-        {"judge": judge or ""}, metrics=entries, functions=functions, rubrics=paths(rubrics), **options
-    )
+        {}, own_judge=suite.judge, models=suite.models, metrics=entries, functions=functions, rubrics=paths(rubrics),
+        **options,
+    )  # fmt: skip
     return Job(run_of_answers(rows_of(answers, "answers"), config, db, "evaluate").both, progress)
 
 

@@ -69,6 +69,9 @@ class Watcher:
     def message(self, sentence: str) -> None:
         """Something takes long or needs a message."""
 
+    def begins(self, judge_waits: Callable[[], str]) -> None:
+        """Rows will be scored; ``judge_waits`` says at any time why the judge is waited for, blank where it isn't."""
+
 
 @dataclass
 class Engine:
@@ -89,6 +92,7 @@ class Engine:
 
         With a stopper they take turns, a few questions each, until it has seen enough.
         """
+        self.watcher.begins(self.scorer.judge_waits)
         try:
             if self.stopper is None:
                 await self._all([(bot_queue, self.todo(bot_queue)) for bot_queue in bot_queues])

@@ -216,6 +216,11 @@ class Judging:
         self._loading: list[asyncio.Task[None]] = []
         self._preparing = asyncio.Lock()
 
+    def waits(self) -> str:
+        """That models answer 429 and are waited for; blank where none does."""
+        waits = [model.name for model in self._models if model.waits]
+        return "; ".join(f"the judge {name} answers 429 (too many requests) and is asked again" for name in waits)
+
     def check_setup(self, store: Store) -> None:
         """Refuse models that can't judge, as far as that can be known without asking them.
 

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
@@ -82,6 +82,7 @@ class ProgressLines(Watcher):
         self._judge: tuple[int, float | None] | None = None
         self._over = threading.Event()
         self._doing = ""
+        self._waits: Callable[[], str] = str
         self._thread = threading.Thread(target=self._tell, name="proctor-progress", daemon=True)
 
     def __enter__(self) -> Self:
@@ -110,6 +111,10 @@ class ProgressLines(Watcher):
         """Note it."""
         self._judge = calls, cost
 
+    def begins(self, judge_waits: Callable[[], str]) -> None:
+        """Keep it."""
+        self._waits = judge_waits
+
     def message(self, sentence: str) -> None:
         """What is done before the first answer, or while the bots that began are done and another gets ready."""
         self._doing = sentence
@@ -133,7 +138,7 @@ class ProgressLines(Watcher):
         if self._judge is not None:
             calls, cost = self._judge
             parts.append(f"judge {count(calls, 'call')}" + ("" if cost is None else f", cost {cost:.4f}"))
-        return f"{duration(moment - self._began)}: {'; '.join(filter(None, parts))}"
+        return f"{duration(moment - self._began)}: {'; '.join(filter(None, [*parts, self._waits()]))}"
 
 
 class ProgressBars(Watcher):

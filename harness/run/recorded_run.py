@@ -75,7 +75,7 @@ def recorded_evaluation(
     recorded = open_recorded(source, options.limit) if isinstance(source, Path) else recorded_in(source, options.limit)
     vector_cache = VectorCache()
     embedder = default_embedder(vector_cache)
-    judge = choose_judge(JudgeSettings(), {}, options.judge, options.judge_url)
+    judge = choose_judge(options.own_judge or JudgeSettings(), options.models, options.judge, options.judge_url)
     endpoints = Endpoints()
     local_models = overridden(LocalModelsSettings(), options.local_models)
     models = RunModels(local_models, Path(), environ, endpoints, notify, only_planned=options.only_planned)
@@ -148,12 +148,16 @@ def recorded_evaluation(
 
 
 def _unanswered(recorded: RecordedSet) -> Iterator[str]:
-    """That some rows have no answer, which nobody takes for a wrong one."""
-    answered = recorded.has.get("answer", 0)
-    if missing := recorded.count - answered if answered else 0:
-        have, they = ("has", "it counts") if missing == 1 else ("have", "they count")
-        rows = count(recorded.count, "row")
-        yield f"{recorded.path}: {missing:,} of {rows} {have} no answer: {they} neither as right nor as wrong."
+    """That some rows have no answer or no question, and what becomes of them."""
+    rows = count(recorded.count, "row")
+    for name, text, becomes in (
+        ("answer", "answer", "taken for a blank answer, which is wrong; leave out what was never asked"),
+        ("text", "question", "passed over by metrics that need one"),
+    ):
+        there = recorded.has.get(name, 0)
+        if missing := recorded.count - there if there else 0:
+            have, this = ("has", "this is") if missing == 1 else ("have", "each is")
+            yield f"{recorded.path}: {missing:,} of {rows} {have} no {text}: {this} {becomes}."
 
 
 def _catalog(options: RunConfig) -> Catalog:
@@ -177,7 +181,7 @@ def _bot_queue(bot: RecordedBot, run: OpenRun, recorded: RecordedSet) -> BotQueu
 
 
 def _items(recorded: RecordedSet, bot: str) -> Iterator[Item]:
-    of_bot = (record for record in recorded if record.bot == bot)
+    of_bot = (record for record in recorded.graded() if record.bot == bot)
     for _, group in itertools.groupby(of_bot, lambda each: (each.question.conversation or object(), each.repeat)):
         records = list(group)
         for record, question in zip(records, marked_last(each.question for each in records), strict=True):
@@ -216,7 +220,7 @@ class GivenMetrics:
 
     def rows(self, recorded: RecordedSet) -> Iterator[GivenRow]:
         """What each answer was given."""
-        for each in recorded:
+        for each in recorded.graded():
             yield GivenRow(each.bot, recorded_key(each), each.repeat, self.renamed(each.scores))
 
 

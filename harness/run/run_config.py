@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ... import InputError
 
 if TYPE_CHECKING:
-    from ...bots import BotSettings, BuiltBot
+    from ...bots import BotSettings, BuiltBot, ChatModelSettings
     from ...metrics import Better
     from ...metrics.declaration import Function
-    from ..suite import Entry
+    from ..suite import Entry, JudgeSettings
 
 
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -112,6 +112,8 @@ class RunConfig:
         latency_run: one question at a time, bot after bot.
         judge: who grades, in place of the suite's judge.
         judge_url: where that judge is.
+        own_judge: the judge that a suite would name, and votes of it; of recorded answers only.
+        models: chat models by the names that the judge may have; of recorded answers only.
         local_models: other models for roles, such as ``{"toxicity": "./folder"}``; here as ``ROLE=MODEL``.
         only_planned: True when nothing of it will be asked.
         metrics: entries as in a suite, in place of those of the suite; None for those.
@@ -136,6 +138,8 @@ class RunConfig:
     latency_run: bool = False
     judge: str = ""
     judge_url: str = ""
+    own_judge: JudgeSettings | None = None
+    models: Mapping[str, ChatModelSettings] = field(default_factory=dict, hash=False)
     local_models: tuple[str, ...] = ()
     only_planned: bool = False
     metrics: Sequence[Entry] | None = None

@@ -244,6 +244,10 @@ class Scorer:
             return None
         return self._judging.judge_cache.paid, self._judging.judge_cache.cost
 
+    def judge_waits(self) -> str:
+        """Why the judge is waited for; blank where it isn't."""
+        return "" if self._judging is None else self._judging.waits()
+
     def now(self, item: Todo) -> bool:
         """Score the row at once when nothing has to be waited for; False when ``score`` must be awaited."""
         plan = self._plan_for(item)

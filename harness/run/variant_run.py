@@ -173,6 +173,10 @@ class _Together(Watcher):
             whole.failed += row.status is not RowStatus.ANSWERED
         self._watcher.advanced(whole, row)
 
+    def begins(self, judge_waits: Callable[[], str]) -> None:
+        """Pass it on."""
+        self._watcher.begins(judge_waits)
+
     def judged(self, calls: int, cost: float | None) -> None:
         """Pass it on."""
         self._watcher.judged(calls, cost)

@@ -759,7 +759,7 @@ def split_metrics(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None
     if isinstance(metrics, (str, Mapping)) or callable(metrics):
         raise InputError(f"metrics is a {type(metrics).__name__}; put it in a list: metrics=[...].")
     from ...metrics import metric
-    from ...metrics.declaration import MetricDeclaration, declaration_of, name_of
+    from ...metrics.declaration import MetricDeclaration, as_function, declaration_of, name_of
 
     entries: list[Entry] = []
     functions: list[Function] = []
@@ -771,6 +771,8 @@ def split_metrics(metrics: Sequence[Any] | None) -> tuple[Sequence[Entry] | None
         if isinstance(known, str) and hasattr(each, "score"):  # proctor.metrics.rouge_l
             entries.append(known)
             continue
+        if not inspect.isfunction(each) and callable(each) and not isinstance(each, type):
+            each = as_function(each)
         if not inspect.isfunction(each):
             what = f"{type(each).__name__} {getattr(each, '__name__', '')}".rstrip()
             wanted = "a name, {name: {...}} or a function written with def, which may call it"

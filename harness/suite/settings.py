@@ -422,6 +422,13 @@ class JudgeSettings(BaseModel):
         """Whether no language model takes part."""
         return self.models == (EMBEDDED,)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_address(cls, given: object) -> object:
+        if isinstance(given, Mapping) and "base_url" in given:
+            raise ValueError("`base_url` is of a model: write it under `models`, and that model's name as the judge")
+        return given
+
     @field_validator("panel")
     @classmethod
     def _can_decide(cls, panel: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from ..questions.rows import Row
+from ..questions.rows import Row, written_list
 from .chat_messages import (
     contexts_of,
     conversation_row,
@@ -134,6 +134,8 @@ def _row(case: Row, line: int, notes: Notes) -> Row:
         "scenario": case.get("scenario"),
     }
     row |= {key: value for key, value in plain.items() if value not in (None, "")}
+    if plain["answer"] == "":  # who says nothing is wrong
+        row["answer"] = ""
     seconds = case.get("completion_time")
     if isinstance(seconds, int | float):
         row["latency_ms"] = seconds * 1000
@@ -227,7 +229,7 @@ def _cell(key: str, value: object) -> object:
     if not isinstance(value, str):
         return value
     if key in _LISTS:
-        return value.split("|") if value else None
+        return written_list(value) or (value.split("|") if value else None)
     if key in _OBJECTS:
         try:
             return orjson.loads(value) if value else None
@@ -235,7 +237,7 @@ def _cell(key: str, value: object) -> object:
             return value.split(";") if key in ("tools_called", "expected_tools") else value
     if key in ("token_cost", "completion_time"):
         return float(value) if value.replace(".", "", 1).isdigit() else None
-    return value or None
+    return value if key == "actual_output" else value or None
 
 
 def _write(rows: Iterable[Row], path: Path, notes: Notes) -> None:

@@ -89,6 +89,16 @@ class ForeignRows:
         return self.format.name
 
     @property
+    def is_table(self) -> bool:
+        """Whether it is a file in which an empty text and none are the same."""
+        return file_kind(self.path) in ("csv", "tsv")
+
+    @property
+    def cells(self) -> bool:
+        """Whether a text may be a list that was written into a table."""
+        return self.is_table
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What could not be carried over."""
         return tuple(self.notes.sentences(self.path))
@@ -109,6 +119,10 @@ class ForeignRows:
             self._check(row, line)
             if self.only_questions and _is_again(row, seen):
                 continue
+            if (
+                self.is_table and row.get("answer") == ""
+            ):  # whether an empty cell is a blank answer is not told by one row
+                del row["answer"]
             if self.bot and "bot" not in row:
                 row["bot"] = self.bot
             yield line, _asked(row) if self.only_questions else row
@@ -155,6 +169,12 @@ class ForeignList(ForeignRows):
     """The same of rows that are in memory; ``path`` is what messages call the list."""
 
     records: Sequence[Row] = ()
+    is_frame: bool = False
+
+    @property
+    def cells(self) -> bool:
+        """As those of a data frame may be."""
+        return self.is_frame
 
     def _feed(self, reading: Reading) -> None:
         for record in self.records:
@@ -356,10 +376,12 @@ def open_source(path: Path, wanted: str, listed_under: tuple[str, ...], *, only_
     return open_rows(path, wanted, listed_under)
 
 
-def foreign_list(name: str, records: Sequence[Row], *, only_questions: bool = False) -> ForeignList | None:
-    """Rows in memory with the keys of another tool; None where they are ours, or nobody's."""
+def foreign_list(
+    name: str, records: Sequence[Row], *, only_questions: bool = False, cells: bool = False
+) -> ForeignList | None:
+    """Rows in memory with the keys of another tool, ``cells`` of a frame; None where they are ours, or nobody's."""
     found = _detected(Head(Path(name), "jsonl", rows=tuple(records[:FIRST_ROWS])))
-    return ForeignList(Path(name), found.format, only_questions, records=records) if found else None
+    return ForeignList(Path(name), found.format, only_questions, records=records, is_frame=cells) if found else None
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from ... import InputError
-from ..questions.rows import Row
+from ..questions.rows import Row, written_list
 from .format import Format, Head, Notes
 from .reading import records
 
@@ -71,10 +71,14 @@ def _write_table(rows: Iterable[Row], file: Any, delimiter: str, notes: Notes) -
     for row in chain(first, waiting):
         for key in row.keys() - there.keys():
             notes.lose(f"`{key}` is", f"the first {_SAMPLE:,} rows have no such column; write .jsonl")
-        if "answer" in there and "answer" not in row:
-            notes.lose("that an answer is missing is", "an empty cell is an empty answer; write .jsonl")
-        writer.writerow([_tags(row, notes) if name == "tags" else _cell(row.get(name)) for name in names])
+        writer.writerow([_tags(row, notes) if name == "tags" else _cell(_quoted(name, row)) for name in names])
     text.detach()
+
+
+def _quoted(name: str, row: Row) -> object:
+    """A value; an expected answer that is itself the text of a list stands in one, or it would be read as several."""
+    value = row.get(name)
+    return [value] if name == "expected_answer" and written_list(value) is not None else value
 
 
 def _tags(row: Row, notes: Notes) -> str:

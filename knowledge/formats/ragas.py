@@ -1,6 +1,5 @@
 """Ragas: evaluation datasets, test sets and result frames of versions 0.1 to 0.4, as JSONL, JSON or CSV."""
 
-import ast
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from ..questions.rows import Row
+from ..questions.rows import Row, written_list
 from .chat_messages import (
     contexts_of,
     conversation_row,
@@ -122,7 +121,11 @@ def _shape(keys: tuple[str, ...]) -> _Shape:
 
 
 def _row(row: Row, shape: _Shape, line: int, notes: Notes) -> Row:
-    made = {name: value for key, name in shape.renamed if (value := row[key]) not in _NOTHING}
+    made = {
+        name: value
+        for key, name in shape.renamed
+        if (value := row[key]) not in _NOTHING or (name == "answer" and value == "")  # who says nothing is wrong
+    }
     contexts = row.get("retrieved_contexts", row.get("contexts"))
     if contexts is not None:
         made["contexts"] = _with_documents(contexts, row.get("retrieved_context_ids"))
@@ -197,14 +200,10 @@ def _cell(key: str, value: object) -> object:
 def _listed(value: str) -> object:
     if not value.strip():
         return None
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        pass
-    try:
-        return orjson.loads(value)
-    except orjson.JSONDecodeError:
-        return [value]
+    if value.lstrip().startswith("{") and (objects := written_list(f"[{value}]")):
+        return objects[0]
+    found = written_list(value)
+    return [value] if found is None else found
 
 
 def _number(value: str) -> object:

@@ -13,7 +13,7 @@ from ..yaml_loading import YamlTooMuch, composed
 from .question import Question
 from .question_files import json_text, question_cells, question_row, yaml_text
 from .row_files import open_rows, table_rows, yaml_rows
-from .rows import Reading, Row, decoded_whole
+from .rows import Reading, Row, decoded_whole, written_list
 
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
@@ -346,7 +346,7 @@ def _named_cells(question: Question, plain: Mapping[str, str]) -> dict[str, str]
         alike = _ALIKE.get(key, (key,))
         name = next((plain[each] for each in alike if each in plain), key)
         is_one = key == "expected_answers" and name != key and len(question.expected) == 1
-        cells[name] = question.expected[0] if is_one else cell
+        cells[name] = question.expected[0] if is_one and written_list(question.expected[0]) is None else cell
     return cells
 
 

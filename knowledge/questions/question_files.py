@@ -46,6 +46,7 @@ from .rows import (
     cell_as_history,
     cell_as_json,
     cell_as_nuggets,
+    cell_as_text_or_texts,
     cell_as_texts,
     first_clash,
     hashes,
@@ -277,7 +278,7 @@ def _repairs(reading: Reading, file: RowSource) -> list[str]:
 
 
 QUESTION_FIELDS = (
-    Field(("expected_answer", "expected"), "expected", as_texts),
+    Field(("expected_answer", "expected"), "expected", as_texts, cell_as_text_or_texts),
     # read after expected_answer, so that a list of all accepted answers takes its place
     Field(("expected_answers",), "expected", as_texts, cell_as_texts),
     Field((ASSERTIONS,), ASSERTIONS, as_assertions, cell_as_assertions),
@@ -436,6 +437,7 @@ def _reader(file: RowSource) -> RowReader:
         file.path,
         (*QUESTION_FIELDS, _DRAFT_FIELD),
         tabular=file.tabular,
+        cells=file.cells,
         passive=PASSIVE_KEYS,
         guesses=file.kind in OWN_KINDS,
     )

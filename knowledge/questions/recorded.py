@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,10 +23,11 @@ from .rows import (
     cell_as_contexts,
     cell_as_json,
     cell_as_scores,
+    cell_as_text,
 )
 
 _RECORDED_FIELDS = (
-    Field(("answer",), "answer", as_text),
+    Field(("answer",), "answer", as_text, cell_as_text),
     Field(("contexts", "context"), "contexts", as_contexts, cell_as_contexts, empty_counts=True),
     Field(("bot",), "bot", as_text),
     Field(("repeat",), "repeat", as_count),
@@ -102,6 +103,15 @@ class RecordedSet(RowSet[Recorded]):
         for line, identity, taken in self._rows.read(self._repeated_ids):
             yield recorded_of(taken, identity, line)
 
+    def graded(self) -> Iterator[Recorded]:
+        """The same as they are graded: where other rows have answers, a row without one is a blank answer.
+
+        Tables and data frames can't tell the two apart, so that no other file may.
+        """
+        blank = "" if self.has["answer"] else None
+        for each in self:
+            yield replace(each, answer=blank) if each.answer is None else each
+
     def rows(self) -> Iterator[tuple[int, str, ReadRow]]:
         """(line, id, row) of each, of which ``recorded_of`` makes the answer."""
         return self._rows.read(self._repeated_ids)
@@ -171,6 +181,7 @@ def _reader(file: RowSource) -> RowReader:
         file.path,
         fields,
         tabular=file.tabular,
+        cells=file.cells,
         passive=_PASSIVE,
         blank=True,
         tells_all=True,

@@ -430,6 +430,11 @@ class RowSource(Protocol):
         ...
 
     @property
+    def cells(self) -> bool:
+        """Whether a text may be a list that was written into a table, and read from there as it stood."""
+        ...
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the user, once the rows were read."""
         ...
@@ -452,6 +457,7 @@ class RowList:
     records: Sequence[Row]
     kind: str = LISTED
     tabular: bool = False
+    cells: bool = False
     warnings: tuple[str, ...] = ()
 
     def rows(self, reading: Reading) -> Iterator[tuple[int, Row]]:
@@ -483,6 +489,11 @@ class RowFile:
     def tabular(self) -> bool:
         """Whether every value is a text, as in CSV, so that lists are written with separators."""
         return self.kind in ("csv", "tsv")
+
+    @property
+    def cells(self) -> bool:
+        """No more than in a table."""
+        return self.tabular
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -640,9 +651,14 @@ def rows_of(data: object, name: str) -> RowSource:
     if records:
         from ..formats.finding import foreign_list
 
-        if found := foreign_list(name, records, only_questions=name == "questions"):
+        if found := foreign_list(name, records, only_questions=name == "questions", cells=_is_frame(data)):
             return found
-    return RowList(Path(name), records)
+    return RowList(Path(name), records, cells=_is_frame(data))
+
+
+def _is_frame(data: object) -> bool:
+    """Whether it may have been read from a table: a DataFrame, an Arrow table or a data set."""
+    return hasattr(data, "columns") or hasattr(data, "column_names")
 
 
 def _iterable(data: Any, name: str) -> Iterable[object]:  # noqa: ANN401 - whatever the user has

@@ -1,9 +1,13 @@
 """Rows: one record of a question or answer file, its fields by name, their values and what is wrong with them."""
 
+import ast
 import difflib
 import hashlib
+import io
 import json
 import math
+import tokenize
+import warnings
 from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -117,6 +121,11 @@ def as_text(value: object) -> str:
     raise WrongValue(f"must be a text, not {kind_of(value)}{quoting}")
 
 
+def cell_as_text(value: object) -> str | None:
+    """The text of a cell; None when it is empty."""
+    return as_text(value) or None
+
+
 def as_id(value: object) -> str:
     """An id: a text or a whole number."""
     if isinstance(value, float):
@@ -131,6 +140,12 @@ def as_texts(value: object) -> tuple[str, ...]:
     items = value if isinstance(value, list) else [value]
     texts = (as_text(item) for item in items if item is not None)
     return tuple(text for text in texts if text and not text.isspace())
+
+
+def cell_as_text_or_texts(value: object) -> tuple[str, ...]:
+    """The text of a cell, or the texts of a list that it holds."""
+    found = written_list(value)
+    return as_texts(value if found is None or not all(isinstance(each, str) for each in found) else found)
 
 
 def cell_as_texts(value: object) -> tuple[str, ...]:
@@ -332,7 +347,7 @@ def cell_as_expected_tools(value: object) -> tuple[ExpectedTool, ...] | None:
     """The calls of a cell: a JSON list, or names separated by ``|``; None when it is blank."""
     if isinstance(value, str) and not value.strip():
         return None
-    found = _json_list(value)
+    found = written_list(value)
     if found is None and isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         raise WrongValue("must be a JSON list of calls in a table, or names separated by |")
     return as_expected_tools(_cell_items(value) if found is None else found)
@@ -451,7 +466,7 @@ def as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
 
 def cell_as_contexts(value: object) -> tuple[tuple[str, str], ...] | None:
     """The contexts of a cell: a JSON list, or else one context."""
-    found = _json_list(value)
+    found = written_list(value)
     return as_contexts(value if found is None else found)
 
 
@@ -558,19 +573,37 @@ def _context(value: object) -> tuple[str, str]:
 
 
 def _cell_items(value: object) -> object:
-    found = _json_list(value)
+    found = written_list(value)
     return value.split("|") if found is None and isinstance(value, str) else found
 
 
-def _json_list(value: object) -> list[object] | None:
-    """The list that a cell holds as JSON; None if it holds something else, such as a pattern that begins with [."""
+def written_list(value: object) -> list[object] | None:
+    """The list that a text holds as JSON, or as Python and pandas write it into a table.
+
+    None if it holds something else, such as a pattern that begins with [.
+    """
     if not isinstance(value, str) or not value.lstrip().startswith("["):
         return None
     try:
         items = storable_value(json.loads(value))
     except (ValueError, RecursionError):
-        return None
+        items = storable_value(_python_list(value))
     return items if isinstance(items, list) else None
+
+
+def _python_list(text: str) -> object:
+    """What a literal of Python holds, also of an array of texts, between which numpy writes no commas."""
+    try:
+        pieces, before = [], 0
+        for token in tokenize.generate_tokens(io.StringIO(text.strip()).readline):
+            if token.type not in (tokenize.NL, tokenize.NEWLINE):
+                pieces.append("," if token.type == before == tokenize.STRING else "")
+                pieces.append(token.string)
+                before = token.type
+        with warnings.catch_warnings(action="ignore"):  # of a pattern, about its backslashes
+            return ast.literal_eval(" ".join(pieces).strip())
+    except (ValueError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError):
+        return None
 
 
 _LOOKALIKE = 0.82  # difflib ratio from which an unknown key is taken for a misspelling
@@ -656,6 +689,7 @@ class RowReader:
         fields: tuple[Field, ...],
         *,
         tabular: bool,
+        cells: bool = False,
         passive: tuple[str, ...] = (),
         blank: bool = False,
         tells_all: bool = False,
@@ -667,6 +701,7 @@ class RowReader:
             path: for messages.
             fields: what is read beside id and question.
             tabular: whether values are cells of a table.
+            cells: whether a text that begins as a list or object of JSON is read as such a cell, and no other value.
             passive: keys that are known, kept as extra, and no misspelling of anything.
             blank: whether a row may do without the text of a question.
             tells_all: whether every unknown key is told of, and not only one that looks like a misspelling.
@@ -680,6 +715,7 @@ class RowReader:
         self._guesses = guesses
         self._path = path
         self._tabular = tabular
+        self._cells = cells
         self._passive = passive
         self._blank = blank
         self._fields = fields
@@ -815,17 +851,31 @@ class RowReader:
             (
                 chosen[field.names[0]],
                 field.fills,
-                (self._tabular and field.parse_cell) or field.parse,
+                self._parser(field),
                 field.empty_counts,
             )
             for field in self._fields
             if field.names[0] in chosen
         )
+        expected = row.get(key := chosen.get("expected_answer", ""))
+        if (self._tabular or self._cells) and isinstance(expected, str) and cell_as_text_or_texts(expected)[1:]:
+            self._warn(f"{self._path}: a list in `{key}` is read as several accepted answers.")
         is_checked = any(fills in _CHECKED for _, fills, *_ in fields)
         shape = _Shape(chosen["question"], chosen.get("id"), fields, extra, is_checked)
         if len(self._shapes) < _SHAPES_KEPT:
             self._shapes[tuple(row)] = shape
         return shape
+
+    def _parser(self, field: Field) -> Callable[[object], object]:
+        """What reads the values of a field."""
+        parse, parse_cell = field.parse, field.parse_cell
+        if parse_cell is None or not (self._tabular or self._cells):
+            return parse
+        if self._tabular:
+            return parse_cell
+        return lambda value: (
+            parse_cell(value) if isinstance(value, str) and value.lstrip().startswith(("[", "{")) else parse(value)
+        )
 
     def _warn_of(self, key: str, chosen: dict[str, str], place: str) -> None:
         """Say so when a key that means nothing to us looks as if it should."""

@@ -225,6 +225,9 @@ def test_what_is_no_bot_is_refused():
             {"answer": None, "abstained": True, "reasoning": "r", "tokens_out": 2, "trace": {"k": 1}},
             Reply(None, usage=Usage(tokens_out=2), reasoning="r", abstained=True, trace={"k": 1}),
         ),
+        (("x", "a passage"), Reply("x", (Context("a passage"),))),
+        ({"answer": "x", "contexts": "a passage"}, Reply("x", (Context("a passage"),))),
+        ({"answer": "x", "contexts": " "}, Reply("x", ())),
     ],
 )
 def test_replies_are_made_of_what_bots_return(given, reply):
@@ -237,7 +240,7 @@ def test_replies_are_made_of_what_bots_return(given, reply):
         (3, "a bot must return a text, .* this one returned a int"),
         (["x"], "this one returned a list"),
         (("x", "y", "z"), "this one returned a tuple"),
-        (("x", "a passage"), "contexts must be a list of passages, not a str"),
+        (("x", 7), "contexts must be a list of passages, not a int"),
         (("x", [7]), "a context needs a text; a int has none"),
         (("x", [{"body": "b"}]), "a mapping with the keys body has none"),
         ({"anwser": "x"}, "the key 'anwser'; did you mean 'answer'?"),

@@ -38,7 +38,7 @@ def test_the_answer_comes_with_what_was_recorded(tmp_path: Path):
     when, who = ask(bot, " When? ", "Who?")
     assert (when.answer, when.contexts) == ("At nine.", (Context("We open at nine."),))
     assert (when.usage, when.attempts_ms) == (Usage(tokens_in=3, cost=0.25), (12.5,))
-    assert (who.answer, who.contexts, who.attempts_ms) == (None, (), ())
+    assert (who.answer, who.contexts, who.attempts_ms) == ("", (), ())
 
 
 def test_a_question_without_a_record_is_an_error_of_its_own(tmp_path: Path):

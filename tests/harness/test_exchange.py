@@ -151,7 +151,8 @@ def test_a_score_of_which_nobody_knows_what_is_better_has_no_direction_until_it_
     rows[0] |= {"response": math.nan}  # as in a DataFrame
     rows[1] |= {"response": ""}
     run = proctor.evaluate(rows, metrics=["exact_match"], db=tmp_path / "open.db", progress=False)
-    assert "answers: 2 of 3 rows have no answer: they count neither as right nor as wrong." in run.warnings
+    wrong = "taken for a blank answer, which is wrong; leave out what was never asked."
+    assert f"answers: 1 of 3 rows has no answer: this is {wrong}" in run.warnings
     options = ("--better", "ragas.my_rubric=lower", "--range", "ragas.my_rubric=1:5")
     assert "my_rubric" in ok("import", "r.jsonl", *options, folder=tmp_path)
     with sqlite3.connect(tmp_path / "proctor.db") as db:
@@ -354,7 +355,7 @@ def test_rows_imported_and_rows_scored_are_equal_in_all_columns(tmp_path):
         plain,
         {**plain, "bot": "other", "repeat": 1, "latency_ms": 12.5, "tokens_in": 3, "tokens_out": 2, "cost": 0.01},
         {**plain, "question": "Why?", "answer": "I don't know.", "contexts": ["A", {"text": "B", "document": "b.md"}]},
-        {**plain, "question": "Who?", "answer": None, "contexts": [], "note": "extra \ud83d", "answerable": False},
+        {**plain, "question": "Who?", "answer": "", "contexts": [], "note": "extra \ud83d", "answerable": False},
         {**plain, "question": "Where?", "tool_calls": [{"name": "find", "arguments": {"what": 1}}], "tags": ["t"]},
         {**plain, "question": "What?", "constraints": ["nine"], "history": said},
         {**plain, "question": "How?", "expected_tools": ["find"], "nuggets": ["nine"], "faq_question": "How so?"},
@@ -412,7 +413,11 @@ def test_what_is_no_file_to_import_or_export_is_refused_with_what_would_be(tmp_p
     (tmp_path / "tags.jsonl").write_text('{"question": "Why?", "answer": "So.", "tags": ["a|b"]}\n{"question": "Who?"}')
     said = ok("export", "tags.jsonl", "tags.csv", folder=tmp_path)
     assert "the bounds of a tag with | in it are not carried over: a table separates tags by it; write .jsonl." in said
-    assert "that an answer is missing is not carried over: an empty cell is an empty answer; write .jsonl." in said
+    text = "['a', 'b']"
+    (tmp_path / "list.jsonl").write_text(json.dumps({"question": "Print?", "expected_answer": text}), "utf-8")
+    ok("export", "list.jsonl", "list.csv", folder=tmp_path)
+    ok("export", "list.csv", "again.jsonl", folder=tmp_path)
+    assert lines(tmp_path / "again.jsonl")[0]["expected_answers"] == [text]
     (tmp_path / "asked.jsonl").write_text('{"question": "Why?", "expected_answer": "So."}\n{"question": "Who?"}\n')
     said = ok("export", "asked.jsonl", "asked.csv", folder=tmp_path)
     assert said.splitlines()[1:] == ["Everything was carried over."]

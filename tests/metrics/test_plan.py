@@ -4,7 +4,7 @@ import asyncio
 import math
 import random
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -245,6 +245,29 @@ def test_what_a_metric_may_return(returned: object, status: Status, reason: str,
     score = scores(plan_of(odd), {"answer": "a"})["odd"]
     assert (score.status, score.reason, score.value) == (status, reason, value)
     assert score.value is None or type(score.value) is float
+
+
+@in_one_test(
+    ("declared", "returned", "reason"),
+    [
+        ({"low": 0, "high": 1}, 87.0, "out_of_range"),
+        ({"low": 0, "high": 1}, Measured(87, {"a": 1}), "out_of_range"),
+        ({"low": 0, "high": None}, -1, "out_of_range"),
+        ({"low": 0, "high": None}, 87.0, ""),
+        ({"low": 0, "high": 1}, 0.1 + 0.2 + 0.7 + 1e-12, ""),
+        ({"threshold": 50}, 87.0, ""),  # nothing is said of a range
+        ({"high": 100}, -1.0, ""),
+    ],
+)
+def test_a_value_beyond_the_range_that_is_declared_is_an_error(declared: Any, returned: object, reason: str) -> None:
+    @metric(**declared)
+    def odd(answer: str) -> float | None:
+        """Odd."""
+        return returned
+
+    score = scores(plan_of(odd), {"answer": "a"})["odd"]
+    assert (score.reason, score.value is None) == (reason, bool(reason))
+    assert score.details.get("returned", "") == (str(float(getattr(returned, "value", returned))) if reason else "")
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,9 @@ run = proctor.evaluate(
     {"mine": mine, "rag": proctor.Rag("docs/", model="openai:gpt-5-mini", top_k=3), "web": proctor.Http("http://x")},
     ["exact_match", {"rouge_l": {}}, mentions_price],
     db=Path("x.db"),
+    judge="mine",
+    judge_url="http://localhost:11434/v1",
+    models={"mine": {"model": "openai:llama"}},
 )
 assert_type(run, Run)
 assert_type(run.rows("rag")[0].score("exact_match"), float | None)

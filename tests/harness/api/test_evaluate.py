@@ -2,17 +2,20 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import numpy
 import pandas
 import proctor
 import pytest
+from judge_server import JudgeServer
 from openai import AsyncOpenAI
-from openai_server import Answer, OpenAIServer
+from openai_server import Answer, OpenAIServer, throttle
 from proctor.knowledge.models.encoder import PackagedEncoder
 from pydantic import BaseModel
 from suites import NOTING, asked, write_suite
@@ -59,6 +62,8 @@ def test_bots_are_asked_scored_and_kept(tmp_path):
     assert row.scores["rouge_l"].details["missing"] == ["it", "costs", "5"]
     with pytest.raises(proctor.InputError, match=r"'exact_macth'.*exact_match"):
         row.score("exact_macth")
+    with pytest.raises(KeyError, match=r"has no score .*rouge_ll.*did you mean rouge_l"):
+        row.scores["rouge_ll"]
     assert (run.bots, run.metrics) == (["hours", "ulm"], ["exact_match", "rouge_l", "mentions_price"])
 
 
@@ -368,11 +373,13 @@ def test_a_database_in_memory_is_refused():
         ([7], "metrics: got a int; wanted a name"),
         ([lambda answer: 1.0], "has no name"),
         ([{"exact_match": {"speed": 3}}], "metrics.0.*speed"),
-        ([Path("x").with_suffix], "got a method with_suffix; wanted .* a function written with def"),
+        ([Path("x").with_suffix], "metric 'with_suffix' asks for 'suffix', which nothing provides"),
+        ([int], "got a type int; wanted .* a function written with def"),
+        ([functools.partial(ulm)], "metrics: 'ulm' is async; metrics are synchronous functions"),
         ([of("response, reference")], "asks for 'response', which nothing provides; did you mean 'answer'"),
         ([of("answer, weight=2")], r"an option is keyword-only: \(\*, weight=2\)"),
     ],
-    ids=["misspelt", "no list", "number", "no name", "no option", "method", "other tool", "option"],
+    ids=["misspelt", "no list", "number", "no name", "no option", "method", "class", "async", "other tool", "option"],
 )
 def test_metrics_that_cannot_be_used_get_a_sentence(tmp_path, metrics, says):
     with pytest.raises(proctor.InputError, match=says):
@@ -721,6 +728,157 @@ def test_without_bots_the_answers_of_the_rows_are_scored(tmp_path):
     assert len(evaluated(tmp_path, questions=recorded, bots=None, limit=1).rows()) == 1
     with pytest.raises(proctor.InputError, match="repeat is for bots, and none were given"):
         evaluated(tmp_path, questions=recorded, bots=None, repeat=3)
+
+
+@pytest.mark.parametrize("bots", [None, hours])
+def test_a_judge_of_ones_own_grades_answers_of_bots_and_of_rows(tmp_path, bots):
+    rows = [{"question": "When do you open?", "answer": "At nine", "expected_answer": "We open at nine o'clock"}]
+    given = {"metrics": ["answer_correctness"], "db": tmp_path / "x.db", "progress": False, "fresh": True}
+    with JudgeServer() as server:
+        url, model = server.url, {"model": "openai:test-model", "base_url": server.url}
+        calls = [0]
+        for judge in (
+            {"judge": "openai:test-model", "judge_url": url},
+            {"judge": "mine", "models": {"mine": model}},
+            {"judge": {"model": "mine", "votes": 3}, "models": {"mine": model}},
+            {"judge": {"model": "openai:test-model", "votes": 3}, "judge_url": url},
+        ):
+            run = proctor.evaluate(rows, bots, **given, **judge)
+            assert run.rows()[0].score("answer_correctness") is not None, run.rows()[0].scores
+            calls.append(len(server.calls) - sum(calls))
+    assert 0 < calls[1] == calls[2] < calls[3] == calls[4]
+    for judge, says in (
+        ({"judge": "mien", "models": {"mine": model}}, "There is no judge 'mien'; did you mean 'mine'"),
+        ({"judge": dict(model)}, "judge: `base_url` is of a model: write it under `models`"),
+        ({"judge_url": url}, "is for a judge behind an endpoint"),
+        ({"models": {"mine": {"model": "mine"}}}, "models.mine.model: 'mine' is no chat model"),
+    ):
+        with pytest.raises(proctor.InputError, match=says):
+            proctor.evaluate(rows, bots, **given, **judge)
+
+
+def test_a_row_without_a_question_among_others_is_told(tmp_path):
+    rows = [{"question": question, "answer": "At nine", "expected_answer": "At nine"} for question in ("When?", None)]
+    for door in (rows, pandas.DataFrame(rows)):
+        run = proctor.evaluate(door, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+        assert [row.score("exact_match") for row in run.rows()] == [1, 1]
+        assert "1 of 2 rows has no question: this is passed over by metrics that need one." in str(run.warnings)
+    alone = proctor.evaluate(rows[1:], metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+    assert alone.warnings == ()  # some metrics look at the answer alone
+
+
+def least_words(answer: str, expected_answer: str, *, least: int = 2) -> float:
+    """Whether the answer has enough words, for which the expected one need not be known."""
+    return float(len(answer.split()) >= least and bool(expected_answer))
+
+
+class Named:
+    """Whether the answer has a word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __call__(self, answer: str) -> bool:
+        return self.word in answer
+
+
+def test_what_can_be_called_is_a_metric_and_its_settings_are_part_of_it(tmp_path):
+    rows = [{"question": "When?", "answer": "At nine", "expected_answer": "At nine"}]
+
+    def scores(*metrics: object) -> list[float | None]:
+        run = proctor.evaluate(rows, metrics=metrics, db=tmp_path / "x.db", progress=False)
+        return [run.rows()[0].score(name) for name in run.metrics]
+
+    assert scores(least_words, Named("nine")) == [1, 1]
+    assert scores(functools.partial(least_words, least=3), Named("ten")) == [
+        0,
+        0,
+    ]  # and not what was kept of the others
+    assert scores(functools.partial(least_words, least=2), Named("nine").__call__) == [1, 1]
+    marked = proctor.metric(threshold=1, id="marked")(functools.partial(least_words, least=3))
+    run = proctor.evaluate(rows, metrics=[marked], db=tmp_path / "x.db", progress=False)
+    assert run.rows()[0].scores["marked"].passed is False
+
+
+def test_in_a_log_a_line_comes_now_and_then_and_says_what_is_waited_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PROCTOR_PROGRESS_SECONDS", "0.05")
+    rows = [{"question": "When?", "answer": "At nine", "expected_answer": "We open at nine"}]
+    given = {"metrics": ["answer_correctness"], "judge": "openai:test-model", "db": tmp_path / "x.db"}
+    with JudgeServer(faults=[throttle("0.4")] * 2) as server:
+        run = proctor.evaluate(rows, judge_url=server.url, **given)
+        said = capsys.readouterr().err
+        proctor.evaluate(rows, judge_url=server.url, fresh=True, progress=False, **given)
+    assert run.rows()[0].score("answer_correctness") is not None
+    waits = "no answer yet; the judge openai:test-model answers 429 (too many requests) and is asked again"
+    assert any(line.endswith(waits) for line in said.splitlines()), said
+    assert all(line.startswith("proctor: ") for line in said.splitlines())
+    assert capsys.readouterr().err == ""
+
+
+def test_a_metric_that_leaves_its_range_is_a_problem_and_no_figure(tmp_path):
+    @proctor.metric(low=0, high=1)
+    def percent(answer: str) -> float:
+        return 87.0
+
+    rows = [{"question": "When?", "answer": "At nine"}]
+    run = proctor.evaluate(rows, metrics=[percent], db=tmp_path / "x.db", progress=False)
+    assert (run.rows()[0].score("percent"), run.rows()[0].scores["percent"].reason) == (None, "out_of_range")
+    (problem,) = run.problems()
+    assert (
+        "percent could not be worked out on 1 row: it returned 87, and declares values from 0 to 1" in problem["what"]
+    )
+
+
+def test_a_blank_answer_is_wrong_by_whatever_name_and_door(tmp_path):
+    names = {"answer": ("question", "expected_answer"), "response": ("user_input", "reference"),
+             "actual_output": ("input", "expected_output")}  # fmt: skip
+    table, lines, given = tmp_path / "t.csv", tmp_path / "t.jsonl", {"metrics": ["exact_match"], "progress": False}
+    wrong = {}
+    for answer, (question, expected) in names.items():
+        for blank in ({answer: ""}, {answer: " "}, {answer: None}, {}):
+            rows = [{question: f"Is it {word}?", answer: word, expected: word} for word in ("one", "two", "six")]
+            rows[1] = {question: "Is it two?", expected: "two", **blank}
+            frame = pandas.DataFrame(rows)
+            frame.to_csv(table, index=False)
+            frame.to_json(lines, orient="records", lines=True)
+            for door in (rows, frame, table, pandas.read_csv(table), lines):
+                run = proctor.evaluate(door, db=tmp_path / "x.db", **given)
+                if [row.score("exact_match") for row in run.rows()] != [1, 0, 1]:
+                    wrong[str(blank), type(door).__name__] = run
+        alone = [{question: "Is it one?", answer: "", expected: "one"}]
+        assert proctor.evaluate(alone, db=tmp_path / "x.db", **given).rows()[0].score("exact_match") == 0
+        pandas.DataFrame(alone).to_csv(table, index=False)  # which may as well be a table of questions
+        with pytest.raises(proctor.InputError, match="no row has an `answer`"):
+            proctor.evaluate(table, db=tmp_path / "x.db", **given)
+    assert not wrong
+    assert "1 of 3 rows has no answer: this is taken for a blank answer, which is wrong" in str(run.warnings)
+
+
+def test_a_list_that_was_written_into_a_table_is_a_list_again(tmp_path):
+    names = [("question", "answer", "contexts", "expected_answer"), ("input", "actual_output", "retrieval_context",
+             "expected_output"), ("user_input", "response", "retrieved_contexts", "reference")]  # fmt: skip
+    table, found = tmp_path / "t.csv", {}
+    for question, answer, contexts, expected in names:
+        for made in (list, json.dumps, lambda texts: numpy.array(texts, dtype=object)):
+            row = {question: "How many seats?", answer: "six", contexts: ["It's red.", "6"], expected: ["6", "six"]}
+            frame = pandas.DataFrame([{key: made(each) if type(each) is list else each for key, each in row.items()}])
+            frame.to_csv(table, index=False)
+            for door in (frame, table, pandas.read_csv(table)):
+                run = proctor.evaluate(door, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+                (row_,) = run.rows()
+                found[row_.score("exact_match"), row_.expected_answers, row_.contexts] = run
+    assert found.keys() == {(1, ("6", "six"), ("It's red.", "6"))}
+    assert "t.csv: a list in `expected_answer` is read as several accepted answers." in str(
+        proctor.evaluate(table, metrics=["exact_match"], db=tmp_path / "x.db", progress=False).warnings
+    )
+    for text in ("[0-9]+", "[x]", "['a' or 'b']", "[1, 2]", "[6] or ['six']", "['six"):
+        printed = {"question": "What does it print?", "answer": text, "expected_answer": text}
+        pandas.DataFrame([printed]).to_csv(table, index=False)
+        run = proctor.evaluate(table, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+        assert (run.rows()[0].expected_answers, run.warnings) == ((text,), ()), text
+    said = [{"question": "What does it print?", "answer": "['a', 'b']", "expected_answer": "['a', 'b']"}]
+    run = proctor.evaluate(said, metrics=["exact_match"], db=tmp_path / "x.db", progress=False)
+    assert run.rows()[0].expected_answers == ("['a', 'b']",)  # not of a table, where one can say what is meant
 
 
 @pytest.mark.parametrize("form", [list, pandas.DataFrame, lambda rows: [Sample(**row) for row in rows]])

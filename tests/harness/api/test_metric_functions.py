@@ -2,6 +2,7 @@
 
 import pkgutil
 
+import numpy
 import proctor
 import pytest
 from proctor.metrics import builtin_catalog
@@ -39,6 +40,31 @@ def test_values_are_those_of_the_field():
     assert metrics.mrr(retrieved=[("a", 0, 5), ("b", 0, 9)], gold=[[("b", 2, 4)]]) == 0.5
     assert metrics.answer_length(answer="four") == 4
     assert metrics.judge_requests(judge_requests=7) == 7
+
+
+def test_places_come_in_several_forms_and_nothing_else_is_taken_for_one():
+    mrr, span = proctor.metrics.mrr, {"document": "a.md", "start": 0, "end": 9}
+    for gold in (["a.md"], [["a.md"]], [span], [[span]], [("a.md", 2, 4)], [[("b.md", 0, 9), ("a.md", 2, 4)]]):
+        for hit in ("a.md", ("a.md", 0, 61), {**span, "end": numpy.int64(61)}, {"document": "a.md", "text": "At nine"}):
+            assert mrr(retrieved=["z.md", hit], gold=gold) == 0.5, (gold, hit)
+        assert mrr(retrieved=[{"document": "z.md", "text": "At nine"}, "b.md.md"], gold=gold) == 0, gold
+    assert proctor.metrics.evidence_recall(retrieved=["a.md"], gold=["a.md", "b.md"]) == 0.5
+    assert proctor.metrics.evidence_recall(retrieved=["a.md"], gold=[["a.md", "b.md"]]) == 1
+    places = (
+        "a.md",
+        span,
+        {"document": "a.md", "quote": "At nine"},
+        {"text": "At nine"},
+        5,
+        ("a.md", 4),
+        ("a.md", 9, 2),
+    )
+    for name, wrong in [
+        (name, each) for name in ("retrieved", "gold") for each in (*places[:2], *([x] for x in places[2:]))
+    ]:
+        with pytest.raises(proctor.InputError, match=rf'^{name}: got .* `{name}` is a list .*\("a.md", 0, 61\)'):
+            mrr(**{"retrieved": ["a.md"], "gold": ["a.md"], name: wrong})
+    assert "`gold` is a list of places that are all needed" in mrr.__doc__
 
 
 def test_nothing_to_measure_is_none_with_a_reason():

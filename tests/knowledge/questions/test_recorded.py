@@ -179,7 +179,7 @@ def test_a_table_of_answers(tmp_path: Path) -> None:
     )
     read = [(row.answer, row.contexts, row.bot, row.latency_ms, row.repeat) for row in open_recorded(path)]
     assert read == [
-        ("", ("one", "two"), "x", 12.5, 1),
+        (None, ("one", "two"), "x", 12.5, 1),
         ("yes", ("a | b",), "y", None, 0),
         ("no", (), "recorded", None, 0),
         ("no", None, "recorded", None, 0),

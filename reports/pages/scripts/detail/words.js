@@ -38,6 +38,7 @@ const REASON_SENTENCES = new Map(Object.entries({
   negative_cost: "The bot reported a cost below zero.",
   metric_raised: "The metric itself failed.",
   not_finite: "The metric gave no finite number.",
+  out_of_range: "The metric gave a value beyond the range that it declares.",
   undefined: "There is nothing here that this metric could measure.",
   no_rows: "There are no rows to measure.",
   no_judge_requests: "This check asks no judge, so no reply can be unreadable.",
