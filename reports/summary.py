@@ -24,6 +24,7 @@ from .primary import CORRECT, Primary, named_primary, primary_metric
 from .records import record_object
 from .statistics.intervals import mean_interval
 from .store import (
+    BY_TIME,
     LATEST,
     LATEST_FIRST,
     USER_CALL,
@@ -241,7 +242,7 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
     else:
         lines = store.query("SELECT id, name FROM runs WHERE SUBSTR(name, 1, LENGTH(?)) = ?", [name, name])
         if len(lines) != 1:
-            known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC")]
+            known = [str(line[0]) for line in store.query(f"SELECT name FROM runs ORDER BY {BY_TIME}")]
             what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"
             near = [] if lines else difflib.get_close_matches(name, known[:MOST_NEAR], 1, 0.6)
             hint = f" Did you mean {near[0]}?" if near else ""

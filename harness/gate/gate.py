@@ -32,7 +32,7 @@ from ...reports.export import STYLES, bot_object, gate_blocks, gate_markdown, op
 from ...reports.gate import ALL, WRONG, Again, BotVerdict, GateReport, GateRule, Scope
 from ...reports.gate import report as words
 from ...reports.gate.verdicts import by_thresholds, verdicts
-from ...reports.store import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
+from ...reports.store import BY_TIME, EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
 from ..run import Evaluation, Outcome, RunConfig, Watcher, chosen_bots, run_evaluation, suite_evaluation
 from ..suite import CachedGate, GateSettings, LoadedSuite
 from .confirmation import Confirmation
@@ -74,7 +74,7 @@ def open_baseline(text: str, candidate: RunTables, database: Path) -> Iterator[O
         yield operand
 
 
-def settled(text: str, database: Path, suite: str, run: str | None) -> str:
+def settled(text: str, database: Path, suite: str, run: str | None, *, ended: bool = True) -> str:
     """The text with ``previous`` or ``latest`` replaced by the name of the run that it means.
 
     A gate that is repeated goes on with its own run. ``latest`` is then the newest of the others, or it would pass.
@@ -84,6 +84,7 @@ def settled(text: str, database: Path, suite: str, run: str | None) -> str:
         database: where runs are looked up.
         suite: name of the suite, of which the previous run is wanted.
         run: the run that is gated; None for one that is still to be begun.
+        ended: it is judged as it ended; else it is gone on with, and every other run of the suite is before it.
 
     Raises:
         InputError: there is no such run.
@@ -95,16 +96,14 @@ def settled(text: str, database: Path, suite: str, run: str | None) -> str:
         names = [str(name) for (name,) in store.query(f"SELECT name FROM runs ORDER BY {LATEST_FIRST}") if name != run]
         found = names
         if word == PREVIOUS:
-            lines = store.query(
-                "SELECT name FROM runs WHERE suite = ? AND id < IFNULL((SELECT id FROM runs WHERE name = ?), id + 1)"
-                " ORDER BY id DESC",
-                [suite, run],
-            )
-            found = [str(name) for (name,) in lines]
+            lines = store.query(f"SELECT name FROM runs WHERE suite = ? ORDER BY {BY_TIME}", [suite])
+            of_suite = [str(name) for (name,) in lines]
+            ended_before = of_suite.index(run) + 1 if ended and run in of_suite else 0
+            found = [name for name in of_suite[ended_before:] if name != run]
     if not found:
         there = f" Name one of the others: {', '.join(names[:MOST_NAMED])}." if names else ""
-        of_suite, relation = (f" of the suite {suite!r}", "before") if word == PREVIOUS else ("", "besides")
-        raise InputError(f"{database} has no run{of_suite} {f'{relation} {run}' if run else 'yet'}.{there}")
+        which, relation = (f" of the suite {suite!r}", "before") if word == PREVIOUS else ("", "besides")
+        raise InputError(f"{database} has no run{which} {f'{relation} {run}' if run else 'yet'}.{there}")
     return f"{found[0]}:{bot}" if bot else found[0]
 
 
@@ -612,7 +611,7 @@ def gate_suite(
     _check_margins(loaded, evaluation, options)
     with contextlib.closing(Store.open(options.database)) as store:
         own = _resumed(store, evaluation)
-        text = settled(text, options.database, evaluation.header.suite, own)
+        text = settled(text, options.database, evaluation.header.suite, own, ended=False)
         rule = settings.rule(loaded.suite.thresholds, options.margins, flips=options.flips, seed=loaded.suite.seed)
         rule = options.changed(rule)
         early = None

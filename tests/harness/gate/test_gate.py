@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from gated_runs import MATCH, store_run
+from proctor import open as open_database
 from proctor.harness.api.verbs import Asking
 from proctor.harness.cli.conventions import Form, Outputs
 from proctor.harness.cli.gate import gate_and_show
@@ -338,6 +339,29 @@ def test_the_latest_run_is_the_one_before_the_gated_one_however_often_the_gate_i
     ):
         done = proctor("gate", "suite.yaml", "-b", baseline, folder=tmp_path)
         assert (done.returncode, "that would always pass" in done.stderr) == (code, code == 2), baseline
+    assert len(asked(tmp_path)) == 24
+
+
+def test_the_latest_run_is_the_one_that_was_made_last_also_where_it_is_an_old_one_again(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"confirm": 0})
+
+    def made(text: str) -> str:
+        (tmp_path / "bot.py").write_text(text.format(delay=0))
+        assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+        return str(json.loads(proctor("report", "--json", "-", folder=tmp_path).stdout)["run"])
+
+    first, second = made(NOTING), made(BETTER)
+    assert first != second
+    assert made(NOTING) == first  # an edit taken back: nothing is asked, and that run is what there is now
+    assert [run.name for run in open_database(tmp_path / "proctor.db").runs()] == [first, second]
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "baseline.json").read_text())["run"] == first
+    done = proctor("gate", "latest", "-b", "previous", folder=tmp_path)
+    assert f"Looked at run {first} of proctor.db" in done.stdout, done.stderr
+    assert f"Compared with proctor.db, run {second}" in done.stdout
+    (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
+    done = proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path)  # before it is the run that was made last
+    assert f"Compared with proctor.db, run {first}" in done.stdout, done.stderr
     assert len(asked(tmp_path)) == 24
 
 
