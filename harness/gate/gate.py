@@ -52,6 +52,7 @@ class Matched:
 
     pairs: tuple[tuple[ScoreTable, ScoreTable], ...]
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # bots of the baseline, where nobody chose which are gated
 
 
 @contextlib.contextmanager
@@ -155,9 +156,11 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
     only_candidate = [name for name in candidate.tables if name not in baseline.run.tables]
     only_baseline = [name for name in baseline.run.tables if name not in candidate.tables]
     notes = [] if wanted else [*_named("new, and compared with nothing", only_candidate)]
-    notes += [] if wanted else [*_named(f"in the baseline and not in run {candidate.run}", only_baseline)]
+    advice = "gate the others alone with --bot (gate.bots in the suite), or write a new baseline"
+    if not wanted:
+        notes += _named(f"in the baseline and not in run {candidate.run}: {advice}", only_baseline)
     pairs = tuple((baseline.run.tables[name], candidate.tables[name]) for name in both)
-    return Matched(pairs, tuple(notes))
+    return Matched(pairs, tuple(notes), () if wanted else tuple(only_baseline))
 
 
 def _against_one(candidate: RunTables, baseline: RunTables, bot: str, wanted: Sequence[str]) -> Matched:
@@ -322,7 +325,9 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
     yield from map(Sentence, saved_lines(result.saved))
     if report.exit_code == WRONG:
         yield Sentence("If the change was intended, write a new baseline: proctor baseline")
-    yield Sentence(("Verdict: ", Span(report.word, STYLES[report.word]), f" (exit code {report.exit_code})"))
+    without = f"; not compared: {report.not_compared} of the baseline" if report.not_compared else ""
+    verdict = Span(report.word, STYLES[report.word])
+    yield Sentence(("Verdict: ", verdict, f" (exit code {report.exit_code}){without}"))
 
 
 def result_markdown(result: GateResult) -> str:
@@ -340,13 +345,14 @@ def result_object(result: GateResult) -> dict[str, object]:
         "run": report.run,
         "status": report.status,
         "baseline": {"from": report.baseline, "run": report.baseline_run} if report.baseline else None,
-        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
+        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), report.word),
         "exit_code": report.exit_code,
         "primary": report.primary and report.primary.as_object,
         "took": result.took,
         "rule": rule_object(report.rule),
         "bots": {bot.bot: bot_object(bot) for bot in report.bots},
         "notes": list(report.notes),
+        "missing_bots": list(report.missing_bots),
         "saved": None if result.saved is None else asdict(result.saved),
         "early_stop": None if result.early is None else result.early.as_object,
         "attribution": None if result.explained is None else result.explained.as_object,
@@ -460,7 +466,7 @@ def judged(
     return GateReport(
         suite=candidate.suite, run=candidate.run, status=candidate.status, baseline=baseline.run.origin,
         baseline_run=baseline.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),
-        notes=(*_about(candidate, baseline.run), *found.notes), primary=primary,
+        notes=(*_about(candidate, baseline.run), *found.notes), primary=primary, missing_bots=found.missing,
     )  # fmt: skip
 
 

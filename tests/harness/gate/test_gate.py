@@ -104,10 +104,20 @@ def test_the_worst_rows_are_named_with_both_answers(tmp_path):
 
 def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
     first, second = two_runs(tmp_path, of(rag=ONES, old=ONES), of(rag=ONES, new=SEVEN))
-    done = proctor("gate", "-b", first, folder=tmp_path)
-    assert done.returncode == 0
+    done = proctor("gate", "-b", first, "--junit", "gate.xml", "--github", folder=tmp_path)
+    assert done.returncode == 4  # nothing can be told of old
     assert "new is new, and compared with nothing" in done.stdout
     assert f"old is in the baseline and not in run {second}" in done.stdout.replace("\n", " ")
+    assert "Verdict: too much missing (exit code 4); not compared: bot old of the baseline" in " ".join(
+        done.stdout.split()
+    )
+    assert "::error title=old%3A too much missing::this bot of the baseline is not in the run" in done.stdout
+    cases = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+    assert [case.get("name") for case in cases if case.find("error") is not None] == ["bot"]
+    made = json.loads(proctor("gate", "-b", first, "--json", folder=tmp_path).stdout)
+    assert (made["verdict"], made["missing_bots"]) == ("too much missing", ["old"])
+    done = proctor("gate", "-b", first, "--bot", "rag", folder=tmp_path)  # who chooses knows
+    assert (done.returncode, "not compared" in done.stdout) == (0, False)
     for bot, says in (
         ("new", "has no bot new; it has rag, old"),
         ("old", "There is no bot"),
@@ -115,6 +125,60 @@ def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
     ):
         done = proctor("gate", "-b", first, "--bot", bot, folder=tmp_path)
         assert (done.returncode, says in done.stderr, done.stdout) == (2, True, ""), done.stderr
+
+
+def test_questions_of_the_baseline_that_are_not_compared_are_told_where_a_build_is_read(tmp_path):
+    asks = [{"id": f"q{n}", "question": f"What is {n}", "expected_answer": f"It is {n}"} for n in range(12)]
+    write_suite(tmp_path, NOTING.format(delay=0), asks)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    asks[3]["expected_answer"] = "It is 3 or 4"
+    write_suite(tmp_path, NOTING.format(delay=0), [*asks[:8], {"id": "new", "question": "Who is 12"}])
+    options = ["-b", "baseline.json", "--github", "--junit", "gate.xml", "--markdown", "gate.md"]
+    done = proctor("gate", "suite.yaml", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "(exit code 0); not compared: 5 questions of the baseline" in said
+    assert "::warning title=mine%3A questions not compared::4 questions of the baseline (q8, q9, q10, ...) were" in said
+    assert "Not compared: 5 questions of the baseline." in (tmp_path / "gate.md").read_text()
+    cases = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+    (skipped,) = [case.find("skipped").get("message") for case in cases if case.find("skipped") is not None]
+    assert "not asked now" in skipped and "1 question (q3) was left out" in skipped
+
+
+def test_a_bot_that_never_answers_does_not_pass_whatever_it_was_before(tmp_path):
+    path, right = tmp_path / "proctor.db", RunMetric("correct", "v1", "higher", 0.0, 1.0, None)
+
+    def store(failed: range, milliseconds: float = 10.0) -> None:
+        values = {"faq": {"correct": ONES}, "rag": {"correct": ONES}}
+        store_run(path, values, metrics=(right,), failed={"rag": failed}, milliseconds=milliseconds)
+
+    store(range(120))
+    done = proctor("baseline", folder=tmp_path)
+    assert (done.returncode, "all 120 answers of rag failed" in done.stderr) == (0, True)
+    for name, failed, code in (("dead", range(120), 4), ("alive", range(119), 0)):
+        store(failed, 11.0)
+        options = ["-b", "baseline.json", "--bot", "rag", "--github", "--junit", f"{name}.xml"]
+        done = proctor("gate", *options, folder=tmp_path)
+        assert done.returncode == code, done.stdout
+        assert ("::error title=rag%3A answers failed" in done.stdout) == (code == 4)
+    assert 'errors="1"' in (tmp_path / "dead.xml").read_text()
+    done = proctor("baseline", folder=tmp_path)
+    assert "119 of 120 answers of rag failed" in done.stderr
+
+
+def test_no_p_value_stands_beside_a_verdict_that_it_does_not_decide(tmp_path):
+    first, _ = two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    for scope, has_p in (("these", False), ("like_these", True)):
+        options = ["-b", first, "--scope", scope, "--github", "--junit", "gate.xml", "--markdown", "gate.md"]
+        done = proctor("gate", *options, folder=tmp_path)
+        assert done.returncode == 1
+        (annotation,) = [line for line in done.stdout.splitlines() if line.startswith("::error")]
+        (case,) = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+        says = case.find("failure").get("message")
+        assert [", p < 0.001: " in text for text in (annotation, says)] == [has_p] * 2, (annotation, says)
+        assert ["p Holm" in text for text in (done.stdout, (tmp_path / "gate.md").read_text())] == [has_p] * 2
+    assert proctor("gate", "-b", first, "--scope", "these", folder=tmp_path).stdout.count("p < 0.001") == 1  # its own
 
 
 def test_a_baseline_that_is_another_file_is_refused_as_what_it_is(tmp_path):
