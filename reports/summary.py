@@ -509,12 +509,14 @@ def _metrics(
 
 def _of_what(store: Store, run_id: int, bot_id: int) -> str:
     """What the clusters of a bot's questions are: conversations, where there are some and no document is named."""
-    ((documents, conversations),) = store.query(CLUSTERS_ARE, [run_id, bot_id])
-    return "conversation" if conversations and not documents else "document"
+    ((rows, documents, conversations),) = store.query(CLUSTERS_ARE, [run_id, bot_id])
+    if not documents:
+        return "conversation" if conversations else "document"
+    return "document" if documents == rows else "cluster"  # a question of no document is its own cluster
 
 
 CLUSTERS_ARE: Final = """
-SELECT TOTAL(source_document NOT IN ('', conversation)), TOTAL(conversation <> '')
+SELECT COUNT(*), TOTAL(source_document NOT IN ('', conversation)), TOTAL(conversation <> '')
 FROM run_rows JOIN questions ON questions.id = run_rows.question_id WHERE run_id = ? AND bot_id = ?"""
 
 
