@@ -79,7 +79,8 @@ def _of_bot(bot: BotVerdict, rule: GateRule) -> Iterator[Annotation]:
 # neither good nor bad, and build servers have "skipped" for that. The exit code still tells them apart.
 KINDS: Final[dict[str, Kind]] = {
     "unchanged": "passed", "not worse": "passed", "met": "passed", "regressed": "failure", "below threshold": "failure",
-    "undecided": "skipped", "failed": "skipped", "not compared": "skipped", "not comparable": "error", "too much missing": "error",
+    "undecided": "skipped", "failed": "skipped", "not compared": "skipped", "not comparable": "error",
+    "too much missing": "error",
 }  # fmt: skip
 
 
