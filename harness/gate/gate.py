@@ -34,7 +34,7 @@ from ...reports.gate import report as words
 from ...reports.gate.verdicts import by_thresholds, verdicts
 from ...reports.store import BY_TIME, EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
 from ..run import Evaluation, Outcome, RunConfig, Watcher, chosen_bots, run_evaluation, suite_evaluation
-from ..suite import CachedGate, GateSettings, LoadedSuite
+from ..suite import CachedGate, GateSettings, LoadedSuite, not_measured
 from .confirmation import Confirmation
 from .early_stop import EarlyStop, asked_in_full, early_verdict, sequential_tests
 
@@ -322,7 +322,7 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
     yield BLANK
     if result.early is not None:
         yield Sentence(result.early.sentence)
-    yield from map(Sentence, saved_lines(result.saved))
+    yield from map(Sentence, saved_lines(result))
     if report.exit_code == WRONG:
         yield Sentence("If the change was intended, write a new baseline: proctor baseline")
     without = f"; not compared: {report.not_compared} of the baseline" if report.not_compared else ""
@@ -333,7 +333,7 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
 def result_markdown(result: GateResult) -> str:
     """The comment for a pull request, with what caused the differences and what was saved."""
     causes = [] if result.explained is None else result.explained.sentences
-    return gate_markdown(result.report, [*causes, *saved_lines(result.saved)])
+    return gate_markdown(result.report, [*causes, *saved_lines(result)])
 
 
 def result_object(result: GateResult) -> dict[str, object]:
@@ -359,12 +359,14 @@ def result_object(result: GateResult) -> dict[str, object]:
     }
 
 
-def saved_lines(saved: Savings | None) -> Iterator[str]:
+def saved_lines(result: GateResult) -> Iterator[str]:
     """What was asked, what was cached, and what that saved; nothing where no run was made."""
-    if saved is None:
+    if (saved := result.saved) is None:
         return
+    again = any(each.these and each.these.asked_again for bot in result.report.bots for each in bot.metrics)
+    nothing = "Nothing was asked but what was asked again." if again else "Nothing was asked."
     asked = ", ".join(f"{bot} for {count(number, 'answer')}" for bot, number in saved.asked.items())
-    yield f"Asked {asked}." if asked else "Nothing was asked."
+    yield f"Asked {asked}." if asked else nothing
     if saved.cached:
         answers = f"{count(sum(saved.cached.values()), 'answer')} of {listed(list(saved.cached), len(saved.cached))}"
         yield f"Saved: {answers} cached, {words.saved_by_cache(saved.seconds, saved.cost)}."
@@ -692,11 +694,8 @@ def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, .
 def _check_margins(loaded: LoadedSuite, evaluation: Evaluation, given: GateOptions) -> None:
     """What is gated is measured by the run, and one end of it is better."""
     metrics = {metric.name: metric for metric in evaluation.header.metrics if metric.level != "run"}
-    wrong = {name: says for name in loaded.suite.gate.margins if (says := _no_margin(name, metrics))}
-    named = loaded.suite.gate.metrics
-    unknown = [(("gate", "metrics"), says) for name in named if name != ALL and (says := _no_margin(name, metrics))]
-    if wrong or unknown:
-        raise loaded.mistaken(*((("gate", "margins", name), says) for name, says in wrong.items()), *unknown)
+    if wrong := [(path, says) for path, name in loaded.suite.gate.names if (says := _no_margin(name, metrics))]:
+        raise loaded.mistaken(*wrong)
     for option, names in (("margin", given.margins), ("metric", given.metrics)):
         for name in names:
             if name != ALL and (says := _no_margin(name, metrics)):
@@ -706,9 +705,7 @@ def _check_margins(loaded: LoadedSuite, evaluation: Evaluation, given: GateOptio
 def _no_margin(name: str, metrics: Mapping[str, RunMetric]) -> str:
     """Why a metric can have no margin; blank where it can."""
     if name not in metrics:
-        near = difflib.get_close_matches(name, metrics, n=1)
-        measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(metrics)}."
-        return f"the suite does not measure it; {measured}"
+        return not_measured(name, metrics)
     if metrics[name].better == "neither":
         return "neither direction of it is better, so it can't become worse."
     return ""

@@ -477,9 +477,13 @@ def test_a_run_that_was_broken_off_is_not_held_against_what_there_is_of_itself(t
 @pytest.mark.parametrize(
     ("gate", "options", "says"),
     [
-        ({"margins": {"exact_mach": 0.1}}, [], "gate.margins.exact_mach: the suite does not measure it; did you mean"),
+        (
+            {"margins": {"exact_mach": 0.1}},
+            [],
+            "gate.margins.exact_mach: the suite does not measure exact_mach; did you mean exact_match?",
+        ),
         ({"margins": {"answer_length": 0.1}}, [], "neither direction of it is better"),
-        ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure it"),
+        ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure rouge_l"),
         ({}, ["--bot", "mime"], "Did you mean 'mine'?"),
         ({}, ["-b", "mine"], "can't be compared with itself"),
     ],
