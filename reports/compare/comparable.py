@@ -181,12 +181,16 @@ class Pairing:
         """``3 source documents and 2 questions of none``."""
         if self.noun != MIXED:
             return count(self.cluster_count, self.noun)
-        of_none = np.array([case.source_document in ("", case.conversation) for case in self.cases])
+        of_none = self.cases.sources == OWN
+        if self.cases.has_conversations:  # of which a simulated one is its own source
+            of_none = np.array([case.source_document in ("", case.conversation) for case in self.cases], np.bool_)
         alone = np.setdiff1d(self.clusters[of_none], self.clusters[~of_none])
-        other = "question or conversation" if self.cases.has_conversations else "question"
-        found = (self.cluster_count - len(alone), CLUSTER_WORDS["source"]), (len(alone), other)
-        documents, others = (count(*each) if each[0] else "" for each in found)
-        return " and ".join(filter(None, [documents, others and f"{others} of none"]))
+        others = count(len(alone), "question")
+        if self.cases.has_conversations:
+            others = f"{len(alone):,} {'question or conversation' if len(alone) == 1 else 'questions or conversations'}"
+        documents = count(self.cluster_count - len(alone), CLUSTER_WORDS["source"])
+        parts = (documents, self.cluster_count > len(alone)), (f"{others} of none", len(alone))
+        return " and ".join(text for text, is_there in parts if is_there)
 
     @property
     def cluster_count(self) -> int:

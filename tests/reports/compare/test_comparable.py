@@ -209,6 +209,7 @@ def test_a_bot_that_is_not_in_a_run():
         (["A.md", "A.md", ""], [""] * 3, "1 source document and 1 question of none"),
         (["A.md", "", ""], ["", "talk", "talk"], "1 source document and 1 question or conversation of none"),
         (["A.md", "talk", "talk"], ["", "talk", "talk"], "1 source document and 1 question or conversation of none"),
+        (["A.md", "", ""], ["", "x", "y"], "1 source document and 2 questions or conversations of none"),
         ([""] * 4, ["x", "x", "y", "y"], "2 conversations"),
     ],
 )
