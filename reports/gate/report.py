@@ -205,7 +205,7 @@ class GateReport:
 
     @property
     def not_compared(self) -> str:
-        """What of the baseline nothing is said of, such as ``bot old and 4 questions``; blank where there is nothing."""
+        """What of the baseline nothing is said of, such as ``bot old and 4 questions``; blank for nothing."""
         bots = [f"{'bot' if len(self.missing_bots) == 1 else 'bots'} {', '.join(self.missing_bots)}"]
         most = max((bot.questions_left_out for bot in self.bots), default=0)
         return " and ".join([*(bots if self.missing_bots else []), *([count(most, "question")] if most else [])])
