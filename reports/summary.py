@@ -24,6 +24,7 @@ from .primary import CORRECT, Primary, named_primary, primary_metric
 from .records import record_object
 from .statistics.intervals import mean_interval
 from .store import (
+    BY_TIME,
     LATEST,
     LATEST_FIRST,
     USER_CALL,
@@ -241,7 +242,7 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
     else:
         lines = store.query("SELECT id, name FROM runs WHERE SUBSTR(name, 1, LENGTH(?)) = ?", [name, name])
         if len(lines) != 1:
-            known = [str(line[0]) for line in store.query("SELECT name FROM runs ORDER BY id DESC")]
+            known = [str(line[0]) for line in store.query(f"SELECT name FROM runs ORDER BY {BY_TIME}")]
             what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"
             near = [] if lines else difflib.get_close_matches(name, known[:MOST_NEAR], 1, 0.6)
             hint = f" Did you mean {near[0]}?" if near else ""
@@ -508,12 +509,14 @@ def _metrics(
 
 def _of_what(store: Store, run_id: int, bot_id: int) -> str:
     """What the clusters of a bot's questions are: conversations, where there are some and no document is named."""
-    ((documents, conversations),) = store.query(CLUSTERS_ARE, [run_id, bot_id])
-    return "conversation" if conversations and not documents else "document"
+    ((rows, documents, conversations),) = store.query(CLUSTERS_ARE, [run_id, bot_id])
+    if not documents:
+        return "conversation" if conversations else "document"
+    return "document" if documents == rows else "cluster"  # a question of no document is its own cluster
 
 
 CLUSTERS_ARE: Final = """
-SELECT TOTAL(source_document NOT IN ('', conversation)), TOTAL(conversation <> '')
+SELECT COUNT(*), TOTAL(source_document NOT IN ('', conversation)), TOTAL(conversation <> '')
 FROM run_rows JOIN questions ON questions.id = run_rows.question_id WHERE run_id = ? AND bot_id = ?"""
 
 

@@ -160,6 +160,11 @@ def save_baseline(
     run = Run(database, name or LATEST).write_baseline(out, bots, metrics, answers)
     if run.status != "finished":
         complain(f"Run {run.run} did not finish ({run.status}): {out} misses the questions that were not asked.")
+    for table in run.tables.values():
+        if failed := int((table.asked & ~table.answered).sum()):
+            all_of = "all " if failed == table.asked.sum() else f"{failed:,} of "
+            what = f"{all_of}{count(int(table.asked.sum()), 'answer')} of {table.bot} failed"
+            complain(f"{what}, and {out} holds that: no later run can be worse there.")
     table = next(iter(run.tables.values()))
     scored = len(metrics) or len(table.columns)
     asked = paired_in_words(len(table.cases), len(table.simulated))

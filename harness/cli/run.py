@@ -61,8 +61,7 @@ def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
     if outcome.unable:
         again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
         yield f"{again}{_database(outcome)}", "after fixing the set-up: asks only what is missing"
-    run = f" {outcome.summary.run}" if outcome.cached else ""
-    yield f"proctor report{run}{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
+    yield f"proctor report{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
     if sum(bot.failed < bot.rows and not bot.problem for bot in outcome.summary.bots) > 1:
         yield _comparison(outcome)
     if suite is not None and suite.exists() and not outcome.unable:
@@ -89,15 +88,14 @@ def _comparison(outcome: Outcome) -> tuple[str, str]:
     else:
         base, head = rival, best
         what = f"whether {_quoted(best)}, which leads by {primary.name}, is better than {_quoted(rival)}, the next"
-    operands = " ".join(_quoted(f"{_run(outcome)}{name}") for name in (base, head))
+    operands = " ".join(_quoted(name) for name in (base, head))
     return f"proctor compare {operands}{_database(outcome)}", what
 
 
 def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
     folder = suite if suite.is_dir() else suite.parent
     file = _quoted(folder / "baseline.json")
-    run = f" {outcome.summary.run}" if outcome.cached else ""
-    write = f"proctor baseline{run}{_database(outcome)} --out {file}"
+    write = f"proctor baseline{_database(outcome)} --out {file}"
     gate = f"proctor gate {_quoted(suite)}{_database(outcome)} --baseline {file}"
     return write, f"stores these scores; after a change of prompt or documents: {gate}"
 
@@ -108,11 +106,6 @@ def _worst(outcome: Outcome) -> str:
     path = str(outcome.database)
     file = f"./{path}" if path.startswith("file:") else path  # or sqlite3 takes it for a URI
     return f'sqlite3 {_quoted(file)} "{worst}"'
-
-
-def _run(outcome: Outcome) -> str:
-    """The prefix of a bot's name: empty if the run is the latest."""
-    return f"{outcome.summary.run}:" if outcome.cached else ""
 
 
 def _database(outcome: Outcome) -> str:

@@ -32,9 +32,9 @@ from ...reports.export import STYLES, bot_object, gate_blocks, gate_markdown, op
 from ...reports.gate import ALL, WRONG, Again, BotVerdict, GateReport, GateRule, Scope
 from ...reports.gate import report as words
 from ...reports.gate.verdicts import by_thresholds, verdicts
-from ...reports.store import EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
+from ...reports.store import BY_TIME, EARLY_STOP, LATEST, LATEST_FIRST, RunMetric, Store, now
 from ..run import Evaluation, Outcome, RunConfig, Watcher, chosen_bots, run_evaluation, suite_evaluation
-from ..suite import CachedGate, GateSettings, LoadedSuite
+from ..suite import CachedGate, GateSettings, LoadedSuite, not_measured
 from .confirmation import Confirmation
 from .early_stop import EarlyStop, asked_in_full, early_verdict, sequential_tests
 
@@ -52,6 +52,7 @@ class Matched:
 
     pairs: tuple[tuple[ScoreTable, ScoreTable], ...]
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # bots of the baseline, where nobody chose which are gated
 
 
 @contextlib.contextmanager
@@ -74,7 +75,7 @@ def open_baseline(text: str, candidate: RunTables, database: Path) -> Iterator[O
         yield operand
 
 
-def settled(text: str, database: Path, suite: str, run: str | None) -> str:
+def settled(text: str, database: Path, suite: str, run: str | None, *, ended: bool = True) -> str:
     """The text with ``previous`` or ``latest`` replaced by the name of the run that it means.
 
     A gate that is repeated goes on with its own run. ``latest`` is then the newest of the others, or it would pass.
@@ -84,6 +85,7 @@ def settled(text: str, database: Path, suite: str, run: str | None) -> str:
         database: where runs are looked up.
         suite: name of the suite, of which the previous run is wanted.
         run: the run that is gated; None for one that is still to be begun.
+        ended: it is judged as it ended; else it is gone on with, and every other run of the suite is before it.
 
     Raises:
         InputError: there is no such run.
@@ -95,16 +97,14 @@ def settled(text: str, database: Path, suite: str, run: str | None) -> str:
         names = [str(name) for (name,) in store.query(f"SELECT name FROM runs ORDER BY {LATEST_FIRST}") if name != run]
         found = names
         if word == PREVIOUS:
-            lines = store.query(
-                "SELECT name FROM runs WHERE suite = ? AND id < IFNULL((SELECT id FROM runs WHERE name = ?), id + 1)"
-                " ORDER BY id DESC",
-                [suite, run],
-            )
-            found = [str(name) for (name,) in lines]
+            lines = store.query(f"SELECT name FROM runs WHERE suite = ? ORDER BY {BY_TIME}", [suite])
+            of_suite = [str(name) for (name,) in lines]
+            ended_before = of_suite.index(run) + 1 if ended and run in of_suite else 0
+            found = [name for name in of_suite[ended_before:] if name != run]
     if not found:
         there = f" Name one of the others: {', '.join(names[:MOST_NAMED])}." if names else ""
-        of_suite, relation = (f" of the suite {suite!r}", "before") if word == PREVIOUS else ("", "besides")
-        raise InputError(f"{database} has no run{of_suite} {f'{relation} {run}' if run else 'yet'}.{there}")
+        which, relation = (f" of the suite {suite!r}", "before") if word == PREVIOUS else ("", "besides")
+        raise InputError(f"{database} has no run{which} {f'{relation} {run}' if run else 'yet'}.{there}")
     return f"{found[0]}:{bot}" if bot else found[0]
 
 
@@ -156,9 +156,11 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
     only_candidate = [name for name in candidate.tables if name not in baseline.run.tables]
     only_baseline = [name for name in baseline.run.tables if name not in candidate.tables]
     notes = [] if wanted else [*_named("new, and compared with nothing", only_candidate)]
-    notes += [] if wanted else [*_named(f"in the baseline and not in run {candidate.run}", only_baseline)]
+    advice = "gate the others alone with --bot (gate.bots in the suite), or write a new baseline"
+    if not wanted:
+        notes += _named(f"in the baseline and not in run {candidate.run}: {advice}", only_baseline)
     pairs = tuple((baseline.run.tables[name], candidate.tables[name]) for name in both)
-    return Matched(pairs, tuple(notes))
+    return Matched(pairs, tuple(notes), () if wanted else tuple(only_baseline))
 
 
 def _against_one(candidate: RunTables, baseline: RunTables, bot: str, wanted: Sequence[str]) -> Matched:
@@ -320,16 +322,18 @@ def result_blocks(result: GateResult) -> Iterator[Block]:
     yield BLANK
     if result.early is not None:
         yield Sentence(result.early.sentence)
-    yield from map(Sentence, saved_lines(result.saved))
+    yield from map(Sentence, saved_lines(result))
     if report.exit_code == WRONG:
         yield Sentence("If the change was intended, write a new baseline: proctor baseline")
-    yield Sentence(("Verdict: ", Span(report.word, STYLES[report.word]), f" (exit code {report.exit_code})"))
+    without = f"; not compared: {report.not_compared} of the baseline" if report.not_compared else ""
+    verdict = Span(report.word, STYLES[report.word])
+    yield Sentence(("Verdict: ", verdict, f" (exit code {report.exit_code}){without}"))
 
 
 def result_markdown(result: GateResult) -> str:
     """The comment for a pull request, with what caused the differences and what was saved."""
     causes = [] if result.explained is None else result.explained.sentences
-    return gate_markdown(result.report, [*causes, *saved_lines(result.saved)])
+    return gate_markdown(result.report, [*causes, *saved_lines(result)])
 
 
 def result_object(result: GateResult) -> dict[str, object]:
@@ -341,25 +345,28 @@ def result_object(result: GateResult) -> dict[str, object]:
         "run": report.run,
         "status": report.status,
         "baseline": {"from": report.baseline, "run": report.baseline_run} if report.baseline else None,
-        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), "not comparable"),
+        "verdict": next((bot.word for bot in report.bots if bot.exit_code == report.exit_code), report.word),
         "exit_code": report.exit_code,
         "primary": report.primary and report.primary.as_object,
         "took": result.took,
         "rule": rule_object(report.rule),
         "bots": {bot.bot: bot_object(bot) for bot in report.bots},
         "notes": list(report.notes),
+        "missing_bots": list(report.missing_bots),
         "saved": None if result.saved is None else asdict(result.saved),
         "early_stop": None if result.early is None else result.early.as_object,
         "attribution": None if result.explained is None else result.explained.as_object,
     }
 
 
-def saved_lines(saved: Savings | None) -> Iterator[str]:
+def saved_lines(result: GateResult) -> Iterator[str]:
     """What was asked, what was cached, and what that saved; nothing where no run was made."""
-    if saved is None:
+    if (saved := result.saved) is None:
         return
+    again = any(each.these and each.these.asked_again for bot in result.report.bots for each in bot.metrics)
+    nothing = "Nothing was asked but what was asked again." if again else "Nothing was asked."
     asked = ", ".join(f"{bot} for {count(number, 'answer')}" for bot, number in saved.asked.items())
-    yield f"Asked {asked}." if asked else "Nothing was asked."
+    yield f"Asked {asked}." if asked else nothing
     if saved.cached:
         answers = f"{count(sum(saved.cached.values()), 'answer')} of {listed(list(saved.cached), len(saved.cached))}"
         yield f"Saved: {answers} cached, {words.saved_by_cache(saved.seconds, saved.cost)}."
@@ -461,7 +468,7 @@ def judged(
     return GateReport(
         suite=candidate.suite, run=candidate.run, status=candidate.status, baseline=baseline.run.origin,
         baseline_run=baseline.run.run, rule=rule, bots=tuple(map(early, bots) if early else bots),
-        notes=(*_about(candidate, baseline.run), *found.notes), primary=primary,
+        notes=(*_about(candidate, baseline.run), *found.notes), primary=primary, missing_bots=found.missing,
     )  # fmt: skip
 
 
@@ -612,7 +619,7 @@ def gate_suite(
     _check_margins(loaded, evaluation, options)
     with contextlib.closing(Store.open(options.database)) as store:
         own = _resumed(store, evaluation)
-        text = settled(text, options.database, evaluation.header.suite, own)
+        text = settled(text, options.database, evaluation.header.suite, own, ended=False)
         rule = settings.rule(loaded.suite.thresholds, options.margins, flips=options.flips, seed=loaded.suite.seed)
         rule = options.changed(rule)
         early = None
@@ -687,11 +694,8 @@ def _asked(gated: Sequence[str], text: str, loaded: LoadedSuite) -> tuple[str, .
 def _check_margins(loaded: LoadedSuite, evaluation: Evaluation, given: GateOptions) -> None:
     """What is gated is measured by the run, and one end of it is better."""
     metrics = {metric.name: metric for metric in evaluation.header.metrics if metric.level != "run"}
-    wrong = {name: says for name in loaded.suite.gate.margins if (says := _no_margin(name, metrics))}
-    named = loaded.suite.gate.metrics
-    unknown = [(("gate", "metrics"), says) for name in named if name != ALL and (says := _no_margin(name, metrics))]
-    if wrong or unknown:
-        raise loaded.mistaken(*((("gate", "margins", name), says) for name, says in wrong.items()), *unknown)
+    if wrong := [(path, says) for path, name in loaded.suite.gate.names if (says := _no_margin(name, metrics))]:
+        raise loaded.mistaken(*wrong)
     for option, names in (("margin", given.margins), ("metric", given.metrics)):
         for name in names:
             if name != ALL and (says := _no_margin(name, metrics)):
@@ -701,9 +705,7 @@ def _check_margins(loaded: LoadedSuite, evaluation: Evaluation, given: GateOptio
 def _no_margin(name: str, metrics: Mapping[str, RunMetric]) -> str:
     """Why a metric can have no margin; blank where it can."""
     if name not in metrics:
-        near = difflib.get_close_matches(name, metrics, n=1)
-        measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(metrics)}."
-        return f"the suite does not measure it; {measured}"
+        return not_measured(name, metrics)
     if metrics[name].better == "neither":
         return "neither direction of it is better, so it can't become worse."
     return ""

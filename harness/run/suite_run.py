@@ -26,6 +26,7 @@ from ...reports.store import (
 from ..suite import (
     ConversationSettings,
     EntryError,
+    KeyPath,
     MetricChoice,
     check_constraints_of,
     check_spelling,
@@ -256,7 +257,8 @@ def _scored(
     judging = open_judging(judge, embedder, base, environ, endpoints, concurrency, models, vector_cache)
     names = chosen_bots(options.bots, list(suite.bots))
     ids = ModelIds(embedder.model_id, judging, models)
-    choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions)
+    gated = suite.gate.names if options.metrics is None else ()  # who names others knows that those are not measured
+    choice = choose_for_suite(loaded, names, questions, ids, judging.is_language_model, options.functions, gated)
     check_spelling(questions, choice, suite.metrics is not None)
     models.take(choice.plan.needs)
     if questions.has["constraints"] or questions.has["assertions"]:
@@ -266,9 +268,13 @@ def _scored(
 
 def choose_for_suite(
     loaded: LoadedSuite, bots: Sequence[str], questions: Questions, models: Mapping[str, str], is_judged: bool,
-    functions: Sequence[Function] = (),
+    functions: Sequence[Function] = (), gated: Sequence[tuple[KeyPath, str]] = (),
 ) -> MetricChoice:  # fmt: skip
-    """What a suite is scored by; ``models`` are ids by tool. Raises InputError where it can't be."""
+    """What a suite is scored by; ``models`` are ids by tool, ``gated`` see ``choose_metrics``.
+
+    Raises:
+        InputError: it can't be.
+    """
     suite, catalog = loaded.suite, _catalog(loaded, functions)
     provides = {
         **questions.has,
@@ -288,9 +294,11 @@ def choose_for_suite(
             is_judged,
             own_prompts=bool(suite.byop),
             primary=suite.primary,
+            gated=gated,
         )
     except EntryError as error:
-        found = ((each.path, str(each)) for each in (error, *unknown_names(suite.metrics, catalog)))
+        wrong = (error, *error.others, *unknown_names(suite.metrics, catalog))
+        found = ((each.path, str(each)) for each in wrong)
         raise loaded.mistaken(*dict.fromkeys(found)) from error
 
 

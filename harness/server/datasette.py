@@ -19,7 +19,7 @@ from urllib.parse import quote
 import orjson
 
 from ... import InputError
-from ...reports.store.run import LATEST_FIRST
+from ...reports.store.run import BY_TIME, LATEST_FIRST
 from ...reports.store.schema import TableText, schema_texts
 from .serving import LOOPBACK, bound_socket
 
@@ -228,21 +228,21 @@ GROUP BY metric, bot, status, reason ORDER BY rows DESC, metric, bot""",
     CannedQuery(
         "cost_by_run", "Tokens and cost by run and bot",
         "What the bots used in each run, the latest first; n is the number of rows that report it.",
-        """SELECT runs.name AS run, runs.suite, bots.name AS bot, COUNT(*) AS rows, SUM(tokens_in) AS tokens_in,
+        f"""SELECT runs.name AS run, runs.suite, bots.name AS bot, COUNT(*) AS rows, SUM(tokens_in) AS tokens_in,
     SUM(tokens_out) AS tokens_out, ROUND(SUM(cost), 6) AS cost, COUNT(cost) AS cost_n,
     ROUND(AVG(CASE replies.status WHEN 'answered' THEN latency_ms END)) AS mean_latency_ms
 FROM run_rows JOIN runs ON runs.id = run_rows.run_id JOIN bots ON bots.id = run_rows.bot_id
 JOIN replies ON replies.id = run_rows.reply_id
-GROUP BY runs.id, bots.id ORDER BY runs.id DESC, bots.name""",
+GROUP BY runs.id, bots.id ORDER BY {BY_TIME}, bots.name""",
     ),
     CannedQuery(
         "judge_cost_by_run", "Calls, tokens and cost of judges by run",
         "What each run paid for its judge; cached replies cost nothing.",
-        """SELECT runs.name AS run, judge, call, COUNT(*) AS calls, SUM(tokens_in) AS tokens_in,
+        f"""SELECT runs.name AS run, judge, call, COUNT(*) AS calls, SUM(tokens_in) AS tokens_in,
     SUM(tokens_out) AS tokens_out, ROUND(SUM(cost), 6) AS cost, SUM(judge_calls.problem IS NOT NULL) AS unreadable,
     SUM(judge_calls.error IS NOT NULL) AS failed
 FROM judge_calls LEFT JOIN runs ON runs.id = judge_calls.run_id
-GROUP BY runs.id, judge, call ORDER BY runs.id DESC, calls DESC""",
+GROUP BY runs.id, judge, call ORDER BY {BY_TIME}, calls DESC""",
     ),
     CannedQuery(
         "failed_rows", "Questions that a bot could not answer",

@@ -48,7 +48,7 @@ from ...reports.pages.runs_page import (
     runs_page,
     trouble_page,
 )
-from ...reports.store import Store, StoreError, ask_to_stop, changes_of, damage_behind, marks, snapshot
+from ...reports.store import LAST_AT, Store, StoreError, ask_to_stop, changes_of, damage_behind, marks, snapshot
 from ..calibration.calibrating import given_label, labelled, store_label
 from ..calibration.voting import given_vote, store_vote, votes_state
 
@@ -330,7 +330,7 @@ Stores = Sequence[Store]  # the open databases of a viewer
 
 def _latest_first(stores: Stores) -> Stores:
     """The databases in which a name that several of them know is looked for."""
-    return sorted(stores, key=lambda store: store.query("SELECT IFNULL(MAX(started_at), '') FROM runs"), reverse=True)
+    return sorted(stores, key=lambda store: store.query(f"SELECT IFNULL(MAX({LAST_AT}), '') FROM runs"), reverse=True)
 
 
 def of_file(stores: Stores, operand: str) -> tuple[Stores, str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         choose_user,
         named_rubrics,
         names_of,
+        not_measured,
         rubrics_added,
         split_metrics,
         unknown_names,

@@ -7,7 +7,7 @@ import difflib
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -59,11 +59,11 @@ MetricLike = Entry | Callable[..., object]
 
 
 class EntryError(InputError):
-    """A mistake in an entry of ``metrics``; ``path`` leads to it from the top of the suite."""
+    """A mistake in an entry of ``metrics``; ``path`` leads to it from the top of the suite. ``others`` are further."""
 
-    def __init__(self, path: KeyPath, says: str) -> None:
+    def __init__(self, path: KeyPath, says: str, others: Sequence[EntryError] = ()) -> None:
         super().__init__(says)
-        self.path = path
+        self.path, self.others = path, others
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +445,7 @@ def choose_metrics(
     own_prompts: bool = False,
     primary: str = "",
     options: Sequence[str] = (),
+    gated: Sequence[tuple[KeyPath, str]] = (),
 ) -> MetricChoice:
     """Plan the metrics and evaluators that a suite names, or the defaults that its questions and bots allow.
 
@@ -459,9 +460,10 @@ def choose_metrics(
         primary: the metric that the suite names as such; blank where it names none.
         options: values for options of these metrics, as the command line gives them: ``METRIC.KEY=VALUE``.
         own_prompts: whether the catalog has metrics from the suite's own prompts; they are defaults like the others.
+        gated: metrics that the suite gates, each with the path to its name.
 
     Raises:
-        InputError: no such metric, evaluator or option, or a threshold for a metric that is not in the run.
+        InputError: no such metric, evaluator or option, or a threshold or gate for a metric that is not in the run.
     """
     provides = {**provides, "verdict": sum(provides.get(key, 0) for key in VERDICTS)}
     provides |= {"language_model": int(is_judged)}
@@ -477,7 +479,10 @@ def choose_metrics(
     chosen, warnings = read_entries(with_options(entries, options, catalog) if options else entries, catalog)
     ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
     plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
-    _check_thresholds(thresholds, ids, catalog)
+    there = {*ids, *left_out, *(JUDGED if wanted is None else ())}  # another run may have what these take
+    gates = (EntryError(path, not_measured(name, ids)) for path, name in gated if name not in there)
+    if wrong := [*_wrong_thresholds(thresholds, ids, catalog), *gates]:
+        raise EntryError(wrong[0].path, str(wrong[0]), wrong[1:])
     # Nobody misses the assertions of questions that bring none: they are for suites that came from elsewhere.
     if told := {name: why for name, why in left_out.items() if why != WHY_MISSING["assertions"]}:
         warnings.append(_sentence(told))
@@ -552,15 +557,22 @@ def _sentence(left_out: Mapping[str, str]) -> str:
     return f"Left out of the default metrics: {'; '.join(parts)}."
 
 
-def _check_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catalog: Catalog) -> None:
+def not_measured(name: str, ids: Collection[str]) -> str:
+    """That a run has not a metric, and which is meant, or which there are."""
+    near = difflib.get_close_matches(name, ids, n=1)
+    measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(ids)}."
+    return f"the suite does not measure {name}; {measured}"
+
+
+def _wrong_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catalog: Catalog) -> Iterator[EntryError]:
     for name, threshold in thresholds.items():
         if name not in ids:
             near = difflib.get_close_matches(name, ids, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             sentence = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
-            raise EntryError(("thresholds", name), sentence)
-        if outside := outside_range(name, threshold, catalog):
-            raise EntryError(("thresholds", name), outside)
+            yield EntryError(("thresholds", name), sentence)
+        elif outside := outside_range(name, threshold, catalog):
+            yield EntryError(("thresholds", name), outside)
 
 
 def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:

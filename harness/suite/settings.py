@@ -25,7 +25,7 @@ from ... import InputError
 from ...bots import BotSettings, ChatModelSettings
 from ...bots import ChatModelSettings as ServerSettings
 from ...knowledge import RETRIEVERS, ROLES, Device, ModelChoice, Splitter
-from ...reports.gate import CONFIRM, MARGIN, MISSING, GateRule, Scope
+from ...reports.gate import ALL, CONFIRM, MARGIN, MISSING, GateRule, Scope
 from .mistakes import nearest
 
 if TYPE_CHECKING:
@@ -84,6 +84,12 @@ class GateSettings(BaseModel):
         "a run, `previous` or another bot.",
     )
     bots: _Names = Field((), description="The bots that are gated; left out, all that both sides have.")
+
+    @property
+    def names(self) -> list[tuple[tuple[str, ...], str]]:
+        """The metrics that it names, each with the path to it from the top of the suite."""
+        of_margins = [(("gate", "margins", name), name) for name in self.margins]
+        return [*of_margins, *((("gate", "metrics"), name) for name in self.metrics if name != ALL)]
 
     def rule(
         self, thresholds: Iterable[str] = (), margins: Mapping[str, float] | None = None, flips: int = 3, seed: int = 0

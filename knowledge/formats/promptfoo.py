@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -100,18 +101,25 @@ class _Config:
     rubrics: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, None] = field(default_factory=dict)
     thresholds: dict[str, float] = field(default_factory=dict)
+    graded: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)  # (metric, kind) -> test -> its line
+    missing: list[tuple[str, int]] = field(default_factory=list)  # files of tests that are not there, with the lines
     tools: list[str] = field(default_factory=list)  # that the test at hand expects to be called
     per_test: dict[str, int] = field(default_factory=dict)  # how many tests have each rubric
+    number: int = 0  # of the test at hand
 
     def rows(self) -> Iterator[tuple[int, Row]]:
         """(line, row) of each test; the notes then have the suite."""
         tests = list(self._tests())
+        if not tests and self.missing:
+            name, line = self.missing[0]
+            raise InputError(f"{self.path}{f':{line}' if line else ''}: there is no {name} in the config's folder.")
         prompts = list(self._prompts())
         name, fixed = question_var(prompts, [test["vars"] for _, test in tests])
         varying = sorted({used for prompt in prompts for used in names_in(prompt.text)} - {name, *fixed, "env"})
         if varying and len(prompts) > 1:
             self.notes.lose(
-                f"all prompts but the first ({len(prompts)}) are",
+                f"the first of {len(prompts)} prompts is taken, and the other {len(prompts) - 1} "
+                f"{'is' if len(prompts) == 2 else 'are'}",
                 f"they fill in {', '.join(varying)}, which differ between tests; questions are the filled-in prompt",
             )
         prompt = prompts[0] if varying else None
@@ -172,7 +180,16 @@ class _Config:
             self.notes.lose(f"tests of {pattern} are", "code is never run and nothing is fetched; save them as a file")
             return []
         paths = self._inside(pattern)
+        if not paths:
+            self.missing.append((pattern, self._line_of(name)))
         return [test for path in paths for test in self._tests_in(path)]
+
+    def _line_of(self, text: str) -> int:
+        """The first line in which a text stands, as YAML tells the places of mappings alone; 0 where nobody knows."""
+        lines: list[str] = []
+        with suppress(InputError):  # a compressed one
+            lines = _text(self.path).splitlines()
+        return next((number for number, line in enumerate(lines, 1) if text in line), 0)
 
     def _tests_in(self, path: Path) -> list[Item]:
         kind = file_kind(path)
@@ -195,7 +212,8 @@ class _Config:
         except (ValueError, NotImplementedError, OSError):
             found = []
         if not found:
-            self.notes.lose(f"the file {pattern} is", "there is none of that name in the config's folder")
+            line = self._line_of(pattern)
+            self.notes.lose(f"the file {pattern} is", "there is none of that name in the config's folder", line)
         return found
 
     def _loaded(self, value: Any, missing: str | None = None) -> Any:  # noqa: ANN401 - whatever a config holds
@@ -240,6 +258,7 @@ class _Config:
         if isinstance(tags := row.get("tags"), str):
             row["tags"] = [tags]
         self.tools = []
+        self.number += 1
         listed, expected = self._assertions(test, values, line, "constraints" in row)
         if listed:
             row["assertions"] = listed
@@ -343,8 +362,12 @@ class _Config:
             metric = f"rubric.{self._rubric_name(text)}"
         else:
             self.metrics.setdefault(metric)
+            self.graded.setdefault((metric, kind), {}).setdefault(self.number, line)
         if isinstance(threshold, (int, float)):
-            self.thresholds.setdefault(metric, float(threshold))
+            taken = self.thresholds.setdefault(metric, float(threshold))
+            if taken != threshold:
+                why = f"a metric of ours has one for all questions; that of {metric} is {taken:g}"
+                self.notes.lose(f"the threshold {threshold:g} of `{kind}` is", why, line)
 
     def _rubric_name(self, text: str) -> str:
         known = next((name for name, each in self.rubrics.items() if each == text), None)
@@ -365,7 +388,9 @@ class _Config:
                 )
         providers = self.content.get("providers") or self.content.get("targets")
         bots, models = bots_of(providers, prompts, name, fixed, self.notes)
+        self._lose_restrictions([row for _, row in made])
         suite: dict[str, object] = {"name": str(self.content.get("description") or ""), "models": models}
+        suite |= dict(self._options())
         if bots:
             suite["bots"] = bots
         if shared:
@@ -381,9 +406,29 @@ class _Config:
         if thresholds:
             suite["thresholds"] = thresholds
         self.notes.suite.update({key: value for key, value in suite.items() if value})
-        for key in ("extensions", "evaluateOptions", "nunjucksFilters", "sharing", "redteam"):
+        for key in ("extensions", "nunjucksFilters", "sharing", "redteam"):
             if self.content.get(key):
-                self.notes.lose(f"`{key}` is", "nothing of ours stands for it")
+                self.notes.lose(f"`{key}` is", "nothing of ours stands for it", self._line_of(key))
+
+    def _options(self) -> Iterator[tuple[str, object]]:
+        """How often and how many at once questions are asked."""
+        given = as_object(self.content.get("evaluateOptions"))
+        for key, value in given.items():
+            ours = {"repeat": "repeat", "maxConcurrency": "concurrency"}.get(key)
+            if ours and type(value) is int and value >= 1:
+                yield ours, value
+            elif key != _LINE and value not in (None, False):
+                self.notes.lose(f"`evaluateOptions.{key}` is", "nothing of ours stands for it", self._line_of(key))
+
+    def _lose_restrictions(self, rows: Sequence[Row]) -> None:
+        """A metric grades every question that has what it needs, also where single tests alone asked for it."""
+        for (metric, kind), tests in self.graded.items():
+            needed = _NEEDED.get(metric, "question")
+            of_all = {number for (other, _), found in self.graded.items() if other == metric for number in found}
+            if len(of_all) < sum(needed in row for row in rows):
+                which = "all questions" if needed == "question" else f"all questions with `{needed}`"
+                line = next(iter(tests.values()))
+                self.notes.lose(f"that only some tests have `{kind}` is", f"{metric} grades {which}", line)
 
 
 # What promptfoo has a model grade, and the metric that asks the same of ours; `rubric` has criteria of its own.
@@ -394,6 +439,11 @@ _GRADED: Final[Mapping[str, str]] = {
     "tool-call-f1": "tool_call_f1",
     "answer-relevance": "answer_relevancy", "context-faithfulness": "faithfulness",
     "context-recall": "context_recall", "context-relevance": "context_relevancy",
+}  # fmt: skip
+
+
+_NEEDED: Final[Mapping[str, str]] = {
+    "answer_similarity": "expected_answers", "answer_correctness": "expected_answers", "tool_call_f1": "expected_tools",
 }  # fmt: skip
 
 
@@ -542,6 +592,7 @@ def bots_of(
     models: dict[str, Item] = {}
     for each in listed:
         id_, label, config = _provider_of(each)
+        line = int(each.get(_LINE, 0)) if isinstance(each, dict) else 0
         for prompt in prompts or [Prompt(f"{{{{{question}}}}}")]:
             name = bot_name(label or id_, prompt.label or prompt.text, len(prompts) > 1)
             try:
@@ -550,12 +601,12 @@ def bots_of(
                 notes.lose(f"the prompt {prompt.label or prompt.text[:40]!r} is", str(cause))
                 continue
             if isinstance(bot, str):
-                notes.lose(f"the provider {id_ or each!r} is", bot)
+                notes.lose(f"the provider {id_ or each!r} is", bot, line)
                 break
             if isinstance(model := bot.get("model"), dict):
                 bot["model"] = _named(model, models)
             bots[_free(name, bots)] = bot
-            _lose_config(id_, config, notes)
+            _lose_config(id_, config, notes, line)
     return bots, models
 
 
@@ -726,7 +777,7 @@ def _path(given: object) -> str | None:
     return ".".join(next(filter(None, step)) for step in steps)
 
 
-def _lose_config(id_: str, config: Item, notes: Notes) -> None:
+def _lose_config(id_: str, config: Item, notes: Notes, line: int) -> None:
     known = {
         *_PARAMETERS, "url", "method", "headers", "body", "transformResponse", "responseParser", "apiBaseUrl",
         "apiKeyEnvar", "cost", "inputCost", "outputCost", _LINE,
@@ -734,7 +785,7 @@ def _lose_config(id_: str, config: Item, notes: Notes) -> None:
     for key in config:
         if key not in known:
             why = "keys are named by environment variables" if key == "apiKey" else "a bot of ours has none"
-            notes.lose(f"`{key}` of the provider {id_} is", why)
+            notes.lose(f"`{key}` of the provider {id_} is", why, line)
 
 
 # ---------------------------------------------------------------- outputs

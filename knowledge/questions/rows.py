@@ -826,12 +826,14 @@ class RowReader:
 
     def _join_evidence(self, values: dict[str, object], line: int) -> None:
         """A document and a quote in columns of their own are one piece of evidence."""
-        document, quote = values.pop("evidence_document", ""), values.pop("evidence_quote", "")
-        if not document:
+        document, quote = (str(values.pop(f"evidence_{part}", "")) for part in ("document", "quote"))
+        if not (document + quote).strip():  # cells of a table that are blank
+            return
+        if not document.strip():
             raise InputError(f"{self._path}:{line}: there is an evidence_quote without an evidence_document.")
         if "evidence" in values:
             raise InputError(f"{self._path}:{line}: give either `evidence` or evidence_document, not both.")
-        values["evidence"] = ((Evidence(str(document), str(quote)),),)
+        values["evidence"] = ((Evidence(document, quote),),)
 
     def _learn(self, row: Row, line: int) -> _Shape:
         """Find out which key is which in rows with these keys."""

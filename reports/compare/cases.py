@@ -59,7 +59,7 @@ class CaseColumns:
 
     def __init__(self) -> None:
         self.keys, self.sources, self.answerable = array("Q"), array("i"), array("b")
-        self.has_conversations = self.has_documents = False
+        self.has_conversations = self.has_documents = self.has_others = False
         self._names: dict[str, int] = {}
 
     def add(self, key: str, source_document: str, answerable: bool | None, conversation: str) -> None:
@@ -69,7 +69,9 @@ class CaseColumns:
         self.sources.append(names.setdefault(source_document, len(names)) if source_document else OWN)
         self.answerable.append(-1 if answerable is None else bool(answerable))
         self.has_conversations |= bool(conversation)
-        self.has_documents |= source_document not in ("", conversation)
+        is_of_document = source_document not in ("", conversation)
+        self.has_documents |= is_of_document
+        self.has_others |= not is_of_document
 
 
 class _Source:
@@ -81,6 +83,7 @@ class _Source:
         self.keys, self.sources = np.array(columns.keys, np.uint64), np.array(columns.sources, np.int32)
         self.answerable = np.array(columns.answerable, np.int8)
         self.has_conversations, self.has_documents = columns.has_conversations, columns.has_documents
+        self.has_others = columns.has_others
         self.read, self.origin, self.ids = read, origin, np.array(ids, np.int64)
 
     @cached_property
@@ -190,6 +193,11 @@ class Cases(Sequence[Case]):
     def has_documents(self) -> bool:
         """Whether any question names its source document."""
         return self._source.has_documents
+
+    @property
+    def has_others(self) -> bool:
+        """Whether any question names none."""
+        return self._source.has_others
 
     @cached_property
     def places(self) -> PlacesByKey:

@@ -173,8 +173,24 @@ class Pairing:
 
     @property
     def noun(self) -> str:
-        """What a cluster of its questions is, in the singular."""
-        return cluster_noun(self.cluster, self.cases)
+        """What clusters of its questions are counted in, in the singular."""
+        return counted_noun(self.cluster, self.cases)
+
+    @property
+    def clusters_in_words(self) -> str:
+        """``3 source documents and 2 questions of none``."""
+        if self.noun != MIXED:
+            return count(self.cluster_count, self.noun)
+        of_none = self.cases.sources == OWN
+        if self.cases.has_conversations:  # of which a simulated one is its own source
+            of_none = np.array([case.source_document in ("", case.conversation) for case in self.cases], np.bool_)
+        alone = np.setdiff1d(self.clusters[of_none], self.clusters[~of_none])
+        others = count(len(alone), "question")
+        if self.cases.has_conversations:
+            others = f"{len(alone):,} {'question or conversation' if len(alone) == 1 else 'questions or conversations'}"
+        documents = count(self.cluster_count - len(alone), CLUSTER_WORDS["source"])
+        parts = (documents, self.cluster_count > len(alone)), (f"{others} of none", len(alone))
+        return " and ".join(text for text, is_there in parts if is_there)
 
     @property
     def cluster_count(self) -> int:
@@ -324,6 +340,16 @@ def cluster_noun(cluster: str, cases: Cases) -> str:
     if without_name and cases.has_conversations:  # turns depend on one another
         return "conversation"
     return CLUSTER_WORDS[cluster.partition(":")[0]]
+
+
+MIXED: Final = "cluster"  # some are documents, others questions of none
+
+
+def counted_noun(cluster: str, cases: Cases) -> str:
+    """What clusters of these questions are counted in, in the singular: a question of no document is none."""
+    if cluster == "source" and cases.has_documents and cases.has_others:
+        return MIXED
+    return cluster_noun(cluster, cases)
 
 
 def cluster_of(case: Case, cluster: str) -> tuple[bool, str]:

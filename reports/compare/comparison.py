@@ -514,7 +514,7 @@ class Comparison:
         simulated: how many of them are turns of simulated users.
         clusters: how many clusters they make.
         cluster: how clusters are made.
-        clustered_by: what a cluster is, in the singular.
+        clustered_by: what these are, with how many of each.
         correct: how p values are corrected over the metrics.
         metrics: the compared ones, in the order of the candidate.
         latency: None where times are not known on both sides.
@@ -600,7 +600,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         questions=len(pairing.cases),
         simulated=pairing.simulated,
         clusters=pairing.cluster_count, cluster=asked.cluster,
-        clustered_by=pairing.noun, correct=asked.correct,
+        clustered_by=pairing.clusters_in_words, correct=asked.correct,
         metrics=metrics, latency=latency, refused=refused, dropped=pairing.dropped,
         changes=changed_parts(states[0], states[1]) if bots[0] == bots[1] and states[0] and states[1] else (),
         warnings=(*filter(None, failures), *doubts(baseline, candidate, pairing)),

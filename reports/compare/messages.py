@@ -125,7 +125,7 @@ def headline(comparison: Comparison) -> str:
 def asked(comparison: Comparison) -> str:
     """What the comparison rests on: questions, clusters, answers."""
     alone = comparison.clusters == comparison.questions  # every question is its own cluster: nothing to add
-    clusters = "" if alone else f" from {count(comparison.clusters, comparison.clustered_by)}"
+    clusters = "" if alone else f" from {comparison.clustered_by}"
     repeats = comparison.baseline.repeats, comparison.candidate.repeats
     times = f", asked {repeats[0]} times" if repeats[0] == repeats[1] > 1 else ""
     asked = paired_in_words(comparison.questions, comparison.simulated)

@@ -15,7 +15,7 @@ from typing import Final
 from ... import InputError
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
-from ..store.run import LATEST, LATEST_FIRST
+from ..store.run import BY_TIME, LATEST, LATEST_FIRST
 from ..text import listed
 from .changes import BotState, bot_states
 from .comparable import is_judged
@@ -262,7 +262,7 @@ def _run(store: Store, name: str, runs: Sequence[Found]) -> Found | None:
 def _previous(store: Store, runs: Sequence[Found]) -> Found:
     """The run of the same suite before the latest."""
     lines = store.query(
-        "SELECT id, name FROM runs WHERE id < ? AND suite = (SELECT suite FROM runs WHERE id = ?) ORDER BY id DESC",
+        f"SELECT id, name FROM runs WHERE id != ? AND suite = (SELECT suite FROM runs WHERE id = ?) ORDER BY {BY_TIME}",
         [runs[0][0], runs[0][0]],
     )
     if not lines:

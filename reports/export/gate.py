@@ -7,7 +7,7 @@ from typing import Final
 
 from ..gate import report as words
 from ..gate.report import GateReport
-from ..gate.rule import BELOW_THRESHOLD, NOT_WORSE, REGRESSED, THRESHOLDS_MET, UNDECIDED, GateRule
+from ..gate.rule import BELOW_THRESHOLD, NOT_WORSE, REGRESSED, THRESHOLDS_MET, UNDECIDED, GateRule, Scope
 from ..gate.verdicts import BotVerdict, GateFlip, MetricVerdict, OnThese
 from ..leaderboard import ARROWS
 from ..records import record_object
@@ -37,12 +37,14 @@ LEVELS: Final[dict[str, Level]] = {
 }  # fmt: skip
 
 
+NOT_IN_RUN: Final = "this bot of the baseline is not in the run, so nothing is said of it"
 NO_BASELINE: Final = "by the thresholds of the suite; there is no baseline"
 
 
 def gate_annotations(report: GateReport) -> Iterator[str]:
     """The commands, a line each: an error or warning for every verdict that is not good, a notice when all are."""
-    found = [each for bot in report.bots for each in _of_bot(bot, report.rule.missing)]
+    found = [each for bot in report.bots for each in _of_bot(bot, report.rule)]
+    found += [Annotation("error", f"{bot}: too much missing", NOT_IN_RUN) for bot in report.missing_bots]
     if report.exit_code == NOT_WORSE:
         bots = ", ".join(f"{bot.bot} {bot.word}" for bot in report.bots)
         against = f"compared with {report.baseline}" if report.baseline else "there is no baseline"
@@ -50,19 +52,20 @@ def gate_annotations(report: GateReport) -> Iterator[str]:
     return commands(found, "proctor gate")
 
 
-def _of_bot(bot: BotVerdict, allowed: float) -> Iterator[Annotation]:
+def _of_bot(bot: BotVerdict, rule: GateRule) -> Iterator[Annotation]:
     """What fails the build first."""
     if bot.compares_nothing:
         yield Annotation("error", f"{bot.bot}: nothing to compare", "no gated metric has a value on both sides")
     if failed := words.failures(bot):
-        yield Annotation("warning", f"{bot.bot}: answers failed", failed)
+        yield Annotation("error" if bot.failures.all_now else "warning", f"{bot.bot}: answers failed", failed)
+    if bot.left_out:
+        yield Annotation("warning", f"{bot.bot}: questions not compared", "; ".join(bot.left_out))
     for each in sorted(bot.metrics, key=lambda each: each.outcome == "undecided"):
         if each.outcome in LEVELS:
-            figures = "" if each.change is None else f"{words.change(each)}, p {words.p_of(each)}: "
             title = f"{bot.bot}: {each.metric} {each.outcome}"
-            yield Annotation(LEVELS[each.outcome], title, f"{figures}{each.sentence}")
+            yield Annotation(LEVELS[each.outcome], title, words.with_figures(each, rule.scope))
         if each.too_much_missing:
-            yield Annotation("error", f"{bot.bot}: {each.metric} too much missing", words.missing(each, allowed))
+            yield Annotation("error", f"{bot.bot}: {each.metric} too much missing", words.missing(each, rule.missing))
     for threshold in bot.thresholds:
         if threshold.outcome in LEVELS:
             title = f"{bot.bot}: {words.threshold(threshold)}"
@@ -76,13 +79,15 @@ def _of_bot(bot: BotVerdict, allowed: float) -> Iterator[Annotation]:
 # neither good nor bad, and build servers have "skipped" for that. The exit code still tells them apart.
 KINDS: Final[dict[str, Kind]] = {
     "unchanged": "passed", "not worse": "passed", "met": "passed", "regressed": "failure", "below threshold": "failure",
-    "undecided": "skipped", "failed": "skipped", "not comparable": "error", "too much missing": "error",
+    "undecided": "skipped", "failed": "skipped", "not compared": "skipped", "not comparable": "error",
+    "too much missing": "error",
 }  # fmt: skip
 
 
 def gate_junit(report: GateReport) -> str:
     """The XML document: a test suite for each bot; a case for each metric, threshold, what is missing, and latency."""
-    return junit_xml(f"proctor gate {report.suite}", [_suite(report, bot) for bot in report.bots])
+    absent = [CaseSuite(bot, [_case("bot", "too much missing", NOT_IN_RUN)]) for bot in report.missing_bots]
+    return junit_xml(f"proctor gate {report.suite}", [*(_suite(report, bot) for bot in report.bots), *absent])
 
 
 def _suite(report: GateReport, bot: BotVerdict) -> CaseSuite:
@@ -91,23 +96,25 @@ def _suite(report: GateReport, bot: BotVerdict) -> CaseSuite:
         bot.baseline_bot, "verdict": bot.word, "questions": str(bot.questions - bot.simulated),
         "simulated_turns": str(bot.simulated), "clusters": str(bot.clusters),
     }  # fmt: skip
-    return CaseSuite(bot.bot, list(_cases(bot, report.rule.missing)), properties)
+    return CaseSuite(bot.bot, list(_cases(bot, report.rule)), properties)
 
 
 def _case(name: str, outcome: str, message: str, text: str = "") -> Case:
     return Case(name, KINDS[outcome], message, text, outcome)
 
 
-def _cases(bot: BotVerdict, allowed: float) -> Iterator[Case]:
+def _cases(bot: BotVerdict, rule: GateRule) -> Iterator[Case]:
     if bot.compares_nothing:
         yield _case("metrics", "not comparable", "no gated metric has a value on both sides")
     falls = "\n".join(line for flip in bot.flips for line in _flip(flip))
     if failed := words.failures(bot):
-        yield _case("failed answers", "failed", failed)
+        yield _case("failed answers", "too much missing" if bot.failures.all_now else "failed", failed)
+    if bot.left_out:
+        yield _case("questions", "not compared", "; ".join(bot.left_out))
     for each in bot.metrics:
-        figures = "" if each.change is None else f"{words.change(each)}, p {words.p_of(each)}: "
-        yield _case(each.metric, each.outcome, f"{each.outcome}: {figures}{each.sentence}", falls)
-        if lost := words.missing(each, allowed):
+        says = f"{each.outcome}: {words.with_figures(each, rule.scope)}"
+        yield _case(each.metric, each.outcome, says, falls)
+        if lost := words.missing(each, rule.missing):
             outcome = "too much missing" if each.too_much_missing else "not worse"
             yield _case(f"{each.metric} (missing)", outcome, lost)
     for threshold in bot.thresholds:
@@ -149,6 +156,11 @@ def gate_markdown(report: GateReport, more: Sequence[str] = ()) -> str:
         *opening_blocks(report),
         Heading((f"{sign} ", report.suite, f": {report.word}"), 2),
         Sentence(("Run ", quoted(report.run), unfinished, *against, f" Exit code {report.exit_code}.")),
+        *(
+            [Sentence(f"Not compared: {report.not_compared} of the baseline.", "warning")]
+            if report.not_compared
+            else []
+        ),
     ]
     return markdown([*head, *gate_blocks(report), *map(Item, more)])
 
@@ -168,7 +180,7 @@ def gate_blocks(report: GateReport) -> Iterator[Block]:
         yield Heading(words.headline(bot), 3, STYLES[bot.word])
         if failed := words.failures(bot):
             yield Item(("!! ", Span(failed, "bold")))  # before all else: some users got no answer at all
-        yield from _metrics(bot)
+        yield from _metrics(bot, report.rule.scope)
         yield from _sentences(bot, report.rule)
         if bot.conversations is not None:
             yield from compared_conversation_blocks(bot.conversations, ("before", "now"))
@@ -180,14 +192,16 @@ def gate_blocks(report: GateReport) -> Iterator[Block]:
     yield from (Item(note, "dim") for note in report.notes)
 
 
-def _metrics(bot: BotVerdict) -> Iterator[Block]:
+def _metrics(bot: BotVerdict, scope: Scope) -> Iterator[Block]:
     compared = [each for each in bot.metrics if each.gain is not None]
     if not compared:
         return
-    made = [*columns("", "before", "now"), Column("change", "figures"), Column("p Holm"), Column("verdict", "text")]
+    by_p = any(words.decides_by_p(each, scope) for each in compared)
+    p = [Column("p Holm")] if by_p else []
+    made = [*columns("", "before", "now"), Column("change", "figures"), *p, Column("verdict", "text")]
     yield Table(made, [
         [(quoted(each.metric, 80), f" {ARROWS[each.better]}".rstrip()), words.mean(each, each.baseline_mean),
-         words.mean(each, each.candidate_mean), words.change(each), words.p_of(each),
+         words.mean(each, each.candidate_mean), words.change(each), *([words.p_of(each, scope)] if by_p else []),
          Span(each.outcome, STYLES[each.outcome])]
         for each in compared
     ])  # fmt: skip
@@ -230,7 +244,7 @@ def _beside(bot: BotVerdict) -> Iterator[Item]:
         yield Item(("latency", verdict, f": {bot.latency.sentence}"))
     if changed := words.other_changes(bot):
         yield Item(("changed in ", quoted(bot.bot, 80), f": {'; '.join(changed)}"))
-    yield from (Item(note, "dim") for note in bot.notes)
+    yield from (Item(note, "warning" if note in bot.left_out else "dim") for note in bot.notes)
 
 
 def _listed(names: Sequence[str]) -> list[str | Span]:
@@ -277,6 +291,7 @@ def bot_object(bot: BotVerdict) -> dict[str, object]:
         "changes": [record_object(each) for each in bot.changes],
         "flips": [flip_object(flip) for flip in bot.flips],
         "notes": list(bot.notes),
+        "questions_left_out": bot.questions_left_out,
         "conversations": bot.conversations and record_object(bot.conversations, ["column"]),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..compare.comparable import cluster_noun
+from ..compare.comparable import cluster_noun, counted_noun
 from ..compare.comparison import ALPHA
 from ..compare.messages import interval, p_value, signed
 from ..compare.scores import Mean, ScoreTable
@@ -74,6 +74,11 @@ def _cost(mean: Mean) -> str:
 def _noun(found: AbstainedRun | RankedRun) -> str:
     """What a cluster is, in the singular."""
     return cluster_noun(found.cluster, next(iter(found.run.tables.values())).cases)
+
+
+def _counted(ranked: RankedRun) -> str:
+    """What clusters are counted in, in the singular."""
+    return counted_noun(ranked.cluster, next(iter(ranked.run.tables.values())).cases)
 
 
 def _notes(found: AbstainedRun) -> Iterator[Block]:
@@ -283,7 +288,7 @@ def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
 
 def _heading(metric: RankedMetric, ranked: RankedRun) -> Heading:
     ranking = metric.ranking
-    of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, _noun(ranked))}"
+    of = "" if ranked.cluster == "none" else f" of {count(ranking.clusters, _counted(ranked))}"
     arrow = Span(f" {ARROWS[metric.column.better]}", "bold")
     drawn = f"  {count(ranking.questions, 'question')}{of}, {ranking.draws:,} draws"
     return Heading((quoted(metric.column.name, 80, "bold"), arrow, drawn), 3, "")
@@ -308,7 +313,7 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
     best, rival = lead.bot, lead.rival
     by = f"{signed(lead.by.mean, metric.column)} over {rival}"
     if not ranking.has_odds:
-        what = count(ranking.clusters, "question" if ranked.cluster == "none" else _noun(ranked))
+        what = count(ranking.clusters, "question" if ranked.cluster == "none" else _counted(ranked))
         sentence = f"{best} leads on {name} by {by}, but {what} can't tell with what probability."
         return Sentence(sentence, "bold")
     odds, other = (float(ranking.best[ranking.bots.index(bot)]) for bot in (lead.bot, lead.rival))

@@ -12,7 +12,7 @@ from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
 from ..summary import paired_in_words
 from ..text import count
-from .rule import MEANING, NOT_WORSE, THRESHOLDS_MET, WRONG, GateRule, Scope, worst_code
+from .rule import MEANING, NOT_WORSE, THRESHOLDS_MET, TOO_MUCH_MISSING, WRONG, GateRule, Scope, worst_code
 from .verdicts import (
     BotVerdict,
     Fall,
@@ -105,9 +105,22 @@ def mean(found: MetricVerdict, value: float | None) -> str:
     return "-" if value is None or found.column is None else shown(value, found.column)
 
 
-def p_of(found: MetricVerdict) -> str:
-    """The corrected p value, a dash where nothing was tested."""
-    return "-" if found.adjusted_p is None else p_value(found.adjusted_p)
+def decides_by_p(found: MetricVerdict, scope: Scope) -> bool:
+    """Whether the p value is of the question that the verdict answers: it is about questions like these."""
+    return scope != "these" or found.these is None
+
+
+def p_of(found: MetricVerdict, scope: Scope) -> str:
+    """The corrected p value; a dash where nothing was tested, or something else decides."""
+    return "-" if found.adjusted_p is None or not decides_by_p(found, scope) else p_value(found.adjusted_p)
+
+
+def with_figures(found: MetricVerdict, scope: Scope) -> str:
+    """The sentence of a verdict after the change, and after the p value where that decides."""
+    if found.change is None:
+        return found.sentence
+    p = f", p {p_of(found, scope)}" if decides_by_p(found, scope) else ""
+    return f"{change(found)}{p}: {found.sentence}"
 
 
 def missing(found: MetricVerdict, allowed: float) -> str:
@@ -176,6 +189,7 @@ class GateReport:
         bots: a verdict for each gated bot.
         notes: sentences about what was left out.
         primary: the primary metric, with the reason; None where there is none.
+        missing_bots: bots of the baseline that the run has not, where nobody chose which are gated.
     """
 
     suite: str
@@ -187,6 +201,14 @@ class GateReport:
     bots: tuple[BotVerdict, ...]
     notes: tuple[str, ...] = ()
     primary: Primary | None = None
+    missing_bots: tuple[str, ...] = ()
+
+    @property
+    def not_compared(self) -> str:
+        """What of the baseline nothing is said of, such as ``bot old and 4 questions``; blank for nothing."""
+        bots = [f"{'bot' if len(self.missing_bots) == 1 else 'bots'} {', '.join(self.missing_bots)}"]
+        most = max((bot.questions_left_out for bot in self.bots), default=0)
+        return " and ".join([*(bots if self.missing_bots else []), *([count(most, "question")] if most else [])])
 
     @property
     def word(self) -> str:
@@ -197,6 +219,8 @@ class GateReport:
     def exit_code(self) -> int:
         """0 not worse, 1 regressed, 2 not comparable, 3 undecided, 4 too much missing, 5 below threshold.
 
-        Of several bots the first that holds of 2, 1, 5, 4, 3 and 0. Without a bot it is 2: nothing was decided.
+        Of several bots the first that holds of 2, 1, 5, 4, 3 and 0. Without a bot it is 2: nothing was decided. A bot
+        of the baseline that is not there is too much missing.
         """
-        return worst_code([bot.exit_code for bot in self.bots] or [WRONG])
+        codes = [bot.exit_code for bot in self.bots] or [WRONG]
+        return worst_code([*codes, *(TOO_MUCH_MISSING for _ in self.missing_bots)])

@@ -1002,6 +1002,11 @@ class Failures:
     now: int = 0
     rows: int = 0
 
+    @property
+    def all_now(self) -> bool:
+        """Whether no answer is left by which the bot could be judged."""
+        return 0 < self.rows == self.now
+
 
 @dataclass(frozen=True, slots=True)
 class BotVerdict:
@@ -1025,6 +1030,8 @@ class BotVerdict:
         changes: what the bot is made of that was otherwise; blank where nobody knows.
         primary: the primary metric, where it is gated: a failed answer is a wrong one to it.
         conversations: by number of the turn, and right throughout; None where each question stands by itself.
+        left_out: those of the notes that say which questions of the baseline are not compared.
+        questions_left_out: how many these are.
     """
 
     bot: str
@@ -1044,6 +1051,8 @@ class BotVerdict:
     primary: str = ""
     changes: tuple[PartChange, ...] = ()
     conversations: ComparedConversations | None = None
+    left_out: tuple[str, ...] = ()
+    questions_left_out: int = 0
 
     @property
     def compares_nothing(self) -> bool:
@@ -1058,6 +1067,9 @@ class BotVerdict:
                 *([WRONG] if self.compares_nothing else []),
                 *(CODES[each.outcome] for each in self.metrics),
                 *(TOO_MUCH_MISSING for each in self.metrics if each.too_much_missing),
+                *(
+                    [TOO_MUCH_MISSING] if self.failures.all_now else []
+                ),  # of a dead bot, nothing says that it is no worse
                 *(each.exit_code for each in self.thresholds),
                 self.latency.exit_code,
             ]
@@ -1111,6 +1123,7 @@ def verdicts(
     if unasked:  # what was not asked can't be the same
         pairing = replace(pairing, same_answers=False)
     metrics = tuple(_metrics(pairing, gated, rule, unasked, again))
+    left_out = {text: len(keys) for text, keys in _left_out(pairing, unasked)}
     return BotVerdict(
         bot=candidate.bot, baseline_bot=baseline.bot, baseline_run=baseline.run, candidate_run=candidate.run,
         unchanged=pairing.same_answers,
@@ -1119,9 +1132,10 @@ def verdicts(
         thresholds=tuple(threshold_verdicts(candidate, rule.thresholds, rule.missing, rule.scope == "these")),
         latency=latency_verdict(pairing, rule),
         flips=gate_flips(pairing, _by_weight(metrics, pairing), rule.flips, again),
-        notes=(*([again.note] if again and again.note else []), *_notes(pairing, gated, rule, unasked)),
+        notes=(*([again.note] if again and again.note else []), *left_out, *_notes(pairing, gated, rule, unasked)),
         failures=failures, primary=rule.primary if rule.primary in gated else "",
         conversations=None if pairing.same_answers else compared_conversations(pairing, rule.primary, rule.seed),
+        left_out=tuple(left_out), questions_left_out=sum(left_out.values()),
     )  # fmt: skip
 
 
@@ -1206,19 +1220,24 @@ def _by_weight(metrics: Sequence[MetricVerdict], pairing: Pairing) -> list[str]:
     return [each.metric for each in sorted(compared, key=lambda each: order[each.outcome])]
 
 
+def _left_out(pairing: Pairing, unasked: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Sentences on questions of the baseline that nothing is compared with, and that don't count as missing."""
+    dropped = pairing.dropped
+    if dropped.baseline_only and not unasked:
+        says = f"{_asked(dropped.baseline_only, dropped.simulated, ' of the baseline')} not asked now"
+        yield says, dropped.baseline_only
+    for keys, what in ((dropped.perturbed, "the text"), (dropped.remarked, "what answers are marked by")):
+        if keys:
+            yield f"{_asked(keys, dropped.simulated)} left out, because {what} changed", keys
+
+
 def _notes(pairing: Pairing, gated: Sequence[str], rule: GateRule, unasked: Sequence[str]) -> Iterator[str]:
     dropped = pairing.dropped
     if unasked:
         missing = _asked(unasked, dropped.simulated, " of the baseline")
         yield f"{missing} not asked, because the run did not finish: missing"
-    elif dropped.baseline_only:
-        yield f"{_asked(dropped.baseline_only, dropped.simulated, ' of the baseline')} not asked now"
     if dropped.candidate_only:
         yield f"{_asked(dropped.candidate_only, dropped.simulated)} not in the baseline"
-    if dropped.perturbed:
-        yield f"{_asked(dropped.perturbed, dropped.simulated)} left out, because the text changed"
-    if dropped.remarked:
-        yield f"{_asked(dropped.remarked, dropped.simulated)} left out, because what answers are marked by changed"
     if not pairing.same_answers and not rule.wanted:
         yield from _not_gated(pairing, gated)
 

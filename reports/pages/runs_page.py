@@ -19,7 +19,7 @@ from ..leaderboard import ARROWS, best_bots, figure
 from ..problems import Severity
 from ..store.database import Store, marks
 from ..store.leases import workers_on
-from ..store.run import ASIDE
+from ..store.run import ASIDE, BY_TIME, LAST_AT
 from ..summary import (
     ASKED_IN_RUN,
     IS_SIMULATED,
@@ -160,7 +160,7 @@ class RunOperand:
     name: str
     suite: str
     bots: tuple[str, ...]
-    started_at: str
+    last_at: str
     file: str = ""
 
 
@@ -187,7 +187,7 @@ def is_helper(suite: str) -> bool:
 def suites(stores: Sequence[Store]) -> dict[str, int]:
     """The suites with their number of runs, the latest first; helper runs are left out."""
     counts: dict[str, int] = {}
-    wanted = "SELECT MAX(started_at), suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX(id) DESC"
+    wanted = f"SELECT MAX({LAST_AT}), suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX({LAST_AT}) DESC"
     for _, suite, number in merge(*(store.query(wanted) for store in stores), key=itemgetter(0), reverse=True):
         if not is_helper(suite):
             counts[suite] = counts.get(suite, 0) + number
@@ -218,17 +218,15 @@ def run_lines(
     """
     conditions, values = _conditions(suite, helpers)
     wanted = (
-        "SELECT id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
-        f" WHERE {conditions} ORDER BY id DESC LIMIT ?"
+        f"SELECT {LAST_AT}, id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
+        f" WHERE {conditions} ORDER BY {BY_TIME} LIMIT ?"
     )
     found = (
         [(line, store, file) for line in store.query(wanted, [*values, skip + most])]
         for store, file in zip(stores, file_names(stores), strict=True)
     )
-    latest = merge(*found, key=lambda each: str(each[0][2]), reverse=True)
-    return [
-        _line(store, summary_of(store, line[0]), file, *line) for line, store, file in islice(latest, skip, skip + most)
-    ]
+    latest = islice(merge(*found, key=lambda each: str(each[0][0]), reverse=True), skip, skip + most)
+    return [_line(store, summary_of(store, run_id), file, run_id, *rest) for (_, run_id, *rest), store, file in latest]
 
 
 def count_runs(stores: Sequence[Store], suite: str | None = None, *, helpers: bool = False) -> int:
@@ -290,20 +288,20 @@ def run_operands(stores: Sequence[Store], most: int) -> list[RunOperand]:
     """The latest runs with their bots, helper runs included."""
     files = zip(stores, file_names(stores), strict=True)
     found = (_operands(store, most, file) for store, file in files)
-    return list(islice(merge(*found, key=lambda each: each.started_at, reverse=True), most))
+    return list(islice(merge(*found, key=lambda each: each.last_at, reverse=True), most))
 
 
 def _operands(store: Store, most: int, file: str) -> list[RunOperand]:
     bots: dict[int, list[str]] = {}
-    lines = store.query("SELECT id, name, suite, started_at FROM runs ORDER BY id DESC LIMIT ?", [most])
-    oldest = lines[-1][0] if lines else 0
+    lines = store.query(f"SELECT id, name, suite, {LAST_AT} FROM runs ORDER BY {BY_TIME} LIMIT ?", [most])
+    oldest = min((run_id for run_id, *_ in lines), default=0)
     for run_id, name in store.query(
         "SELECT run_id, name FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id >= ? ORDER BY run_id, position",
         [oldest],
     ):
         bots.setdefault(run_id, []).append(str(name))
     return [
-        RunOperand(name, suite, tuple(bots.get(run_id, ())), started, file) for run_id, name, suite, started in lines
+        RunOperand(name, suite, tuple(bots.get(run_id, ())), last_at, file) for run_id, name, suite, last_at in lines
     ]
 
 
@@ -323,7 +321,7 @@ class TrendRun:
     id: int
     name: str
     status: str
-    started_at: str
+    last_at: str
     questions: int
     column: MetricColumn | None
     question_set: int = 0
@@ -413,7 +411,7 @@ def trend_metrics(store: Store, suite: str) -> list[str]:
     """The metrics that runs of a suite have, those of the latest run first."""
     lines = store.query(
         "SELECT metrics.name FROM run_metrics JOIN metrics ON metrics.id = metric_id JOIN runs ON runs.id = run_id"
-        " WHERE suite = ? ORDER BY run_id DESC, position",
+        f" WHERE suite = ? ORDER BY {BY_TIME}, position",
         [suite],
     )
     return list(dict.fromkeys(str(name) for (name,) in lines))
@@ -422,17 +420,15 @@ def trend_metrics(store: Store, suite: str) -> list[str]:
 def trend_of(store: Store, suite: str, metric: str, summary_of: Summaries = summarise) -> Trend | None:
     """The trend of a metric over the latest runs of a suite; None where no run of it has the metric."""
     lines = store.query(
-        "SELECT id, started_at, manifest -> '$.settings.questions.hash' FROM runs WHERE suite = ? ORDER BY id DESC"
+        f"SELECT id, {LAST_AT}, manifest -> '$.settings.questions.hash' FROM runs WHERE suite = ? ORDER BY {BY_TIME}"
         " LIMIT ?",
         [suite, MOST_RUNS],
     )
-    found = [
-        (run_id, started_at, content, summary_of(store, run_id)) for run_id, started_at, content in reversed(lines)
-    ]
+    found = [(run_id, last_at, content, summary_of(store, run_id)) for run_id, last_at, content in reversed(lines)]
     runs: list[TrendRun] = []
     last: tuple[TrendRun, object] | None = None
-    for run_id, started_at, content, summary in found:
-        run = TrendRun(run_id, summary.run, summary.status, started_at, summary.questions, _column(summary, metric))
+    for run_id, last_at, content, summary in found:
+        run = TrendRun(run_id, summary.run, summary.status, last_at, summary.questions, _column(summary, metric))
         if run.column:
             if last is not None:
                 is_same = content == last[1] and content is not None and run.questions == last[0].questions
@@ -495,12 +491,12 @@ def trend_chart(trend: Trend) -> Lines:
 
 def _places(trend: Trend) -> list[str]:
     """Days where runs are of different ones, else times of day; nothing where lines break."""
-    days = {run.started_at[:10] for run in trend.runs}
+    days = {run.last_at[:10] for run in trend.runs}
     part = slice(5, 10) if len(days) > 1 else slice(11, 16)
     places: list[str] = []
     for place, run in enumerate(trend.runs):
         places += [""] * (place in trend.breaks)
-        places.append(run.started_at[part])
+        places.append(run.last_at[part])
     return places
 
 

@@ -20,6 +20,7 @@ from ..compare.scores import Figures, Mean, RunTables, ScoreTable, clustered_mea
 from ..primary import OPERATIONAL, by_directness, named_primary
 from ..statistics.paired import Difference
 from ..store.database import Store
+from ..store.run import BY_TIME
 from ..summary import MetricColumn
 from .abstention import (
     NONE,
@@ -63,11 +64,11 @@ from .routing import (
 
 MEMBERS: Final = " + "  # between the models of a panel
 
-SAME_BOTS: Final = """
+SAME_BOTS: Final = f"""
 SELECT runs.id, runs.name, manifest FROM runs WHERE runs.name != ? AND (
     SELECT COUNT(*) FROM run_bots JOIN bots ON bots.id = bot_id
     WHERE run_id = runs.id AND fingerprint IN (SELECT value FROM json_each(?))) > 1
-ORDER BY runs.id DESC"""
+ORDER BY {BY_TIME}"""
 
 
 @dataclass(frozen=True)

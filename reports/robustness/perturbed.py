@@ -19,7 +19,7 @@ from ..compare.scores import Figures, Flags, ScoreTable
 from ..reported_run import MARKED, WAS_ASKED, has_perturbations
 from ..store.database import Store
 from ..store.row_scores import STATUSES
-from ..store.run import PERTURBED
+from ..store.run import BY_TIME, PERTURBED
 from ..summary import MetricColumn
 
 CONTROL: Final = IDENTITY  # the kind that changes nothing, to tell what chance does
@@ -245,7 +245,7 @@ def perturbed_run(store: Store, run_id: int) -> int | None:
 
 def latest_perturbed(store: Store) -> int | None:
     """The latest run that holds perturbations."""
-    runs = (int(run_id) for (run_id,) in store.query("SELECT id FROM runs ORDER BY id DESC"))
+    runs = (int(run_id) for (run_id,) in store.query(f"SELECT id FROM runs ORDER BY {BY_TIME}"))
     return next((run_id for run_id in runs if has_perturbations(store, run_id)), None)
 
 
@@ -256,7 +256,7 @@ def _suite(store: Store, run_id: int) -> str:
 def _runs(store: Store, suites: Iterable[str], but: int) -> list[int]:
     """The other runs of the first of these suites that has any, the latest first."""
     for suite in suites:
-        lines = store.query("SELECT id FROM runs WHERE suite = ? AND id != ? ORDER BY id DESC", [suite, but])
+        lines = store.query(f"SELECT id FROM runs WHERE suite = ? AND id != ? ORDER BY {BY_TIME}", [suite, but])
         if lines:
             return [int(run_id) for (run_id,) in lines]
     return []

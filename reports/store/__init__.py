@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from .run import (
         ANALYSED,
         BETWEEN,
+        BY_TIME,
         CONFIRMED,
         EARLY_STOP,
+        LAST_AT,
         LATEST,
         LATEST_FIRST,
         PERTURBED,

@@ -24,8 +24,11 @@ ANALYSED: Final = " (analysis)"  # ends the name of a suite whose documents or s
 CONFIRMED: Final = " (asked again)"  # ends the name of a suite whose run asks again what changed, to see if it is noise
 LATEST: Final = "latest"  # as a user names the run that LATEST_FIRST puts first
 ASIDE: Final = (BETWEEN, PERTURBED, ANALYSED, CONFIRMED)
+# A run that the same command took up again is the latest once it ends; one that goes on counts from its start.
+LAST_AT: Final = "IFNULL(runs.finished_at, runs.started_at)"
+BY_TIME: Final = f"{LAST_AT} DESC, runs.id DESC"
 LATEST_FIRST: Final = (  # nobody who asks for the latest run means one of those
-    " OR ".join(f"suite LIKE '%{end}'" for end in ASIDE) + ", id DESC"
+    " OR ".join(f"suite LIKE '%{end}'" for end in ASIDE) + f", {BY_TIME}"
 )
 
 

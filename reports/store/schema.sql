@@ -17,7 +17,7 @@ CREATE TABLE runs (
     identity TEXT NOT NULL, -- hash over bots, questions, metrics, repeats and `--latency-run`: the same command resumes the same run
     status TEXT NOT NULL CHECK (status IN ('running', 'finished', 'stopped', 'failed')), -- `running`, `finished`, `stopped` (interrupted, or early by `--early-stop`; the same command resumes it), `failed` (a bot could not run)
     started_at TEXT NOT NULL, -- when it was first started
-    finished_at TEXT, -- when it last ended; null while it runs
+    finished_at TEXT, -- when it last ended, by which the latest run is found; null while it runs
     manifest TEXT NOT NULL, -- JSON object: versions, models, machine, command, effective settings (among them `settings.documents`: how many documents were read, one hash over all, and the SHA-256 of each by its id, for the first 1,000), warnings of the last pass that asked something, under `git` commit, branch and whether files were changed, under `seconds` how long its passes took, and under `early_stop` the verdicts of such a run; no secrets
     findings_key TEXT -- hash of the settings under which its problems and insights were derived; null when rows or scores were added since
 );

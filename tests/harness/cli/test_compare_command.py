@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from proctor.bots.bot import Reply
 from small_runs import FakeBot, numbered, run_into
+from suites import write_suite
 from typed import proctor
 
 METRICS = ("exact_match", "keyword_recall", "answer_length")
@@ -240,3 +241,20 @@ def test_clusters_are_called_what_they_are(tmp_path):
     shown = " ".join(proctor("compare", "a", "b", "--cluster", "tag", folder=tmp_path).stdout.split())
     assert shown.count("the questions come from 3 tags only: an interval takes 5") >= 2  # of a metric, and of latency
     assert "document" not in shown
+
+
+def test_questions_of_no_document_are_no_documents_wherever_clusters_are_counted(tmp_path):
+    asks = [
+        {"id": f"q{n}", "question": f"What is {n}", "expected_answer": f"{n % 2}", "source_document": document}
+        for n, document in enumerate([*["A.md", "B.md", "C.md"] * 2, "", "", ""])
+    ]
+    bots = {name: {"type": "python", "target": f"bot.py:{name}"} for name in ("answer", "other")}
+    bot = "def answer(question):\n    return '1'\n\n\ndef other(question):\n    return '0'\n"
+    write_suite(tmp_path, bot, asks, bots=bots, metrics=["exact_match"])
+    run = proctor("run", "suite.yaml", folder=tmp_path)
+    compared = proctor("compare", "answer", "other", folder=tmp_path).stdout
+    ranked = proctor("rank", folder=tmp_path).stdout
+    assert "9 questions from 3 source documents and 3 questions of none" in " ".join(compared.split())
+    assert "9 questions of 6 clusters" in ranked
+    for text in (run.stdout, compared, ranked):
+        assert "6 documents" not in text and "6 source documents" not in text

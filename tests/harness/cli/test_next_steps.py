@@ -64,12 +64,11 @@ def test_without_a_suite_there_is_no_gate_to_write_a_baseline_for():
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_run_that_was_kept_need_not_be_the_latest_and_is_named():
+def test_a_run_that_was_kept_is_the_latest_again():
     found = commands("faq", "rag", database="my runs.db", again=True)
-    run = found[1].split()[2].removesuffix(":faq")
-    assert found[0] == f"proctor report {run} --db 'my runs.db' --open"
-    assert found[1] == f"proctor compare {run}:faq {run}:rag --db 'my runs.db'"
-    assert found[2] == f"proctor baseline {run} --db 'my runs.db' --out baseline.json"
+    assert found[0] == "proctor report --db 'my runs.db' --open"
+    assert found[1] == "proctor compare faq rag --db 'my runs.db'"
+    assert found[2] == "proctor baseline --db 'my runs.db' --out baseline.json"
 
 
 def test_a_bot_that_could_not_answer_comes_before_all_and_is_no_baseline(folder):

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from gated_runs import MATCH, store_run
+from proctor import open as open_database
 from proctor.harness.api.verbs import Asking
 from proctor.harness.cli.conventions import Form, Outputs
 from proctor.harness.cli.gate import gate_and_show
@@ -103,10 +104,20 @@ def test_the_worst_rows_are_named_with_both_answers(tmp_path):
 
 def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
     first, second = two_runs(tmp_path, of(rag=ONES, old=ONES), of(rag=ONES, new=SEVEN))
-    done = proctor("gate", "-b", first, folder=tmp_path)
-    assert done.returncode == 0
+    done = proctor("gate", "-b", first, "--junit", "gate.xml", "--github", folder=tmp_path)
+    assert done.returncode == 4  # nothing can be told of old
     assert "new is new, and compared with nothing" in done.stdout
     assert f"old is in the baseline and not in run {second}" in done.stdout.replace("\n", " ")
+    assert "Verdict: too much missing (exit code 4); not compared: bot old of the baseline" in " ".join(
+        done.stdout.split()
+    )
+    assert "::error title=old%3A too much missing::this bot of the baseline is not in the run" in done.stdout
+    cases = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+    assert [case.get("name") for case in cases if case.find("error") is not None] == ["bot"]
+    made = json.loads(proctor("gate", "-b", first, "--json", folder=tmp_path).stdout)
+    assert (made["verdict"], made["missing_bots"]) == ("too much missing", ["old"])
+    done = proctor("gate", "-b", first, "--bot", "rag", folder=tmp_path)  # who chooses knows
+    assert (done.returncode, "not compared" in done.stdout) == (0, False)
     for bot, says in (
         ("new", "has no bot new; it has rag, old"),
         ("old", "There is no bot"),
@@ -114,6 +125,60 @@ def test_bots_of_one_side_are_named_and_wanted_ones_must_be_there(tmp_path):
     ):
         done = proctor("gate", "-b", first, "--bot", bot, folder=tmp_path)
         assert (done.returncode, says in done.stderr, done.stdout) == (2, True, ""), done.stderr
+
+
+def test_questions_of_the_baseline_that_are_not_compared_are_told_where_a_build_is_read(tmp_path):
+    asks = [{"id": f"q{n}", "question": f"What is {n}", "expected_answer": f"It is {n}"} for n in range(12)]
+    write_suite(tmp_path, NOTING.format(delay=0), asks)
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    asks[3]["expected_answer"] = "It is 3 or 4"
+    write_suite(tmp_path, NOTING.format(delay=0), [*asks[:8], {"id": "new", "question": "Who is 12"}])
+    options = ["-b", "baseline.json", "--github", "--junit", "gate.xml", "--markdown", "gate.md"]
+    done = proctor("gate", "suite.yaml", *options, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "(exit code 0); not compared: 5 questions of the baseline" in said
+    assert "::warning title=mine%3A questions not compared::4 questions of the baseline (q8, q9, q10, ...) were" in said
+    assert "Not compared: 5 questions of the baseline." in (tmp_path / "gate.md").read_text()
+    cases = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+    (skipped,) = [case.find("skipped").get("message") for case in cases if case.find("skipped") is not None]
+    assert "not asked now" in skipped and "1 question (q3) was left out" in skipped
+
+
+def test_a_bot_that_never_answers_does_not_pass_whatever_it_was_before(tmp_path):
+    path, right = tmp_path / "proctor.db", RunMetric("correct", "v1", "higher", 0.0, 1.0, None)
+
+    def store(failed: range, milliseconds: float = 10.0) -> None:
+        values = {"faq": {"correct": ONES}, "rag": {"correct": ONES}}
+        store_run(path, values, metrics=(right,), failed={"rag": failed}, milliseconds=milliseconds)
+
+    store(range(120))
+    done = proctor("baseline", folder=tmp_path)
+    assert (done.returncode, "all 120 answers of rag failed" in done.stderr) == (0, True)
+    for name, failed, code in (("dead", range(120), 4), ("alive", range(119), 0)):
+        store(failed, 11.0)
+        options = ["-b", "baseline.json", "--bot", "rag", "--github", "--junit", f"{name}.xml"]
+        done = proctor("gate", *options, folder=tmp_path)
+        assert done.returncode == code, done.stdout
+        assert ("::error title=rag%3A answers failed" in done.stdout) == (code == 4)
+    assert 'errors="1"' in (tmp_path / "dead.xml").read_text()
+    done = proctor("baseline", folder=tmp_path)
+    assert "119 of 120 answers of rag failed" in done.stderr
+
+
+def test_no_p_value_stands_beside_a_verdict_that_it_does_not_decide(tmp_path):
+    first, _ = two_runs(tmp_path, of(rag=ONES), of(rag=SEVEN))
+    for scope, has_p in (("these", False), ("like_these", True)):
+        options = ["-b", first, "--scope", scope, "--github", "--junit", "gate.xml", "--markdown", "gate.md"]
+        done = proctor("gate", *options, folder=tmp_path)
+        assert done.returncode == 1
+        (annotation,) = [line for line in done.stdout.splitlines() if line.startswith("::error")]
+        (case,) = ElementTree.parse(tmp_path / "gate.xml").iter("testcase")  # noqa: S314 - our own file
+        says = case.find("failure").get("message")
+        assert [", p < 0.001: " in text for text in (annotation, says)] == [has_p] * 2, (annotation, says)
+        assert ["p Holm" in text for text in (done.stdout, (tmp_path / "gate.md").read_text())] == [has_p] * 2
+    assert proctor("gate", "-b", first, "--scope", "these", folder=tmp_path).stdout.count("p < 0.001") == 1  # its own
 
 
 def test_a_baseline_that_is_another_file_is_refused_as_what_it_is(tmp_path):
@@ -341,6 +406,29 @@ def test_the_latest_run_is_the_one_before_the_gated_one_however_often_the_gate_i
     assert len(asked(tmp_path)) == 24
 
 
+def test_the_latest_run_is_the_one_that_was_made_last_also_where_it_is_an_old_one_again(tmp_path):
+    write_suite(tmp_path, NOTING.format(delay=0), 12, gate={"confirm": 0})
+
+    def made(text: str) -> str:
+        (tmp_path / "bot.py").write_text(text.format(delay=0))
+        assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+        return str(json.loads(proctor("report", "--json", "-", folder=tmp_path).stdout)["run"])
+
+    first, second = made(NOTING), made(BETTER)
+    assert first != second
+    assert made(NOTING) == first  # an edit taken back: nothing is asked, and that run is what there is now
+    assert [run.name for run in open_database(tmp_path / "proctor.db").runs()] == [first, second]
+    assert proctor("baseline", folder=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "baseline.json").read_text())["run"] == first
+    done = proctor("gate", "latest", "-b", "previous", folder=tmp_path)
+    assert f"Looked at run {first} of proctor.db" in done.stdout, done.stderr
+    assert f"Compared with proctor.db, run {second}" in done.stdout
+    (tmp_path / "bot.py").write_text(BETTER.format(delay=0))
+    done = proctor("gate", "suite.yaml", "-b", "previous", folder=tmp_path)  # before it is the run that was made last
+    assert f"Compared with proctor.db, run {first}" in done.stdout, done.stderr
+    assert len(asked(tmp_path)) == 24
+
+
 @pytest.mark.parametrize(
     ("bot", "code", "word", "says", "annotation"),
     [
@@ -389,9 +477,13 @@ def test_a_run_that_was_broken_off_is_not_held_against_what_there_is_of_itself(t
 @pytest.mark.parametrize(
     ("gate", "options", "says"),
     [
-        ({"margins": {"exact_mach": 0.1}}, [], "gate.margins.exact_mach: the suite does not measure it; did you mean"),
+        (
+            {"margins": {"exact_mach": 0.1}},
+            [],
+            "gate.margins.exact_mach: the suite does not measure exact_mach; did you mean exact_match?",
+        ),
         ({"margins": {"answer_length": 0.1}}, [], "neither direction of it is better"),
-        ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure it"),
+        ({}, ["--margin", "rouge_l=0.1"], "--margin rouge_l: the suite does not measure rouge_l"),
         ({}, ["--bot", "mime"], "Did you mean 'mine'?"),
         ({}, ["-b", "mine"], "can't be compared with itself"),
     ],

@@ -102,7 +102,8 @@ def test_a_loss_is_found_by_asking_both_prompts_again_the_old_one_from_the_basel
     assert again == 6, "two rounds of three tell"
     assert endpoint.prompts.total() == 2 * QUESTIONS + again
     assert endpoint.prompts["good"] > QUESTIONS, "the prompt as it was is asked again, too"
-    assert gated(tmp_path)["code"] == 1
+    shown = proctor("gate", folder=tmp_path)
+    assert (shown.returncode, "Nothing was asked but what was asked again." in shown.stdout) == (1, True)
     assert endpoint.prompts.total() == 2 * QUESTIONS + again, "the second gate finds all answers"
     suites = {suite for (suite,) in lines(tmp_path / "proctor.db", "SELECT suite FROM runs")}
     assert suites == {"test", "test (asked again)"}

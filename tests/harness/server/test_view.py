@@ -65,7 +65,7 @@ def test_runs_of_several_files_are_listed_and_compared(book: PageBook, tmp_path:
     other = tmp_path / "other.db"
     shutil.copy(book.path, other)
     with closing(sqlite3.connect(other)) as connection:
-        connection.execute("UPDATE runs SET name = 'of-the-other', started_at = '2099' WHERE name = ?", [book.head])
+        connection.execute("UPDATE runs SET name = 'of-the-other', finished_at = '2099' WHERE name = ?", [book.head])
         connection.commit()
     viewer = Viewer([book.path, other], {"here"})
 

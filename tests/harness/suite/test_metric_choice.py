@@ -286,6 +286,22 @@ def test_a_mistake_is_told_with_its_place_in_the_file(tmp_path):
     path.write_text(text + "metrics: [exact_match]\nthresholds: {exact_mach: 1}\n")
     done = proctor("run", "suite.yaml", folder=tmp_path)
     assert "suite.yaml:5:14: thresholds.exact_mach: thresholds names 'exact_mach'" in done.stderr
+    wrong = "gate:\n  margins: {exact_matsh: 0.1}\n  metrics: [exactmatch, exact_match]\n"
+    path.write_text(text + "metrics: [exact_match]\nthresholds: {exact_mach: 1, exact_macht: 1}\n" + wrong)
+    done = proctor("run", "suite.yaml", folder=tmp_path)  # all at once, and before anything is asked
+    assert (done.returncode, asked(tmp_path)) == (2, [])
+    for line, name in (
+        ("5:14", "exact_mach'"),
+        ("5:29", "exact_macht'"),
+        ("7:13", "exact_matsh;"),
+        ("8:", "exactmatch;"),
+    ):
+        assert any(f"suite.yaml:{line}" in each and name in each for each in done.stderr.splitlines()), done.stderr
+    path.write_text(text + "metrics: [exact_match]\ngate: {metrics: rouge_l}\n")
+    assert "does not measure rouge_l; it measures exact_match" in proctor("run", "suite.yaml", folder=tmp_path).stderr
+    for right in ("gate: {metrics: all}", "gate: {metrics: [faithfulness]}", "gate: {margins: {correct: 0.1}}"):
+        path.write_text(f"{text}{right}\n")  # the defaults, of which another run may have more
+        assert proctor("run", "suite.yaml", "--dry-run", folder=tmp_path).returncode == 0, right
     own = "import proctor\n\n\n@proctor.metric\ndef own(answer: str) -> float:\n    return 1\n"
     (tmp_path / "own.py").write_text(own)
     path.write_text(text + "metrics: [exact_mach]\nmetric_files: own.py\n")

@@ -149,10 +149,65 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
     assert list(notes.sentences(Path("c.yaml"))) == [
         "c.yaml:28: `javascript` is not carried over (3 times): it runs code; write it as a metric in Python.",
         "c.yaml:49: options.transform is not carried over: answers are checked as the bot gives them.",
-        "c.yaml: the provider 'echo' is not carried over: it answers with the prompt, and nothing is measured by that.",
+        "c.yaml:9: the provider 'echo' is not carried over: it answers with the prompt, and nothing is measured by"
+        " that.",
         "c.yaml: the provider 'file://provider.js' is not carried over: it runs code that is not Python; put it behind"
         " HTTP.",
+        "c.yaml:48: that only some tests have `similar` is not carried over: answer_similarity grades all questions"
+        " with `expected_answers`.",
+        "c.yaml:55: that only some tests have `factuality` is not carried over: answer_correctness grades all questions"
+        " with `expected_answers`.",
     ]
+
+
+def test_what_holds_of_single_tests_and_of_all_of_ours_is_told(tmp_path: Path) -> None:
+    config = """\
+prompts: ["{{lang}}: {{question}}", "Two. {{lang}}: {{question}}", "Three. {{lang}}: {{question}}"]
+providers:
+  - {id: "exec:./run.sh"}
+tests:
+  - vars: {question: How long?, lang: en}
+    assert:
+      - {type: similar, value: 7 days., threshold: 0.3}
+      - {type: answer-relevance, threshold: 0.5}
+  - vars: {question: Free?, lang: de}
+    assert:
+      - {type: similar, value: It is free, threshold: 0.95}
+  - vars: {question: Who?, lang: en}
+evaluateOptions:
+  maxConcurrency: 3
+  repeat: 2
+  delay: 100
+"""
+    _, notes = read(written(tmp_path, "c.yaml", config))
+    assert notes.suite["thresholds"] == {"answer_similarity": 0.3, "answer_relevancy": 0.5}
+    assert (notes.suite["repeat"], notes.suite["concurrency"]) == (2, 3)
+    assert list(notes.sentences(Path("c.yaml"))) == [
+        "c.yaml: the first of 3 prompts is taken, and the other 2 are not carried over: they fill in lang, which differ"
+        " between tests; questions are the filled-in prompt.",
+        "c.yaml:11: the threshold 0.95 of `similar` is not carried over: a metric of ours has one for all questions;"
+        " that of answer_similarity is 0.3.",
+        "c.yaml:3: the provider 'exec:./run.sh' is not carried over: it runs code that is not Python; put it behind"
+        " HTTP.",
+        "c.yaml:8: that only some tests have `answer-relevance` is not carried over: answer_relevancy grades all"
+        " questions.",  # answer_similarity has nothing to grade the third by
+        "c.yaml:16: `evaluateOptions.delay` is not carried over: nothing of ours stands for it.",
+    ]
+    of_all = config.replace("      - {type: similar, value: It is free, threshold: 0.95}\n", "").replace(
+        "  - vars: {question: Who?, lang: en}\n", ""
+    )
+    assert "threshold" not in " ".join(read(written(tmp_path, "d.yaml", of_all))[1].sentences(Path("d.yaml")))
+
+
+@pytest.mark.parametrize("tests", ["tests: file://nothere.csv", "tests: [nothere.csv]"])
+def test_a_file_of_tests_that_is_not_there_is_named_with_its_line(tmp_path: Path, tests: str) -> None:
+    config = 'prompts: ["{{q}}"]\nproviders: [openai:gpt-5-mini]\n'
+    done = program("import", written(tmp_path, "c.yaml", f"{config}{tests}\n"), "--into", "s", folder=tmp_path)
+    assert (done.returncode, "c.yaml:3: there is no nothere.csv in the config's folder." in done.stderr) == (2, True)
+    beside = f"{config}tests:\n  - vars: {{q: Why?}}\n  - file://nothere.csv\n"  # what there is, is read
+    rows, notes = read(written(tmp_path, "d.yaml", beside))
+    assert [row["question"] for row in rows] == ["Why?"]
+    assert next(notes.sentences(Path("d.yaml"))).startswith("d.yaml:5: the file nothere.csv is not carried over")
 
 
 def test_an_imported_config_is_a_suite_that_can_be_run(tmp_path: Path) -> None:

@@ -587,6 +587,16 @@ def test_wrong_values_are_refused_with_key_and_line(tmp_path: Path, row: dict[st
     assert refusal(written(tmp_path, "q.jsonl", "\n".join(lines))) == f"q.jsonl:2: {sentence}"
 
 
+def test_blank_cells_of_evidence_are_no_evidence(tmp_path: Path) -> None:
+    header = "id,question,evidence_document,evidence_quote\n"
+    rows = "a,When do you open?,,\nb,When do you close?, ,\nc,Where?,a.md,\nd,Why?,a.md,Because.\n"
+    found = [each.evidence for each in open_questions(written(tmp_path, "q.csv", header + rows))]
+    assert found == [(), (), ((Evidence("a.md"),),), ((Evidence("a.md", "Because."),),)]
+    assert refusal(written(tmp_path, "q.csv", f"{header}a,When?,,At nine.\n")) == (
+        "q.csv:2: there is an evidence_quote without an evidence_document."
+    )
+
+
 def test_evidence_in_a_table_that_is_no_json_is_refused(tmp_path: Path) -> None:
     assert refusal(written(tmp_path, "q.csv", "question,evidence\nWhy?,a.md\n")) == (
         "q.csv:2: `evidence` must be JSON in a table (Expecting value); "

@@ -199,3 +199,26 @@ def test_a_bot_that_is_not_in_a_run():
     check_bot(run, "rag")
     with pytest.raises(InputError, match="Did you mean faq"):
         check_bot(run, "fqa")
+
+
+@pytest.mark.parametrize(
+    ("documents", "conversations", "said"),
+    [
+        (["A.md", "B.md", "C.md"] * 2, [""] * 6, "3 source documents"),
+        (["A.md", "B.md", "C.md"] * 2 + [""] * 3, [""] * 9, "3 source documents and 3 questions of none"),
+        (["A.md", "A.md", ""], [""] * 3, "1 source document and 1 question of none"),
+        (["A.md", "", ""], ["", "talk", "talk"], "1 source document and 1 question or conversation of none"),
+        (["A.md", "talk", "talk"], ["", "talk", "talk"], "1 source document and 1 question or conversation of none"),
+        (["A.md", "", ""], ["", "x", "y"], "1 source document and 2 questions or conversations of none"),
+        ([""] * 4, ["x", "x", "y", "y"], "2 conversations"),
+    ],
+)
+def test_a_question_of_no_document_is_not_counted_as_one(documents, conversations, said):
+    asked = [
+        Case(f"q{place}", "Why?", "y", document, conversation=talk, turn=place if talk else None)
+        for place, (document, talk) in enumerate(zip(documents, conversations, strict=True))
+    ]
+    values = {"recall": [0.5] * len(asked)}
+    found = pair(made("a", values, asked=asked), made("b", values, asked=asked))
+    assert found.clusters_in_words == said
+    assert found.noun == ("cluster" if "none" in said else said.split(" ", 1)[1].removesuffix("s"))
