@@ -536,6 +536,9 @@ _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
 _CERTAIN: Final = frozenset({"turned", "denied", "roles", "unit"})  # kinds of conflict that decide
+# Odds that a claim of an answer is supported rather than contradicted, before anything of it is known: three of four
+# are supported, and of the others as many are contradicted as absent. The model was trained as if there were no odds.
+_TO_CONTRADICTED: Final = 6.0
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
@@ -554,7 +557,7 @@ class Support:
     Attributes:
         score: probability that they do.
         why: what speaks against it.
-        contradicted: probability that they say otherwise, as the support model has it; 0 without one.
+        contradicted: probability that they say otherwise, of a claim of an answer, by the support model; 0 without one.
         evidence: the sentence of theirs that comes nearest to the claim.
     """
 
@@ -728,11 +731,21 @@ async def _decided_by(
     made = {}
     for one, found, added in zip(compared, probabilities.tolist(), entailed.tolist(), strict=True):
         odds = combined(combined_signals(one, found, weighed(signals(one, vectors)))) + added
-        contradicted = found[1] if one.near else 0.0
+        contradicted = contradicted_among_answers(found) if one.near else 0.0
         if is_turned_round(one):
             contradicted = max(contradicted, _DENIED)
         made[id(one)] = _judged(one, vectors, odds, contradicted)
     return made
+
+
+def contradicted_among_answers(found: Sequence[float]) -> float:
+    """Of the support model's probabilities that of a contradiction, made that of a claim of an answer.
+
+    >>> round(contradicted_among_answers((0.15, 0.75, 0.1)), 2)
+    0.43
+    """
+    supported, contradicted, absent = found
+    return contradicted / (_TO_CONTRADICTED * supported + contradicted + absent)
 
 
 def as_said(compared: Comparison) -> str:
