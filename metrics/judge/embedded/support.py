@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise, takewhile, zip_longest
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,6 +52,9 @@ _KNOWN_INITIALS: Final = frozenset({"US", "UK", "EU", "UN"})
 _CONDITION: Final = re.compile(r"\b(?:if|unless|except|but|while|when|until)\b", re.IGNORECASE)
 _EXCEPTED: Final = re.compile(
     r"\b(?:is|are) (?:excluded|excepted|exempt|not (?:included|eligible|covered))\b", re.IGNORECASE
+)
+_PRONOUNS: Final = frozenset(
+    {"he", "she", "it", "they", "this", "these", "that", "those", "one", "his", "her", "its", "their"}
 )
 OFTEN: Final = " times"  # the end of the key of how often
 _WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
@@ -180,6 +183,7 @@ def _conflicts(
     claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment, around: Sequence[Wording]
 ) -> tuple[Conflict, ...]:
     found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
+    found += _misplaced(claim, around, text)
     if not (claim.negations or text.negations or _CONDITION.search(claim.text) or _CONDITION.search(text.text)):
         found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
     if is_compared_otherwise(comparison(claim), comparison(text)):
@@ -453,6 +457,84 @@ def _other_figures(claim: Wording, text: Wording, missing: Sequence[Word]) -> It
             others = [one for one in text.of_kind(word.kind) if one.key not in claim.content and _like(one, word)]
             if len(others) == 1:
                 yield Conflict(word.kind, word.text, others[0].text)
+
+
+class _Figure(NamedTuple):
+    """A number or date, the content words between it and the one before it, and the key of the word behind it."""
+
+    word: Word
+    said_of: frozenset[str]
+    before: str  # the last of these
+    after: str
+
+    def is_placed_as(self, other: "_Figure") -> bool:
+        """Whether both stand between the same words."""
+        return bool(self.before) and (self.before, self.after) == (other.before, other.after)
+
+
+def _figures(text: Wording) -> list[_Figure]:
+    found: list[_Figure] = []
+    before: list[str] = []
+    for word, behind in zip_longest(text.words, text.words[1:]):
+        if word.kind in {"number", "date"}:
+            found.append(_Figure(word, frozenset(before), before[-1] if before else "", behind.key if behind else ""))
+            before = []
+        elif word.kind != "stop":
+            before.append(word.key)
+    return found
+
+
+def _misplaced(claim: Wording, texts: Sequence[Wording], text: Wording) -> Iterable[Conflict]:
+    """Figures that the texts have, but of something else: of two each is said of the other's, or one where another is.
+
+    A claim may join sentences: of one nothing is said where its own sentence has more of the claim than the one with
+    another figure has, or may have it by a pronoun.
+    """
+    rows = [one for one in texts if one.text.count("|") < 2]
+    everywhere = [one for each in rows for one in _figures(each)]
+    claimed = _figures(claim)
+    for one, other in pairwise(claimed):
+        if _is_swapped(one, other, everywhere):
+            yield Conflict("roles", f"{one.word.text}, {other.word.text}", "the other way round")
+            return
+    for one in claimed:
+        own, rest = [each for each in rows if one.word.key in each.content], claim.content - {one.word.key}
+        if not own or len(rest) < _LEAST_DENIED:
+            continue
+        for each in [text, *(each for each in rows if rest <= each.content)]:
+            if one.word.key in each.content or any(sentence.content & rest - each.content for sentence in own):
+                continue
+            others = [
+                other
+                for other in _figures(each)
+                if other.word.key not in claim.content and other.word.kind == one.word.kind
+                if _like(other.word, one.word)
+            ]
+            whole = rest <= each.content and not any(_may_say(sentence, rest) for sentence in own)
+            if whole and len(others) == 1 and one.before == others[0].before != "":
+                yield Conflict("turned", one.word.text, others[0].word.text)
+                break
+            placed = [other for other in others if one.is_placed_as(other)]
+            if placed and not any(one.is_placed_as(other) and one.word.key == other.word.key for other in everywhere):
+                yield Conflict(one.word.kind, one.word.text, placed[0].word.text)
+                break
+
+
+def _is_swapped(one: _Figure, other: _Figure, texts: Sequence[_Figure]) -> bool:
+    """Whether what is said of each of two figures is in the texts said of the other alone."""
+    if one.word.key == other.word.key or one.word.kind != other.word.kind:
+        return False
+    theirs, others = (
+        frozenset[str]().union(*(figure.said_of for figure in texts if figure.word.key == each.word.key))
+        for each in (one, other)
+    )
+    first, second = one.said_of - other.said_of, other.said_of - one.said_of
+    return bool(first & others and second & theirs) and not (first & theirs or second & others)
+
+
+def _may_say(text: Wording, content: frozenset[str]) -> bool:
+    """Whether a text has some words, or some of them and a pronoun that may stand for the others."""
+    return content <= text.content or bool(content & text.content and _PRONOUNS & {word.key for word in text.words})
 
 
 def _like(first: Word, second: Word) -> bool:
