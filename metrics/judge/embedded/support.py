@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import groupby, pairwise, takewhile, zip_longest
+from itertools import groupby, pairwise, product, takewhile, zip_longest
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,6 +52,12 @@ _KNOWN_INITIALS: Final = frozenset({"US", "UK", "EU", "UN"})
 _CONDITION: Final = re.compile(r"\b(?:if|unless|except|but|while|when|until)\b", re.IGNORECASE)
 _EXCEPTED: Final = re.compile(
     r"\b(?:is|are) (?:excluded|excepted|exempt|not (?:included|eligible|covered))\b", re.IGNORECASE
+)
+_INCLUDING: Final = re.compile(r"\b(?P<word>even|including|only) (?P<case>(?:(?! but )[^,;:.!?()])+)", re.IGNORECASE)
+_EXCEPTING: Final = re.compile(
+    r"\b(?P<word>except(?: for)?|excluding|but not|other than|apart from|with the exception of)"
+    r" (?P<case>(?:(?! but )[^,;:.!?()])+)",
+    re.IGNORECASE,
 )
 _PRONOUNS: Final = frozenset(
     {"he", "she", "it", "they", "this", "these", "that", "those", "one", "his", "her", "its", "their"}
@@ -183,7 +189,7 @@ def _conflicts(
     claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment, around: Sequence[Wording]
 ) -> tuple[Conflict, ...]:
     found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *_roles(claim, text)]
-    found += _misplaced(claim, around, text)
+    found += [*_excepted_otherwise(claim, text), *_misplaced(claim, around, text)]
     if not (claim.negations or text.negations or _CONDITION.search(claim.text) or _CONDITION.search(text.text)):
         found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
     if is_compared_otherwise(comparison(claim), comparison(text)):
@@ -222,6 +228,29 @@ def _excluded(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
         found = _EXCEPTED.search(text.text)
         if found and len(of_it) == 1 and subject <= wording(text.text[: found.start()]).content:
             yield Conflict("denied", claim.text.strip().rstrip("."), text.text.strip().rstrip("."))
+
+
+def _excepted_otherwise(claim: Wording, text: Wording) -> Iterable[Conflict]:
+    """What one excepts and the other includes, or says to be the only case: even in winter, except in winter.
+
+    Closed except on Sundays is open only on Sundays: who denies what the other says may mean the same.
+    """
+    if any(_opposed(claim, text)):
+        return
+    for ours, theirs in ((_INCLUDING, _EXCEPTING), (_EXCEPTING, _INCLUDING)):
+        for one, other in product(ours.finditer(claim.text), theirs.finditer(text.text)):
+            heads = [wording(whole.text[: found.start()]) for whole, found in ((claim, one), (text, other))]
+            cases = [wording(found["case"]).content for found in (one, other)]
+            is_only = "only" in {found["word"].lower() for found in (one, other)}
+            rest = claim.content - wording(one[0]).content
+            if not all(cases) or not (cases[0] <= cases[1] or cases[1] <= cases[0]):
+                continue
+            if len(rest & text.content) < _SAME_MATTER * len(rest):
+                continue
+            if bool(heads[0].negations) != bool(heads[1].negations) or (is_only and not claim.content <= text.content):
+                continue
+            yield Conflict("turned", one["word"], other["word"])
+            return
 
 
 def _unled(words: Sequence[Word]) -> Sequence[Word]:

@@ -157,6 +157,36 @@ def test_a_claim_may_join_the_figures_of_several_sentences(claim: str, text: str
     assert not [one for one in evidence(claim, text.splitlines()).conflicts if one.kind not in {"word", "opposite"}]
 
 
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("Costs are capped, even for lost keys.", "Costs are capped, except for lost keys."),
+        ("Costs are capped, including lost keys.", "Costs are capped, excluding lost keys."),
+        ("Toys can be returned, except opened ones.", "Toys can be returned, even opened ones."),
+        ("Only toys can be returned.", "All goods except toys can be returned."),
+        ("Cars may park here only on weekdays.", "Cars may park here, but not on weekdays."),
+        ("There are no tours, except in May.", "There are no tours, not even in May."),
+    ],
+)
+def test_what_is_excepted_is_not_included(claim: str, text: str) -> None:
+    assert "turned" in {one.kind for one in evidence(claim, [text]).conflicts}
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("The hall is open only on Sundays.", "The hall is closed except on Sundays."),
+        ("Only staff may enter.", "Nobody may enter except staff."),
+        ("It is valid only for books.", "It is not valid for anything other than books."),
+        ("It is open even in May, except on Mondays.", "It is open daily except on Mondays, even in May."),
+        ("Prices are in euros, including delivery.", "Prices are in euros, excluding tax but including delivery."),
+        ("All children must register, even guests.", "All children must pay, except guests of the camp and staff."),
+    ],
+)
+def test_an_exception_may_be_said_in_other_words(claim: str, text: str) -> None:
+    assert "turned" not in {one.kind for one in evidence(claim, [text]).conflicts}
+
+
 def test_the_least_is_not_the_most(embedder):
     texts = ("Returns take at least 6 days.",)
     most, least = judged(embedder, ["Returns take at most 6 days.", "Returns take 6 days or more."], texts)
