@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise, product, takewhile, zip_longest
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,6 +52,15 @@ _KNOWN_INITIALS: Final = frozenset({"US", "UK", "EU", "UN"})
 _CONDITION: Final = re.compile(r"\b(?:if|unless|except|but|while|when|until)\b", re.IGNORECASE)
 _EXCEPTED: Final = re.compile(
     r"\b(?:is|are) (?:excluded|excepted|exempt|not (?:included|eligible|covered))\b", re.IGNORECASE
+)
+_INCLUDING: Final = re.compile(r"\b(?P<word>even|including|only) (?P<case>(?:(?! but )[^,;:.!?()])+)", re.IGNORECASE)
+_EXCEPTING: Final = re.compile(
+    r"\b(?P<word>except(?: for)?|excluding|but not|other than|apart from|with the exception of)"
+    r" (?P<case>(?:(?! but )[^,;:.!?()])+)",
+    re.IGNORECASE,
+)
+_PRONOUNS: Final = frozenset(
+    {"he", "she", "it", "they", "this", "these", "that", "those", "one", "his", "her", "its", "their"}
 )
 OFTEN: Final = " times"  # the end of the key of how often
 _WON: Final = re.compile(r"\b(?:won|wins?|winning|victor(?:y|ies|ious))\b", re.IGNORECASE)
@@ -181,6 +190,7 @@ def _conflicts(
     claim: Wording, text: Wording, missing: Sequence[Word], aligned: _Alignment, around: Sequence[Wording]
 ) -> tuple[Conflict, ...]:
     found = [*_turned(aligned), *_denied_alone(claim, text), *_outcomes(claim, text), *roles(claim, text)]
+    found += [*_excepted_otherwise(claim, text), *_misplaced(claim, around, text)]
     if not (claim.negations or text.negations or _CONDITION.search(claim.text) or _CONDITION.search(text.text)):
         found += [Conflict("turned", *one) for one in opposite_bounds(claim.text, text.text)]
     if is_compared_otherwise(comparison(claim), comparison(text)):
@@ -219,6 +229,29 @@ def _excluded(claim: Wording, texts: Sequence[Wording]) -> Iterable[Conflict]:
         found = _EXCEPTED.search(text.text)
         if found and len(of_it) == 1 and subject <= wording(text.text[: found.start()]).content:
             yield Conflict("denied", claim.text.strip().rstrip("."), text.text.strip().rstrip("."))
+
+
+def _excepted_otherwise(claim: Wording, text: Wording) -> Iterable[Conflict]:
+    """What one excepts and the other includes, or says to be the only case: even in winter, except in winter.
+
+    Closed except on Sundays is open only on Sundays: who denies what the other says may mean the same.
+    """
+    if any(_opposed(claim, text)):
+        return
+    for ours, theirs in ((_INCLUDING, _EXCEPTING), (_EXCEPTING, _INCLUDING)):
+        for one, other in product(ours.finditer(claim.text), theirs.finditer(text.text)):
+            heads = [wording(whole.text[: found.start()]) for whole, found in ((claim, one), (text, other))]
+            cases = [wording(found["case"]).content for found in (one, other)]
+            is_only = "only" in {found["word"].lower() for found in (one, other)}
+            rest = claim.content - wording(one[0]).content
+            if not all(cases) or not (cases[0] <= cases[1] or cases[1] <= cases[0]):
+                continue
+            if len(rest & text.content) < _SAME_MATTER * len(rest):
+                continue
+            if bool(heads[0].negations) != bool(heads[1].negations) or (is_only and not claim.content <= text.content):
+                continue
+            yield Conflict("turned", one["word"], other["word"])
+            return
 
 
 def _unled(words: Sequence[Word]) -> Sequence[Word]:
@@ -456,6 +489,84 @@ def _other_figures(claim: Wording, text: Wording, missing: Sequence[Word]) -> It
                 yield Conflict(word.kind, word.text, others[0].text)
 
 
+class _Figure(NamedTuple):
+    """A number or date, the content words between it and the one before it, and the key of the word behind it."""
+
+    word: Word
+    said_of: frozenset[str]
+    before: str  # the last of these
+    after: str
+
+    def is_placed_as(self, other: "_Figure") -> bool:
+        """Whether both stand between the same words."""
+        return bool(self.before) and (self.before, self.after) == (other.before, other.after)
+
+
+def _figures(text: Wording) -> list[_Figure]:
+    found: list[_Figure] = []
+    before: list[str] = []
+    for word, behind in zip_longest(text.words, text.words[1:]):
+        if word.kind in {"number", "date"}:
+            found.append(_Figure(word, frozenset(before), before[-1] if before else "", behind.key if behind else ""))
+            before = []
+        elif word.kind != "stop":
+            before.append(word.key)
+    return found
+
+
+def _misplaced(claim: Wording, texts: Sequence[Wording], text: Wording) -> Iterable[Conflict]:
+    """Figures that the texts have, but of something else: of two each is said of the other's, or one where another is.
+
+    A claim may join sentences: of one nothing is said where its own sentence has more of the claim than the one with
+    another figure has, or may have it by a pronoun.
+    """
+    rows = [one for one in texts if one.text.count("|") < 2]
+    everywhere = [one for each in rows for one in _figures(each)]
+    claimed = _figures(claim)
+    for one, other in pairwise(claimed):
+        if _is_swapped(one, other, everywhere):
+            yield Conflict("roles", f"{one.word.text}, {other.word.text}", "the other way round")
+            return
+    for one in claimed:
+        own, rest = [each for each in rows if one.word.key in each.content], claim.content - {one.word.key}
+        if not own or len(rest) < _LEAST_DENIED:
+            continue
+        for each in [text, *(each for each in rows if rest <= each.content)]:
+            if one.word.key in each.content or any(sentence.content & rest - each.content for sentence in own):
+                continue
+            others = [
+                other
+                for other in _figures(each)
+                if other.word.key not in claim.content and other.word.kind == one.word.kind
+                if _like(other.word, one.word)
+            ]
+            whole = rest <= each.content and not any(_may_say(sentence, rest) for sentence in own)
+            if whole and len(others) == 1 and one.before == others[0].before != "":
+                yield Conflict("turned", one.word.text, others[0].word.text)
+                break
+            placed = [other for other in others if one.is_placed_as(other)]
+            if placed and not any(one.is_placed_as(other) and one.word.key == other.word.key for other in everywhere):
+                yield Conflict(one.word.kind, one.word.text, placed[0].word.text)
+                break
+
+
+def _is_swapped(one: _Figure, other: _Figure, texts: Sequence[_Figure]) -> bool:
+    """Whether what is said of each of two figures is in the texts said of the other alone."""
+    if one.word.key == other.word.key or one.word.kind != other.word.kind:
+        return False
+    theirs, others = (
+        frozenset[str]().union(*(figure.said_of for figure in texts if figure.word.key == each.word.key))
+        for each in (one, other)
+    )
+    first, second = one.said_of - other.said_of, other.said_of - one.said_of
+    return bool(first & others and second & theirs) and not (first & theirs or second & others)
+
+
+def _may_say(text: Wording, content: frozenset[str]) -> bool:
+    """Whether a text has some words, or some of them and a pronoun that may stand for the others."""
+    return content <= text.content or bool(content & text.content and _PRONOUNS & {word.key for word in text.words})
+
+
 def _like(first: Word, second: Word) -> bool:
     """Both figures or both names of days and months; both shares, times of day, or how often; or neither is."""
     return _sort(first.key) == _sort(second.key)
@@ -537,6 +648,9 @@ _UNLIKE: Final = 0.3  # cosine that two words without anything in common have
 _ALIKE: Final = 0.6  # cosine from which a word is not called missing
 _MOST_COUNTED: Final = 3
 _CERTAIN: Final = frozenset({"turned", "denied", "roles", "unit"})  # kinds of conflict that decide
+# Odds that a claim of an answer is supported rather than contradicted, before anything of it is known: three of four
+# are supported, and of the others as many are contradicted as absent. The model was trained as if there were no odds.
+_TO_CONTRADICTED: Final = 6.0
 _DENIED: Final = 0.9  # least probability of a contradiction by such a rule
 _LEAST: Final = 0.002  # probability that the support model is taken at: beyond, it only says that it is sure
 _MOST_ODDS: Final = 6.0
@@ -555,7 +669,7 @@ class Support:
     Attributes:
         score: probability that they do.
         why: what speaks against it.
-        contradicted: probability that they say otherwise, as the support model has it; 0 without one.
+        contradicted: probability that they say otherwise, of a claim of an answer, by the support model; 0 without one.
         evidence: the sentence of theirs that comes nearest to the claim; blank where none shares a word with it.
     """
 
@@ -734,11 +848,21 @@ async def _decided_by(
     made = {}
     for one, found, added in zip(compared, probabilities.tolist(), entailed.tolist(), strict=True):
         odds = combined(combined_signals(one, found, weighed(signals(one, vectors)))) + added
-        contradicted = found[1] if one.near else 0.0
+        contradicted = contradicted_among_answers(found) if one.near else 0.0
         if is_turned_round(one):
             contradicted = max(contradicted, _DENIED)
         made[id(one)] = _judged(one, vectors, odds, contradicted)
     return made
+
+
+def contradicted_among_answers(found: Sequence[float]) -> float:
+    """Of the support model's probabilities that of a contradiction, made that of a claim of an answer.
+
+    >>> round(contradicted_among_answers((0.15, 0.75, 0.1)), 2)
+    0.43
+    """
+    supported, contradicted, absent = found
+    return contradicted / (_TO_CONTRADICTED * supported + contradicted + absent)
 
 
 def as_said(compared: Comparison) -> str:

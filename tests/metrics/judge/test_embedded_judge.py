@@ -250,6 +250,14 @@ def test_the_support_model_gives_each_claim_a_probability_and_tells_contradicted
     assert judge.model_id != EmbeddedJudge(StubEmbedder()).model_id
 
 
+def test_a_claim_is_contradicted_where_that_is_likelier_than_support_is_of_answers():
+    """What is supported is often read as contradicted when it is worded otherwise, and most claims are supported."""
+    claims = ("Orders may go back for 90 days.", "Bring the parcel to a shop.", "Return the order for store credit.")
+    told = dict(zip(claims, ((0.3, 0.6, 0.1), (0.15, 0.7, 0.15), (0.03, 0.7, 0.27)), strict=True))
+    said = ask(EmbeddedJudge(StubEmbedder(), model=ToldSupport(told)), CheckAnswer(QUESTION, CHUNKS, claims)).claims
+    assert [(one.holds, one.contradicted) for one in said] == [(False, False), (False, False), (False, True)]
+
+
 def test_completeness_is_the_mean_probability_of_the_expected_sentences():
     wanted = ("It takes 30 days.", "The carrier collects it.", "I don't know what it costs.")
     support = ToldSupport({wanted[0]: (0.97, 0.01, 0.02), wanted[1]: (0.02, 0.03, 0.95)})

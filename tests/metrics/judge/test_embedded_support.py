@@ -120,6 +120,74 @@ def test_what_a_text_excepts_is_denied():
         assert "denied" not in {one.kind for one in evidence(claim, text).conflicts}
 
 
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("The tram leaves every 25 minutes.", "The tram leaves every 10 minutes.\nThe ride takes 25 minutes."),
+        ("It leaves every 25 minutes and takes 10.", "The tram leaves every 10 minutes.\nThe ride takes 25 minutes."),
+        ("It leaves every 25 minutes and takes 10.", "It leaves every 10 minutes and takes 25 minutes."),
+        ("Anna Berg retired in 1990.", "Otto Berg retired in 1990.\nAnna Berg retired in 2001."),
+        (
+            "A day pass costs 30 euros and a week pass costs 9.",
+            "A day pass costs 9 euros.\nA week pass costs 30 euros.",
+        ),
+        ("Dogs get three pills.", "Dogs get five pills.\nA pack has three trays."),
+    ],
+)
+def test_a_figure_that_the_texts_have_of_something_else_contradicts(claim: str, text: str) -> None:
+    assert {"turned", "roles"} & {one.kind for one in evidence(claim, text.splitlines()).conflicts}
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("It leaves every 10 minutes and takes 25.", "The tram leaves every 10 minutes.\nThe ride takes 25 minutes."),
+        ("It takes 25 minutes and leaves every 10.", "The tram leaves every 10 minutes.\nThe ride takes 25 minutes."),
+        ("Anna Berg moved in 2001.", "Anna Berg moved to Bern in 1990.\nShe moved again in 2001."),
+        ("Anna Berg retired in 2001, Otto in 1990.", "Otto Berg retired in 1990.\nAnna Berg retired in 2001."),
+        ("In 1990 Otto Berg retired, in 2001 Anna.", "Otto Berg retired in 1990.\nAnna Berg retired in 2001."),
+        ("The small tent takes two people.", "The wide tent takes three people.\nThe small one takes two people."),
+        ("The hall opens at 11 on Sundays.", "The hall opens at 9.\nOn Sundays it opens at 11."),
+        ("Delivery takes up to 5 days.", "Delivery takes 3 to 5 days.\nA return takes 7 days."),
+        ("A week pass costs 30 euros, a day pass 9.", "A day pass costs 9 euros.\nA week pass costs 30 euros."),
+        ("Rooms 12 and 14 are closed.", "Rooms 14, 12 and 9 are closed.\nRoom 18 is open."),
+        ("Take one of them, the one with 5 mg.", "Take one of these.\nThe red one has 5 mg, the blue one 10 mg."),
+    ],
+)
+def test_a_claim_may_join_the_figures_of_several_sentences(claim: str, text: str) -> None:
+    assert not [one for one in evidence(claim, text.splitlines()).conflicts if one.kind not in {"word", "opposite"}]
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("Costs are capped, even for lost keys.", "Costs are capped, except for lost keys."),
+        ("Costs are capped, including lost keys.", "Costs are capped, excluding lost keys."),
+        ("Toys can be returned, except opened ones.", "Toys can be returned, even opened ones."),
+        ("Only toys can be returned.", "All goods except toys can be returned."),
+        ("Cars may park here only on weekdays.", "Cars may park here, but not on weekdays."),
+        ("There are no tours, except in May.", "There are no tours, not even in May."),
+    ],
+)
+def test_what_is_excepted_is_not_included(claim: str, text: str) -> None:
+    assert "turned" in {one.kind for one in evidence(claim, [text]).conflicts}
+
+
+@in_one_test(
+    ("claim", "text"),
+    [
+        ("The hall is open only on Sundays.", "The hall is closed except on Sundays."),
+        ("Only staff may enter.", "Nobody may enter except staff."),
+        ("It is valid only for books.", "It is not valid for anything other than books."),
+        ("It is open even in May, except on Mondays.", "It is open daily except on Mondays, even in May."),
+        ("Prices are in euros, including delivery.", "Prices are in euros, excluding tax but including delivery."),
+        ("All children must register, even guests.", "All children must pay, except guests of the camp and staff."),
+    ],
+)
+def test_an_exception_may_be_said_in_other_words(claim: str, text: str) -> None:
+    assert "turned" not in {one.kind for one in evidence(claim, [text]).conflicts}
+
+
 def test_the_least_is_not_the_most(embedder):
     texts = ("Returns take at least 6 days.",)
     most, least = judged(embedder, ["Returns take at most 6 days.", "Returns take 6 days or more."], texts)
