@@ -22,7 +22,7 @@ from ..knowledge.formats import Detected, ForeignRows, Format, Notes, format_of,
 from ..reports import check_file, count, file_names, find_run, open_reported, whole_file, whole_folder
 from ..reports.export import recorded_rows, score_name
 from ..reports.store import Store
-from .run import AnswerFile, ScoreMetadata, given_metrics, import_run, metric_name
+from .run import AnswerFile, ScoreMetadata, at_database, given_metrics, import_run, metric_name
 
 if TYPE_CHECKING:
     from ..reports.export import Logged
@@ -157,7 +157,7 @@ def _imported(
         with contextlib.closing(Store.open(database)) as store:
             summary, _ = import_run(recorded, read, given, store, options.name)
         run = summary.run
-        where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
+        where = at_database(database)
         steps += [f"proctor report {run}{where} --open", f"proctor score {shlex.quote(str(path))}{where}"]
     return _with(made, questions=number, written=tuple(written), run=run, next_steps=tuple(steps))
 

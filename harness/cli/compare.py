@@ -51,6 +51,7 @@ from ...reports.compare import (
     signed,
 )
 from ...reports.export import compared_blocks, tournament_blocks, tournament_object
+from ..run import DATABASE, at_database
 from .conventions import (
     STDOUT,
     Cluster,
@@ -85,8 +86,7 @@ def _next(found: Compared, baseline: str, candidate: str, database: Path) -> Ite
     comparisons = [each for each in found.comparisons if not each.same_answers]
     if not comparisons:
         return
-    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
-    again = f"proctor compare {shlex.quote(baseline)} {shlex.quote(candidate)}{where}"
+    again = f"proctor compare {shlex.quote(baseline)} {shlex.quote(candidate)}{at_database(database)}"
     shown_rows = [rows.metric for comparison in comparisons for rows in comparison.rows]
     if shown_rows:
         yield f"{again} -m {shown_rows[0]} --flips 20", "more of the questions on which they differ"
@@ -177,7 +177,7 @@ def compare(
         ),
     ] = None,
     candidate: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; B is compared with A.")] = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric or family. Repeatable.")
     ] = None,
@@ -372,7 +372,7 @@ def plan(
         int | None, typer.Option("--repeats", min=1, metavar="N", help="Answers per question, if not as in that run.")
     ] = None,
     cluster: Cluster = "source",
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Plan how many questions are needed to show a difference.

@@ -34,6 +34,7 @@ from ...reports.calibration.calibration import calibration_object, calibration_t
 from ...reports.store import Store
 from ..calibration.calibrating import Calibrated
 from ..run import (
+    DATABASE,
     CheckReport,
     Evaluation,
     Interrupts,
@@ -277,7 +278,7 @@ def label(
     ] = "",
     biased: Annotated[bool, typer.Option("--show", help="Include the judge's values, which biases people.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
 ) -> None:
     """Write a random sample of rows or pairs to a CSV file, to be labelled."""
     from ..calibration.calibrating import Draw, draw_labels
@@ -320,7 +321,7 @@ def calibrate(
             help="In place of labels, scores of another tool, such as ragas.faithfulness: how far do ours agree?",
         ),
     ] = "",
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Calibrate the judge against people's labels. Corrects its means; nothing is asked."""
@@ -351,7 +352,7 @@ def judge_check(
     every: Annotated[
         bool, typer.Option("--all", help="All kinds of cases, not only those that the suite's metrics use.")
     ] = False,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Run the judge's self-test: cases with known verdicts.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ... import InputError
+from ..run import DATABASE
 from .conventions import Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
 
 STOPPED = "Stopped. Nothing was written."
@@ -33,7 +33,7 @@ def rank(
     ] = "",
     cluster: Cluster = "source",
     seed: Seed = 0,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Rank the bots: which is best, and with what probability.
@@ -71,7 +71,7 @@ def abstain(
     bot: OnlyBots = None,
     cluster: Cluster = "source",
     seed: Seed = 0,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Weigh wrong answers against abstentions.

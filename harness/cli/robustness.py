@@ -16,6 +16,7 @@ from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, one_r
 from ...reports.export import robustness_blocks, robustness_markdown, robustness_object
 from ...reports.robustness import Robustness
 from ..perturb import Perturbed
+from ..run import DATABASE
 from .conventions import (
     DONE,
     STDOUT,
@@ -244,7 +245,7 @@ Flips = Annotated[int, typer.Option("--flips", min=0, metavar="N", help="List N 
 def robustness(
     run: Run = None,
     perturbed: PerturbedRunName = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     bot: Bots = None,
     metric: Metrics = None,
     level: Level = 0.1,
