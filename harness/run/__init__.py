@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         check_model,
     )
     from .suite_run import (
-        TIMEOUT,
         build_bots,
         build_one,
         chosen_bots,

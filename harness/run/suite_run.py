@@ -75,9 +75,6 @@ def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[
     return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
 
 
-TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
-
-
 def suite_evaluation(
     loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str], notify: Callable[[str], None] | None = None,
     asked: Questions | None = None,
@@ -273,8 +270,7 @@ def choose_for_suite(
     provides = {
         **questions.has,
         "text": questions.count,
-        # FAQ and prompt bots never return contexts; whether a bot of one's own does is seen when it answers.
-        "contexts": sum(suite.bots[name].type not in ("faq", "prompt") for name in bots),
+        "contexts": sum(suite.bots[name].gives_contexts for name in bots),
         "latency_ms": questions.count,
     }
     try:
@@ -425,7 +421,7 @@ def _bot_queue(
         concurrency=1 if serial else settings.concurrency or concurrency,
         ends_after_failure=suite.conversations.after_failure == "end",
         hands_expected=suite.conversations.history == "expected" and bool(questions.questions.has["conversation"]),
-        timeout=settings.timeout or TIMEOUT,
+        timeout=settings.timeout,
         serial=serial,
         recorded=bot.identity.kind == "recorded",
     )

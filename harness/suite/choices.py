@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots import KINDS, ChatModelSettings, parse_model
+from ...bots import MODEL_KINDS, ChatModelSettings, parse_model
 from ...knowledge import ASSERTIONS, decoded_whole, existing, unreadable
 from ...metrics.evaluators import missing_from, named, names, options_of, rubrics
 from ...metrics.plan import with_content
@@ -729,7 +729,7 @@ def _model(name: str, models: Mapping[str, ChatModelSettings]) -> ChatModelSetti
         near = difflib.get_close_matches(name, [*models, EMBEDDED], n=1)
         if near and ":" not in name and name != "extractive":
             raise InputError(f"There is no judge {name!r}; did you mean {near[0]!r}?")
-        if not {":", "-"} & set(name) and name not in KINDS:
+        if not {":", "-"} & set(name) and name not in MODEL_KINDS:
             named = f" ({', '.join(models)})" if models else ""
             raise InputError(
                 f"There is no judge {name!r}; a judge is 'embedded', 'openai:NAME', 'langchain:file.py:name' or a name "

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 from ... import InputError
 from ..documents.document import Document, Passage
@@ -200,7 +200,6 @@ def _next_first(spans: Sequence[Span], first: int, last: int, chunk_size: int, c
 
 
 Splitter = Literal["recursive", "markdown", "sentences", "fixed"]
-SPLITTERS: Final[tuple[Splitter, ...]] = get_args(Splitter)
 
 
 @dataclass(frozen=True, slots=True)
