@@ -119,8 +119,7 @@ def prose(text: str, most: int = MOST, starts_line: bool = True) -> str:
 
 def one_line(text: str, most: int = MOST) -> str:
     """The text without line ends and control characters, cut to a number of characters."""
-    flat = " ".join(text.split())
-    flat = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in flat)
+    flat = printable(" ".join(text.split()))
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..compare.changes import change_words
+from ..compare.messages import p_value
 from ..leaderboard import milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
@@ -19,7 +20,6 @@ from .verdicts import (
     GateFlip,
     MetricVerdict,
     ThresholdVerdict,
-    p_value,
     shown,
     signed,
     these_sentence,
@@ -107,7 +107,7 @@ def mean(found: MetricVerdict, value: float | None) -> str:
 
 def p_of(found: MetricVerdict) -> str:
     """The corrected p value, a dash where nothing was tested."""
-    return "-" if found.adjusted_p is None else p_value(found.adjusted_p)
+    return p_value(found.adjusted_p)
 
 
 def missing(found: MetricVerdict, allowed: float) -> str:
