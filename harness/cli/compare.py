@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 OPEN = "no difference shown"
-STOPPED = "Stopped. Verdicts so far are stored; run it again to go on."
+_STOPPED = "Stopped. Verdicts so far are stored; run it again to go on."
 
 
 def files_of_operands(baseline: str, candidate: str) -> dict[Path, str]:
@@ -225,7 +225,7 @@ def compare(
 
         pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed, stop_early)
     if pairs is not None and baseline and not candidate:
-        with interruptible(STOPPED), own_stdout() as stdout:
+        with interruptible(_STOPPED), own_stdout() as stdout:
             _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, form, stdout)
         return
     first, second = two_operands(baseline, candidate, database)
@@ -234,7 +234,7 @@ def compare(
     outputs.check(files_of_operands(first, second) | {database.resolve(): "--db"})
     if pairs is None and any((judge, judge_url, budget, stop_early, constraints_decide, dry_run, fresh)):
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
-    with interruptible(STOPPED), own_stdout() as stdout:
+    with interruptible(_STOPPED), own_stdout() as stdout:
         if pairs is not None and dry_run:
             from ..side_by_side import judge_side_by_side
 

@@ -25,6 +25,7 @@ from ..gate import GateOptions, GateResult, result_blocks, result_markdown, resu
 from ..run import DATABASE, RunConfig, at_database
 from ..suite import SUITES, is_suite
 from .conventions import (
+    NOTHING_WRITTEN,
     STDOUT,
     STOPPED,
     Database,
@@ -273,5 +274,5 @@ def baseline(
 
     It is JSON; commit it with the prompts.
     """
-    with interruptible("Stopped. Nothing was written."):
+    with interruptible(NOTHING_WRITTEN):
         typer.echo(save_baseline(run, database, out, tuple(bot or ()), tuple(metric or ()), not no_answers))

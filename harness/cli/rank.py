@@ -11,9 +11,7 @@ import typer
 
 from ... import InputError
 from ..run import DATABASE
-from .conventions import Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
-
-STOPPED = "Stopped. Nothing was written."
+from .conventions import NOTHING_WRITTEN, Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
 
 Run = Annotated[
     str,
@@ -43,7 +41,7 @@ def rank(
     from ..api.results import rank as ranked
 
     stated = named_figures(costs, "--costs", None)
-    with interruptible(STOPPED):
+    with interruptible(NOTHING_WRITTEN):
         found = ranked(run, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed, db=database)
         from ...reports.export import rank_blocks  # not before it is known that there is something to show
 
@@ -83,7 +81,7 @@ def abstain(
     from ..api.results import abstain as abstained
 
     stated = named_figures(costs, "--costs", OUTCOMES)
-    with interruptible(STOPPED):
+    with interruptible(NOTHING_WRITTEN):
         found = abstained(
             run, db=database, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (),
             cluster=cluster, seed=seed,
