@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     )
     from .building import BotResources, build_bot, index_folder
     from .chat.judge import ChatJudgeModel
-    from .chat.limits import LIMITERS, Exhausted, Limiter, RequestsStopped, Turnstile, deadline, limiter_of
-    from .chat.model import ChatModel, ChatRequest, Completion, FreshEmbedder
+    from .chat.limits import LIMITERS, Exhausted, RequestsStopped, Turnstile, deadline, limiter_of
+    from .chat.model import Completion, FreshEmbedder
     from .chat.models import MODEL_KINDS, SENT, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices
     from .faq import FaqEntry, read_faq

@@ -109,17 +109,17 @@ def suite_evaluation(
         loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, notify,
         dict(options.given),
     )  # fmt: skip
-    against, alone = reference_bot(choice.plan, list(suite.bots), names)
+    against, doubts = reference_bot(choice.plan, list(suite.bots), names)
     identity = next((bot_fingerprint(bot.name, bot.identity) for bot in bots if bot.name == against), against)
     plan = choice.plan.against(identity) if against else choice.plan
     choice = replace(choice, plan=plan)
     if against and scored.judging.is_language_model:
         kind = same_family(scored.judging.name, {bot.name: bot.identity.model for bot in bots})
-        alone = (*alone, *filter(None, [kind]))
+        doubts = (*doubts, *filter(None, [kind]))
     users = _users(loaded, questions, scored, environ, concurrency)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
-    warnings = (*scored.warnings, *alone, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
+    warnings = (*scored.warnings, *doubts, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         with_own_prompts,
         with_rubrics,
     )
-    from .mistakes import KeyPath, PlacedYaml, nearest, read_yaml
+    from .mistakes import PlacedYaml, nearest, read_yaml
     from .settings import (
         AnalysisSettings,
         CachedGate,
