@@ -19,7 +19,7 @@ from .. import InputError
 from ..bots import redactor
 from ..knowledge import Question, Recorded, RecordedSet, Row, RowSource, question_row, questions_in, recorded_in
 from ..knowledge.formats import Detected, ForeignRows, Format, Notes, format_of, opened
-from ..reports import check_file, count, file_names, find_run, open_reported, whole_file, whole_folder
+from ..reports import check_file, count, file_names, find_run, open_reported, unknown_name, whole_file, whole_folder
 from ..reports.export import recorded_rows, score_name
 from ..reports.store import Store
 from .run import AnswerFile, ScoreMetadata, at_database, given_metrics, import_run, metric_name
@@ -405,8 +405,7 @@ def log_to_mlflow(subject: str, uri: str, database: Path, bots: Sequence[str] = 
         report = make_report(store, find_run(store, subject)[0])
         there = [bot.name for bot in report.run.bots]
         if unknown := [bot for bot in bots if bot not in there]:
-            where = f"run {report.run.summary.run}; it has {', '.join(there)}"
-            raise InputError(f"There is no bot {unknown[0]!r} in {where}.")
+            raise InputError(unknown_name("bot", unknown[0], f"run {report.run.summary.run}", there))
         return log_run(report, run_file(report), uri, bots)
 
 
@@ -442,7 +441,7 @@ def _check_ending(made: Format, out: Path, to: str) -> None:
 def _check_bots(made: Format, there: Sequence[str], wanted: Sequence[str], where: str) -> None:
     for bot in wanted:
         if bot not in there:
-            raise InputError(f"There is no bot {bot!r} in {where}; it has {', '.join(there)}.")
+            raise InputError(unknown_name("bot", bot, where, there))
     if len(wanted or there) > 1 and not made.has_bots:
         raise InputError(
             f"{where} has answers of {', '.join(wanted or there)}, and a file of {made.title} does not say which bot "
