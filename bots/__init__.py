@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     )
     from .building import BotResources, build_bot, index_folder
     from .chat.judge import ChatJudgeModel
-    from .chat.limits import LIMITERS, Exhausted, Limiter, RequestsStopped, Turnstile, deadline, limiter_of
-    from .chat.model import ChatModel, ChatRequest, Completion, FreshEmbedder
-    from .chat.models import KINDS, ChatModelSettings, open_chat_model, parse_model
+    from .chat.limits import LIMITERS, Exhausted, RequestsStopped, Turnstile, deadline, limiter_of
+    from .chat.model import Completion, FreshEmbedder
+    from .chat.models import MODEL_KINDS, SENT, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices
     from .faq import FaqEntry, read_faq
     from .langchain import LangChainBot
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .recorded import recorded_reply
     from .redaction import HIDDEN, literal_secrets, redacted, redacted_command, redactor, scrubbed, without_url_secrets
     from .settings import (
+        BOT_KINDS,
         BotSettings,
         FaqSettings,
         FullContextSettings,

@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from .. import InputError
-from ..knowledge import RETRIEVERS, Retriever, Splitter
+from ..knowledge import RETRIEVERS, Retriever, Splitter, known_retriever
 from .chat.limits import PATIENCE
 from .http_replies import MOST_MB
 
@@ -35,19 +35,7 @@ def _kind() -> Any:  # noqa: ANN401 - pydantic's field, which stands where its v
     return Field(description="Kind of bot; says which other keys there are.")
 
 
-def _known_retriever(given: object) -> object:
-    """A retriever as it is written. Raises ValueError where that is neither one of ours nor names code."""
-    if not isinstance(given, str) or given in RETRIEVERS or ":" in given:
-        return given
-    near = difflib.get_close_matches(given.casefold(), RETRIEVERS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise ValueError(
-        f"there is no retriever {given!r}: there are {', '.join(RETRIEVERS)}, and LangChain retrievers of your own as "
-        f"file.py:name{hint}"
-    )
-
-
-_Retriever = Annotated[str, BeforeValidator(_known_retriever, json_schema_input_type=Retriever | str)]
+_Retriever = Annotated[str, BeforeValidator(known_retriever, json_schema_input_type=Retriever | str)]
 
 
 class Settings(BaseModel):
@@ -55,6 +43,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     builder: ClassVar[str]  # "module:function" in this folder; called with name, settings and ``BotResources``
+    gives_contexts: ClassVar[bool] = True  # False for what never does; a bot of one's own shows it when it answers
 
     timeout: float = Field(
         120, gt=0, description="Seconds that a question may take; after that the row gets the status timed out."
@@ -81,6 +70,7 @@ class FaqSettings(HistorySettings):
     """Answers with the stored answer of the entry that is most similar to the question."""
 
     builder = "faq:build"
+    gives_contexts = False
     type: Literal["faq"] = _kind()
     entries: Path = Field(description="CSV, JSONL, JSON or YAML file with a question and an answer each.")
     min_similarity: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = Field(
@@ -112,6 +102,7 @@ class PromptSettings(PromptedSettings):
     """Asks a language model with the question and no documents."""
 
     builder = "prompt:build"
+    gives_contexts = False
     type: Literal["prompt"] = _kind()
     model: str = Field(
         description="The language model: a name under `models`, or given in place, such as `openai:gpt-5-mini`."
@@ -294,9 +285,6 @@ class RecordedSettings(Settings):
     bot: str | None = Field(None, description="Use only the lines of this bot, where the file holds several.")
 
 
-# What `type` may be in a suite file; other packages may bring more, see ``installed``.
-KINDS = ("faq", "prompt", "full_context", "rag", "python", "langchain", "http", "recorded")
-
 BotSettings = Annotated[
     FaqSettings
     | PromptSettings
@@ -308,7 +296,10 @@ BotSettings = Annotated[
     | RecordedSettings,
     Field(discriminator="type"),
 ]
-
+# What `type` may be in a suite file, and the settings of each; other packages may bring more, see ``installed_bot``.
+BOT_KINDS: Mapping[str, type[BotSettings]] = {
+    get_args(each.model_fields["type"].annotation)[0]: each for each in get_args(get_args(BotSettings)[0])
+}
 
 GROUP = "proctor.bots"
 _OF_EVERY_BOT = ("timeout", "concurrency")

@@ -19,10 +19,10 @@ from .. import InputError
 from ..bots import redactor
 from ..knowledge import Question, Recorded, RecordedSet, Row, RowSource, question_row, questions_in, recorded_in
 from ..knowledge.formats import Detected, ForeignRows, Format, Notes, format_of, opened
-from ..reports import check_file, count, file_names, find_run, open_reported, whole_file, whole_folder
+from ..reports import check_file, count, file_names, find_run, open_reported, unknown_name, whole_file, whole_folder
 from ..reports.export import recorded_rows, score_name
 from ..reports.store import Store
-from .run import AnswerFile, ScoreMetadata, given_metrics, import_run, metric_name
+from .run import AnswerFile, ScoreMetadata, at_database, given_metrics, import_run, metric_name
 
 if TYPE_CHECKING:
     from ..reports.export import Logged
@@ -157,7 +157,7 @@ def _imported(
         with contextlib.closing(Store.open(database)) as store:
             summary, _ = import_run(recorded, read, given, store, options.name)
         run = summary.run
-        where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
+        where = at_database(database)
         steps += [f"proctor report {run}{where} --open", f"proctor score {shlex.quote(str(path))}{where}"]
     return _with(made, questions=number, written=tuple(written), run=run, next_steps=tuple(steps))
 
@@ -405,8 +405,7 @@ def log_to_mlflow(subject: str, uri: str, database: Path, bots: Sequence[str] = 
         report = make_report(store, find_run(store, subject)[0])
         there = [bot.name for bot in report.run.bots]
         if unknown := [bot for bot in bots if bot not in there]:
-            where = f"run {report.run.summary.run}; it has {', '.join(there)}"
-            raise InputError(f"There is no bot {unknown[0]!r} in {where}.")
+            raise InputError(unknown_name("bot", unknown[0], f"run {report.run.summary.run}", there))
         return log_run(report, run_file(report), uri, bots)
 
 
@@ -442,7 +441,7 @@ def _check_ending(made: Format, out: Path, to: str) -> None:
 def _check_bots(made: Format, there: Sequence[str], wanted: Sequence[str], where: str) -> None:
     for bot in wanted:
         if bot not in there:
-            raise InputError(f"There is no bot {bot!r} in {where}; it has {', '.join(there)}.")
+            raise InputError(unknown_name("bot", bot, where, there))
     if len(wanted or there) > 1 and not made.has_bots:
         raise InputError(
             f"{where} has answers of {', '.join(wanted or there)}, and a file of {made.title} does not say which bot "

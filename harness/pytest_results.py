@@ -14,7 +14,7 @@ import pytest
 
 from .. import InputError
 from ..knowledge import open_questions
-from ..reports import BotSummary, Summary, find_run, open_reported, printable_lines
+from ..reports import BotSummary, Summary, find_run, open_reported, printable_lines, unknown_name
 from ..reports.compare import bot_states, run_tables
 from ..reports.export import FrameRow, RowScore, frame_rows
 from ..reports.gate import NOT_WORSE, UNDECIDED, BotVerdict, GateReport, answers, failures, headline, missing, threshold
@@ -192,7 +192,7 @@ class RunResult:
         """
         known = [bot.name for bot in self.summary.bots]
         if name not in known:
-            raise InputError(f"The run {self.summary.run} has no bot {name!r}{nearest(name, known)}")
+            raise InputError(unknown_name("bot", name, f"run {self.summary.run}", known))
         return BotResult(self, name)
 
     def resolved(self, operand: str) -> str:
@@ -230,7 +230,7 @@ class BotResult:
         """
         known = self.summary.metrics
         if metric not in known:
-            raise InputError(f"The run {self.run.summary.run} has no metric {metric!r}{nearest(metric, known)}")
+            raise InputError(unknown_name("metric", metric, f"run {self.run.summary.run}", known))
         return known[metric].mean
 
     def row(self, key: str) -> RowResult:

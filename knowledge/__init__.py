@@ -28,9 +28,7 @@ if TYPE_CHECKING:
         MOVED,
         PERTURBS,
         REJECTED,
-        Constraint,
         Evidence,
-        ExpectedTool,
         Message,
         Nugget,
         Question,
@@ -51,7 +49,7 @@ if TYPE_CHECKING:
     from .questions.row_files import RowSource, open_rows, rows_of
     from .questions.rows import GivenScore, Row, decoded_whole
     from .retrieval.index import PassageIndex
-    from .retrieval.search import RETRIEVERS, Bm25Index, PassageSearch, Retriever
+    from .retrieval.search import RETRIEVERS, Bm25Index, PassageSearch, Retriever, known_retriever
     from .retrieval.splitting import Splitter, Splitting, cut, cut_at_sentences, sentence_spans
     from .yaml_loading import YamlTooMuch, composed_root
 else:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, cast
 from .. import front
 
 if TYPE_CHECKING:
-    from .bench import PlannedMetric
     from .catalog import Catalog, builtin_catalog, with_installed
     from .declaration import Artefact, Function, Metric, artefact, metric
     from .evaluators import RATES

@@ -221,7 +221,7 @@ class Catalog:
             for name in metric.declaration.row_metrics:
                 if name not in by_row:
                     message = f"{place_of(metric.function)}: metric '{metric.id}' is computed from '{name}'"
-                    raise InputError(f"{message}, which is no row metric" + nearest(name, by_row, separator="; "))
+                    raise InputError(f"{message}, which is no row metric" + nearest(name, by_row))
 
     def _refuse_circle(self, name: str, above: tuple[str, ...]) -> None:
         if name in above:

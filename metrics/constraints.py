@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import orjson
 
 from .. import InputError
+from ..knowledge.documents.document import HALF_CHARACTER
 from .declaration import Allowed, FromFile, artefact, metric
 from .facts import is_blank
 from .judge.boolean import Check, Finding, boolean_metrics, contexts_to_check
@@ -74,7 +75,6 @@ _CLASSES: Final = re.compile(r"\\[wWdDsS]")
 _ASCII_ONLY: Final = re.compile(r"\\[bB]|\(\?[a-zA-Z]*i")  # RE2's word boundaries and cases are those of ASCII
 _READ_OTHERWISE: Final = re.compile(r"\{,|\\[1-9]")  # RE2 takes {,n} as literal text and \12 as a character code
 _CONTROL: Final = re.compile(r"[\x0b\x1c-\x1f]")  # blanks to Python's \s, not to RE2's
-_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")  # can't be written in UTF-8
 # A brace that is no repeat is literal to ``re``, and begins a fuzzy match to ``regex``.
 _LITERAL_BRACE: Final = re.compile(r"\\[pP]\{[A-Z][a-z]?\}|\\.|\{(?!(?:\d+(?:,\d*)?|,\d*)\})", re.DOTALL)
 
@@ -122,7 +122,7 @@ class SafePattern:
     def _linear_for(self, text: str) -> Any | None:  # noqa: ANN401 - the package has no types
         """The linear engine, where it answers as Python would."""
         # At the end, '$' matches before a line break in Python, and only after it in RE2.
-        if self._linear is None or (text.endswith("\n") and "$" in self.pattern) or _HALF_CHARACTER.search(text):
+        if self._linear is None or (text.endswith("\n") and "$" in self.pattern) or HALF_CHARACTER.search(text):
             return None
         is_plain = text.isascii() and not _CONTROL.search(text)
         if is_plain or not (self._is_classifying or self._is_for_ascii):

@@ -18,11 +18,11 @@ from .score import Aggregate, Better, Reason
 _NAME: Final = type.__dict__["__name__"]
 
 
-def nearest(name: str, known: Iterable[str], separator: str = "; ") -> str:
+def nearest(name: str, known: Iterable[str]) -> str:
     """The end of an error message about an unknown name: the nearest known name, if any is near."""
     names = {each.lower(): each for each in sorted(known)}
     close = [names[each] for each in difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)]
-    return f"{separator}did you mean '{close[0]}'?" if close else "."
+    return f"; did you mean '{close[0]}'?" if close else "."
 
 
 def exception_text(error: BaseException) -> str:

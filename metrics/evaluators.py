@@ -46,10 +46,6 @@ class Evaluator:
     rag_only: bool = False
     number: int | None = None
 
-    def there(self, catalog: Catalog) -> tuple[str, ...]:
-        """Those of its metrics that are in the catalog."""
-        return tuple(metric for metric in self.metrics if metric in catalog.metrics)
-
 
 _NEEDS: Final = {
     "Q": "question",
@@ -302,7 +298,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 __all__ = [
-    "EVALUATORS", "GROUPS", "RATES", "Evaluator", "evaluator_of", "is_of_the_suite", "missing_from", "named", "names",
+    "EVALUATORS", "GROUPS", "RATES", "Evaluator", "evaluator_of", "is_of_the_suite", "named", "names",
     "options_of", "rubrics",
 ]  # fmt: skip
 
@@ -326,7 +322,7 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
     The name of a metric gives an evaluator with that metric alone; ``byop`` gives all own prompts.
 
     Raises:
-        InputError: the name is unknown, or none of its metrics is in the catalog.
+        InputError: the name is unknown, or stands for prompts or rubrics that the suite does not have.
     """
     if name in catalog.metrics:
         return (_alone(name, catalog),)
@@ -343,13 +339,7 @@ def named(name: str, catalog: Catalog) -> tuple[Evaluator, ...]:
         return tuple(prompts.values())
     if name not in EVALUATORS and name not in GROUPS:
         raise InputError(f"There is no metric or evaluator '{name}'{nearest(name, names(catalog))}")
-    wanted = tuple(EVALUATORS[member] for member in GROUPS.get(name, (name,)))
-    there = tuple(evaluator for evaluator in wanted if evaluator.there(catalog))
-    if not there:
-        raise InputError(
-            f"The evaluator '{name}' is known but not yet there; 'proctor metrics --evaluators' lists those that are."
-        )
-    return there
+    return tuple(EVALUATORS[member] for member in GROUPS.get(name, (name,)))
 
 
 def rubrics(catalog: Catalog) -> list[str]:
@@ -366,11 +356,10 @@ def own_prompts(catalog: Catalog) -> dict[str, Evaluator]:
 
 def names(catalog: Catalog) -> list[str]:
     """All names that ``named`` accepts: metrics, evaluators and groups in the catalog."""
-    there = [each.id for each in EVALUATORS.values() if each.there(catalog)]
-    groups = [name for name, members in GROUPS.items() if any(member in there for member in members)]
+    ours = [each.id for each in EVALUATORS.values() if not is_of_the_suite(each)]
     prompts = own_prompts(catalog)
     own = [*prompts, *([_OWN_PREFIX] if prompts else []), *([_RUBRIC_PREFIX] if rubrics(catalog) else [])]
-    return list(dict.fromkeys([*catalog.metrics, *there, *own, *groups]))
+    return list(dict.fromkeys([*catalog.metrics, *ours, *own, *GROUPS]))
 
 
 def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str, ...]]:
@@ -394,12 +383,6 @@ def options_of(metrics: Iterable[str], catalog: Catalog) -> dict[str, tuple[str,
 def is_of_the_suite(evaluator: Evaluator) -> bool:
     """Whether its metrics come from the prompts of a suite, so that they are not in the built-in catalog."""
     return evaluator.id == _OWN_PREFIX
-
-
-def missing_from(evaluator: Evaluator, catalog: Catalog) -> list[str]:
-    """Those of its metrics that are not in the catalog."""
-    there = evaluator.there(catalog)
-    return [metric for metric in evaluator.metrics if metric not in there]
 
 
 def _alone(metric: str, catalog: Catalog) -> Evaluator:

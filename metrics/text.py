@@ -7,12 +7,13 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, Protocol, cast
 
+from ..knowledge.documents.document import HALF_CHARACTER
+
 # ruff: noqa: RUF001 - list bullets look alike
 
 
 _TRIMMED: Final = ".,!?;:()[]{}\"'"
 _BULLET: Final = re.compile(r"\s*(?:[-*+•◦▪‣⁃∙●○■□–—]|\d{1,3}[.)]|[a-zA-Z]\))\s+")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ELIGIBLE_LENGTH: Final = 10  # more than this many characters
 MOST_MISSING: Final = 30  # words that details name
 _LONGEST_WORD: Final = 40  # characters of each
@@ -82,7 +83,7 @@ def _sentences(text: str, language: str) -> tuple[str, ...]:
         try:
             found += segment(language, body)
         except UnicodeEncodeError:  # it rejects lone surrogates
-            found += _cut_like(body, segment(language, _SURROGATE.sub("\ufffd", body)))
+            found += _cut_like(body, segment(language, HALF_CHARACTER.sub("\ufffd", body)))
     return tuple(trimmed for sentence in found if (trimmed := sentence.strip()))
 
 

@@ -59,6 +59,6 @@ if TYPE_CHECKING:
         records_table,
         styled,
     )
-    from .text import count, duration, listed, mapping_in, one_line, printable, printable_lines
+    from .text import count, duration, listed, mapping_in, one_line, printable, printable_lines, unknown_name
 else:
     __getattr__, __all__ = front(__name__)

@@ -15,6 +15,7 @@ from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
 from .store.run import RunEvaluator
 from .summary import MetricColumn
+from .text import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def _hard_case(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
     case = most_difficult_case(run, evaluator)
     if case is None:
         return
-    failed = f"{len(case.failed_by)} of {_bots(case.bots)}"
+    failed = f"{len(case.failed_by)} of {count(case.bots, 'bot')}"
     details = {
         "question_id": case.question_id, "question": case.question[:EXCERPT], "failed_by": list(case.failed_by),
         "bots": case.bots, "mean": case.mean,
@@ -300,8 +301,4 @@ def _reverse(better: Better) -> Better:
 
 
 def _over(rows: int) -> str:
-    return f"over the {rows:,} row{'' if rows == 1 else 's'} that all answered"
-
-
-def _bots(number: int) -> str:
-    return f"{number} bot{'' if number == 1 else 's'}"
+    return f"over the {count(rows, 'row')} that all answered"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from ..metrics.evaluators import EVALUATORS, evaluator_of
+from .analysis.findings import Severity
 from .outcomes import same_words
 from .reported_run import (
     MOST,
@@ -34,13 +35,12 @@ from .reported_run import (
 )
 from .store.run import RunEvaluator
 from .summary import PARSE_FAILURE_TOLERANCE, BotSummary, MetricColumn, MetricSummary
-from .text import listed, one_line
+from .text import count, listed, one_line
 
 if TYPE_CHECKING:
     from .robustness.flips import Flip
     from .robustness.perturbed import PerturbedPairs
 
-Severity = Literal["high", "medium", "low"]
 # Causes before effects: a bot that fails, or a judge that can't be read, also spoils the figures below.
 ProblemType = Literal[
     "operations", "evaluation", "data", "privacy", "fairness", "accuracy", "retrieval", "summarization", "robustness"
@@ -100,16 +100,7 @@ def counted(problems: Sequence[Problem]) -> str:
         return "No problems"
     severities = [problem.severity for problem in problems]
     parts = [f"{severities.count(name)} {name}" for name in get_args(Severity) if name in severities]
-    return f"{len(problems):,} problem{'' if len(problems) == 1 else 's'} ({', '.join(parts)})"
-
-
-def number_of_rows(number: int) -> str:
-    """So many rows, in words.
-
-    >>> number_of_rows(1)
-    '1 row'
-    """
-    return f"{number:,} row{'' if number == 1 else 's'}"
+    return f"{count(len(problems), 'problem')} ({', '.join(parts)})"
 
 
 def apart(value: float, threshold: float | None) -> str:
@@ -176,7 +167,7 @@ def _too_short(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metri
     rows = rows_too_short(run, bot.name, metric) if bot.metrics[metric].reasons else None
     if rows and rows.total:
         yield problem_in(
-            "low", "data", f"{bot.name}: the texts of {number_of_rows(rows.total)} are too short for {metric}.",
+            "low", "data", f"{bot.name}: the texts of {count(rows.total, 'row')} are too short for {metric}.",
             TOO_SHORT, rows, bot=bot.name, evaluator=evaluator.id, metric=metric,
         )  # fmt: skip
 
@@ -184,7 +175,7 @@ def _too_short(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metri
 def _cut(run: ReportedRun, evaluator: str, bot: BotSummary, metrics: Sequence[str]) -> Problem:
     rows = truncated_rows(run, bot.name, metrics)
     return problem_in(
-        "low", "data", f"{bot.name}: {_listed(metrics)} saw only part of a text on {number_of_rows(rows.total)}.",
+        "low", "data", f"{bot.name}: {_listed(metrics)} saw only part of a text on {count(rows.total, 'row')}.",
         " ".join(dict.fromkeys(map(advice, metrics))), rows, bot=bot.name, evaluator=evaluator, metric=metrics[0],
     )  # fmt: skip
 
@@ -237,7 +228,7 @@ def _unreadable(
         if unreadable and (share := unreadable / (unreadable + readable)) > PARSE_FAILURE_TOLERANCE:
             rows = unreadable_rows(run, bot.name, metric)
             yield problem_in(
-                "high", "evaluation", f"{bot.name}: the judge could not be read on {number_of_rows(rows.total)}"
+                "high", "evaluation", f"{bot.name}: the judge could not be read on {count(rows.total, 'row')}"
                 f" ({share:.0%}) of {metric}.", UNREADABLE, rows, bot=bot.name, evaluator=evaluator.id,
                 metric=metric, threshold=PARSE_FAILURE_TOLERANCE, value=share,
             )  # fmt: skip
@@ -248,7 +239,7 @@ def _raised(run: ReportedRun, evaluator: RunEvaluator, bot: BotSummary, metrics:
     for metric in metrics:
         if faults := [each for each in FAULTS if each in bot.metrics[metric].reasons]:
             rows = rows_without_value(run, bot.name, [metric], faults)
-            where = f" on {number_of_rows(rows.total)}" if rows.total else ""
+            where = f" on {count(rows.total, 'row')}" if rows.total else ""
             yield problem_in(
                 "high", "evaluation", f"{bot.name}: {metric} could not be worked out{where}"
                 f"{_quoted(first_error(run, bot.name, metric))}.", BROKEN, rows, bot=bot.name, evaluator=evaluator.id,
@@ -295,7 +286,7 @@ def _unavailable(run: ReportedRun, bot: BotSummary, missing: _Missing) -> Proble
     rows = rows_without_value(run, bot.name, missing.metrics, NO_MODEL)
     return problem_in(
         "high", "evaluation", f"{bot.name}: no model or judge for {_listed(missing.metrics)} on"
-        f" {number_of_rows(rows.total)}{_quoted(missing.error)}.",
+        f" {count(rows.total, 'row')}{_quoted(missing.error)}.",
         FETCH.format(role=missing.role) if missing.role else UNAVAILABLE, rows, bot=bot.name,
         evaluator=missing.evaluator, metric=missing.metrics[0],
     )  # fmt: skip
@@ -441,7 +432,7 @@ class _Cause:
 def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
     """A problem for each cause for which a bot gave no answer, the most frequent first."""
     if bot.problem:
-        unanswered = f"gave no answer on {bot.failed:,} of {number_of_rows(bot.rows)} and "
+        unanswered = f"gave no answer on {bot.failed:,} of {count(bot.rows, 'row')} and "
         yield _problem(
             bot, f"{bot.name} {unanswered if bot.rows else ''}was stopped: {bot.problem.rstrip('.')}.",
             "Fix the bot's settings or its endpoint. Then run again: only what is missing is asked.", FoundRows((), 0),
@@ -450,14 +441,14 @@ def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
     for cause in causes[:MOST_CAUSES]:
         error = one_line(cause.error, LONGEST).rstrip(".") or "no reason on record"
         what = (
-            f"{bot.name} gave no answer on {cause.rows:,} of {number_of_rows(bot.rows)}"
+            f"{bot.name} gave no answer on {cause.rows:,} of {count(bot.rows, 'row')}"
             f" ({cause.status.replace('_', ' ')}): {error}. For example {cause.keys[0].question_id}."
         )
         yield _problem(bot, what, _advice(cause), _found(bot, cause.keys, cause.rows))
     rest = causes[MOST_CAUSES:]
     if rest:
         total = sum(cause.rows for cause in rest)
-        what = f"{bot.name} gave no answer on {number_of_rows(total)} more, for {len(rest):,} other reasons."
+        what = f"{bot.name} gave no answer on {count(total, 'row')} more, for {len(rest):,} other reasons."
         keys = [key for cause in rest for key in cause.keys[:1]]
         yield _problem(bot, what, f"Read the errors of these rows on the page. {AGAIN}", _found(bot, keys, total))
     yield from _answers_that(run, bot, "gave a blank answer", BLANK, "high", SILENT)
@@ -470,7 +461,7 @@ def _answers_that(
     lines = run.store.connection.execute(ANSWERED.format(which=which), [run.id, run.bot_ids[bot.name]])
     keys = [RowKey(*found) for found in lines]
     if keys:
-        what = f"{bot.name} {says} on {len(keys):,} of {number_of_rows(bot.rows)}. For example {keys[0].question_id}."
+        what = f"{bot.name} {says} on {len(keys):,} of {count(bot.rows, 'row')}. For example {keys[0].question_id}."
         yield problem_in(severity, "operations", what, action, _found(bot, keys, len(keys)), bot=bot.name)
 
 
@@ -601,7 +592,7 @@ def _failing_contexts(run: ReportedRun) -> Iterator[Problem]:
             rows = rows_with_failing_contexts(run, bot.name, family)
             if rows.total:
                 yield problem_in(
-                    "medium", "retrieval", f"{bot.name}: the contexts fail {family} on {number_of_rows(rows.total)}"
+                    "medium", "retrieval", f"{bot.name}: the contexts fail {family} on {count(rows.total, 'row')}"
                     " whose answer passes it.", ACTIONS["retrieval"], rows, bot=bot.name, evaluator=evaluator.id,
                     metric=metric,
                 )  # fmt: skip
@@ -627,7 +618,7 @@ def _missing_facts(run: ReportedRun) -> Iterator[Problem]:
         worst = "; ".join(f'{key}: "{one_line(nugget, _NUGGET)}"' for key, nugget in found.worst)
         yield problem_in(
             "high" if share >= 0.5 else "medium", "accuracy", f"{bot.name}: {found.missed:,} of {found.wanted:,} vital"
-            f" nuggets are missing in {number_of_rows(found.rows.total)}, such as {worst}.", _FACTS, found.rows,
+            f" nuggets are missing in {count(found.rows.total, 'row')}, such as {worst}.", _FACTS, found.rows,
             bot=bot.name, evaluator=_COVERAGE, metric=metric, value=1 - share,
         )  # fmt: skip
 
@@ -654,6 +645,6 @@ def _bad_operations(run: ReportedRun) -> Iterator[Problem]:
         rows = rows_with_negative_cost(run, bot.name) if bot.cost is not None else FoundRows((), 0)
         if rows.total:
             yield problem_in(
-                "low", "operations", f"{bot.name} reports a cost below zero on {number_of_rows(rows.total)}.",
+                "low", "operations", f"{bot.name} reports a cost below zero on {count(rows.total, 'row')}.",
                 NEGATIVE, rows, bot=bot.name, metric="cost",
             )  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 import orjson
@@ -261,7 +261,7 @@ NAME: Final = "summary"  # under which it is stored
 
 def summarise(store: Store, run_id: int) -> Summary:
     """A run, added up: as it was stored when the run ended, or anew where something changed since."""
-    stored = stored_figure(store, run_id, NAME, figures_key(store, run_id))
+    stored = stored_figure(store, run_id, NAME, _key(store, run_id))
     return _calibrated(store, run_id, _read(stored) if stored else _added_up(store, run_id))
 
 
@@ -271,13 +271,32 @@ def keep_summary(store: Store, run_id: int, scores: RunScores | None = None) -> 
     Raises:
         StoreError: it can't be written.
     """
-    key = figures_key(store, run_id)
+    key = _key(store, run_id)
     stored = stored_figure(store, run_id, NAME, key)
     summary = _read(stored) if stored else _added_up(store, run_id, scores)
     written = to_json(summary)
     if not stored and _read(written) == summary:  # JSON has no infinite numbers
         keep_figure(store, run_id, NAME, key, written)
     return _calibrated(store, run_id, summary)
+
+
+def _key(store: Store, run_id: int) -> str:
+    """Of all that a summary rests on, and of the fields that it has: what was stored before it had one is not read."""
+    return figures_key(store, run_id, _fields(Summary))
+
+
+def _fields(kind: object) -> list[object]:
+    """Names and types of a record's fields, each with those of the records in it."""
+    if not is_dataclass(kind):
+        return [_fields(each) for each in get_args(kind)]
+    return [[name, str(hint), _fields(hint)] for name, hint in get_type_hints(kind, localns=_elsewhere()).items()]
+
+
+def _elsewhere() -> dict[str, Any]:
+    """Types that the records' modules don't import."""
+    from ..metrics.outcomes import Outcome
+
+    return {**globals(), "Outcome": Outcome}
 
 
 def _read(content: str) -> Summary:
@@ -288,10 +307,8 @@ def _read(content: str) -> Summary:
 def _reader() -> TypeAdapter[Summary]:
     from pydantic import TypeAdapter
 
-    from ..metrics.outcomes import Outcome
-
     found = TypeAdapter(Summary)
-    found.rebuild(_types_namespace={**globals(), "Outcome": Outcome})  # types that the records' modules don't import
+    found.rebuild(_types_namespace=_elsewhere())
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 # Within an interval in brackets, behind "p" and before "%".
@@ -33,6 +34,18 @@ def listed(names: Sequence[str], most: int = 5, last: str = "and") -> str:
     """
     shown = [*names[:most], f"{len(names) - most:,} more"] if len(names) > most else list(names)
     return f" {last} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def unknown_name(kind: str, name: str, where: str, known: Iterable[str]) -> str:
+    """The sentence for a bot or a metric that a run does not have, with the nearest of those that it has.
+
+    >>> unknown_name("metric", "bleuu", "run lab", ["bleu", "correct"])
+    "There is no metric 'bleuu' in run lab. Did you mean bleu? Its metrics: bleu, correct."
+    """
+    names = list(dict.fromkeys(known))
+    near = difflib.get_close_matches(name, names, 1, 0.5)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"There is no {kind} {name!r} in {where}.{hint} Its {kind}s: {', '.join(names) or 'none'}."
 
 
 def duration(seconds: float) -> str:
@@ -119,8 +132,7 @@ def prose(text: str, most: int = MOST, starts_line: bool = True) -> str:
 
 def one_line(text: str, most: int = MOST) -> str:
     """The text without line ends and control characters, cut to a number of characters."""
-    flat = " ".join(text.split())
-    flat = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in flat)
+    flat = printable(" ".join(text.split()))
     return flat if len(flat) <= most else f"{flat[: most - 1]}…"
 
 

@@ -15,11 +15,11 @@ from .limits import PATIENCE, Backoff, Turnstile
 from .model import ChatModel, FreshEmbedder
 from .openai import OPENAI_URL, Endpoint, Endpoints, OpenAIChat, Prices
 
-KINDS = ("extractive", "openai", "langchain")
+MODEL_KINDS = ("extractive", "openai", "langchain")
 OPENAI_CONTEXT_TOKENS = 128_000
-_SENT = ("temperature", "top_p", "seed", "reasoning_effort")
+SENT = ("temperature", "top_p", "seed", "reasoning_effort")
 _OPENAI_ONLY = (
-    *_SENT, "base_url", "api_key_env", "max_tokens", "max_attempts", "patience", "concurrency", "stream",
+    *SENT, "base_url", "api_key_env", "max_tokens", "max_attempts", "patience", "concurrency", "stream",
     "max_reply_mb", "extra",
 )  # fmt: skip
 _LANGUAGE_MODELS_ONLY = ("timeout", "context_tokens", "price_in", "price_out")
@@ -89,8 +89,8 @@ class ChatModelSettings(BaseModel):
     @classmethod
     def _is_known(cls, model: str) -> str:
         kind, _, target = model.partition(":")
-        if kind not in KINDS:
-            near = difflib.get_close_matches(kind, KINDS, n=1) or (["openai"] if target or "-" in model else [])
+        if kind not in MODEL_KINDS:
+            near = difflib.get_close_matches(kind, MODEL_KINDS, n=1) or (["openai"] if target or "-" in model else [])
             hint = f"; did you mean '{_example(near[0], target or model)}'?" if near else ""
             raise ValueError(f"{model!r} is no chat model; {_WANTED}{hint}")
         if (kind == "extractive") == bool(target):
@@ -205,7 +205,7 @@ def _open_openai(
     settings: ChatModelSettings, environ: Mapping[str, str], endpoints: Endpoints, turnstile: Turnstile | None
 ) -> OpenAIChat:
     endpoint = endpoint_of(settings, environ, endpoints)
-    parameters = {name: value for name in _SENT if (value := getattr(settings, name)) is not None}
+    parameters = {name: value for name in SENT if (value := getattr(settings, name)) is not None}
     if settings.max_tokens is not None:
         # OpenAI's newer models refuse max_tokens, and other servers know nothing else.
         parameters["max_completion_tokens" if endpoint.url == OPENAI_URL else "max_tokens"] = settings.max_tokens

@@ -13,7 +13,7 @@ from ...bots import Context, ToolCall, Usage, index_folder
 from ...knowledge import Question, cache_folder, encodable
 from ...reports import BLANK, Block, Sentence, count, milliseconds, one_line, quoted
 from ...reports.store import Row, RowStatus, VectorCache, ask_key
-from ..run import TIMEOUT, BotQueue, DaemonThreads, Interrupts, ask, build_one
+from ..run import BotQueue, DaemonThreads, Interrupts, ask, build_one
 from ..suite import suite_redactor
 from .results import Shown
 
@@ -136,7 +136,7 @@ async def _asked(
     bot, embedder = build_one(loaded, name, environ, vectors, given)
     redact = suite_redactor(loaded.suite, environ)
     question = Question("asked", text)
-    bot_queue = BotQueue(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout or TIMEOUT)
+    bot_queue = BotQueue(name, bot, 0, tuple, 1, 1, timeout=loaded.suite.bots[name].timeout)
     row = Row(question, 0, 0, ask_key(question))
     try:
         await bot.prepare()

@@ -12,18 +12,13 @@ from pydantic import ValidationError
 
 from ... import InputError
 from ...bots import (
+    BOT_KINDS,
     BotSettings,
     BuiltBot,
-    FaqSettings,
-    FullContextSettings,
-    HttpSettings,
     Identity,
     LangChainBot,
     LangChainSettings,
-    PromptSettings,
     PythonSettings,
-    RagSettings,
-    RecordedSettings,
     as_bot,
     find_target,
     is_prompt,
@@ -200,7 +195,7 @@ def given_bot(name: str, bot: object) -> tuple[GivenBot, Mapping[str, object]]:
         return _named(name, bot), {}
     if isinstance(bot, LangChain) or is_runnable(bot):
         return GivenBot(LangChainSettings(type="langchain", target=_place(bot)), _langchain(name, bot)), {}
-    if isinstance(bot, (*_KINDS.values(), PythonSettings, LangChainSettings)):
+    if isinstance(bot, tuple(BOT_KINDS.values())):
         raise InputError(f"Bot {name}: settings were given; make the bot: proctor.Rag(...), proctor.Faq(...).")
     try:
         made = as_bot(bot, name)
@@ -251,15 +246,9 @@ def _with_model(kind: str, knowledge: Files, model: Model, settings: Mapping[str
     return BotRecipe(kind, own, paths(knowledge), dict(model))
 
 
-_KINDS: Mapping[str, type[BotSettings]] = {
-    "faq": FaqSettings, "prompt": PromptSettings, "full_context": FullContextSettings, "rag": RagSettings,
-    "http": HttpSettings, "recorded": RecordedSettings,
-}  # fmt: skip
-
-
 def _checked(name: str, kind: str, settings: Mapping[str, Any]) -> BotSettings:
     values = {"type": kind, **settings}
-    schema = _KINDS[kind]
+    schema = BOT_KINDS[kind]
     try:
         return schema.model_validate(values)
     except ValidationError as error:

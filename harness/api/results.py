@@ -14,6 +14,7 @@ import orjson
 
 from ... import InputError, reports
 from ...reports.store import LATEST, Store
+from ..run import DATABASE as FILE
 from ..run import as_names
 from ..suite import nearest
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..side_by_side import PairOptions
     from .run import Run
 
-DATABASE = "proctor.db"
+DATABASE = str(FILE)
 Anywhere = str | os.PathLike[str]
 MOST_SHOWN = 20  # records of a table that is only looked at
 MOST_TEXT = 60  # characters of a cell
@@ -150,8 +151,8 @@ class Comparison(Shown):
                     "baseline_mean": found.baseline_mean, "candidate_mean": found.candidate_mean,
                     "difference": found.difference.mean, "ci_low": found.difference.low,
                     "ci_high": found.difference.high, "p": found.difference.p_value,
-                    "p_cautious": found.difference.cautious_p_value, "p_holm": found.holm,
-                    "p_bh": found.bh, "verdict": found.verdict,
+                    "p_cautious": found.difference.cautious_p_value, "p_holm": found.holm, "p_bh": found.bh,
+                    "verdict": found.verdict,
                     "questions": found.difference.questions - found.simulated,
                 }
                 for each in self.compared.comparisons

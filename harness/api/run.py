@@ -204,7 +204,7 @@ class Run:
             InputError: the run has no such bot.
         """
         if bot is not None and bot not in self.bots:
-            raise InputError(f"The run {self.name} has no bot {bot!r}{nearest(bot, self.bots)}")
+            raise InputError(reports.unknown_name("bot", bot, f"run {self.name}", self.bots))
         with self._opened() as run:
             return [row for row in _rows(run) if bot in (None, row.bot)]
 
@@ -396,17 +396,15 @@ class Run:
 
 
 def _check_baseline(run: RunTables, bots: Collection[str], metrics: Collection[str]) -> None:
-    from ...reports.compare import unknown_bot
-
     for bot in bots:
         if bot not in run.tables:
-            raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
+            raise InputError(reports.unknown_name("bot", bot, f"run {run.run}", run.tables))
     if not any(table.asked.any() for table in run.tables.values()):
         raise InputError(f"Run {run.run} has no answer yet; there is nothing to write.")
     columns = next(iter(run.tables.values())).columns
     for metric in metrics:
         if metric not in columns:
-            raise InputError(f"Run {run.run} has no metric {metric}{nearest(metric, columns, 'it has')}.")
+            raise InputError(reports.unknown_name("metric", metric, f"run {run.run}", columns))
 
 
 class Runs(list["Run"]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ from ...reports.reported_run import ReportedRun, open_reported
 from ...reports.statistics.agreement import FEWEST
 from ...reports.store.database import Store, transaction
 from ...reports.summary import Summary, find_run
-from ...reports.text import count, listed
+from ...reports.text import count, listed, unknown_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +78,7 @@ def metric_of(run: ReportedRun, name: str) -> str:
     meant = (name, primaries.get(name, name), f"{name}.passes")
     metric = next((each for each in meant if each in run.columns), name)
     if metric not in run.columns:
-        near = difflib.get_close_matches(name, [*run.columns, *primaries], n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        known = ", ".join(run.columns)
-        raise InputError(f"Run {run.summary.run} has no metric {name!r}; it has {known}.{hint}")
+        raise InputError(unknown_name("metric", name, f"run {run.summary.run}", [*run.columns, *primaries]))
     if run.columns[metric].level == "run":
         raise InputError(f"{metric} is one figure for a whole run; people can only judge rows.")
     return metric
@@ -147,9 +143,7 @@ def _bots(run: ReportedRun, rows: Mapping[str, Sequence[ScoredRow]], bot: str) -
         return list(rows)
     names = [each.name for each in run.bots]
     if bot not in names:
-        near = difflib.get_close_matches(bot, names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"Run {run.summary.run} has no bot {bot!r}; it has {', '.join(names)}.{hint}")
+        raise InputError(unknown_name("bot", bot, f"run {run.summary.run}", names))
     if bot not in rows:
         raise InputError(f"The metric has no value on any row of {bot}; there is nothing to judge.")
     return [bot]

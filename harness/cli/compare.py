@@ -51,6 +51,7 @@ from ...reports.compare import (
     signed,
 )
 from ...reports.export import compared_blocks, tournament_blocks, tournament_object
+from ..run import DATABASE, at_database
 from .conventions import (
     STDOUT,
     Cluster,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
 
 
 OPEN = "no difference shown"
-STOPPED = "Stopped. Verdicts so far are stored; run it again to go on."
+_STOPPED = "Stopped. Verdicts so far are stored; run it again to go on."
 
 
 def files_of_operands(baseline: str, candidate: str) -> dict[Path, str]:
@@ -85,8 +86,7 @@ def _next(found: Compared, baseline: str, candidate: str, database: Path) -> Ite
     comparisons = [each for each in found.comparisons if not each.same_answers]
     if not comparisons:
         return
-    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
-    again = f"proctor compare {shlex.quote(baseline)} {shlex.quote(candidate)}{where}"
+    again = f"proctor compare {shlex.quote(baseline)} {shlex.quote(candidate)}{at_database(database)}"
     shown_rows = [rows.metric for comparison in comparisons for rows in comparison.rows]
     if shown_rows:
         yield f"{again} -m {shown_rows[0]} --flips 20", "more of the questions on which they differ"
@@ -177,7 +177,7 @@ def compare(
         ),
     ] = None,
     candidate: Annotated[str | None, typer.Argument(metavar="B", help="Likewise; B is compared with A.")] = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     metric: Annotated[
         list[str] | None, typer.Option("--metric", "-m", metavar="ID", help="Only this metric or family. Repeatable.")
     ] = None,
@@ -225,7 +225,7 @@ def compare(
 
         pairs = PairOptions(judge, judge_url, budget, constraints_decide, fresh, seed, stop_early)
     if pairs is not None and baseline and not candidate:
-        with interruptible(STOPPED), own_stdout() as stdout:
+        with interruptible(_STOPPED), own_stdout() as stdout:
             _tournament(baseline, database, tuple(bot or ()), cluster, pairs, dry_run, form, stdout)
         return
     first, second = two_operands(baseline, candidate, database)
@@ -234,7 +234,7 @@ def compare(
     outputs.check(files_of_operands(first, second) | {database.resolve(): "--db"})
     if pairs is None and any((judge, judge_url, budget, stop_early, constraints_decide, dry_run, fresh)):
         raise InputError("These options are for judging answers side by side; add --side-by-side.")
-    with interruptible(STOPPED), own_stdout() as stdout:
+    with interruptible(_STOPPED), own_stdout() as stdout:
         if pairs is not None and dry_run:
             from ..side_by_side import judge_side_by_side
 
@@ -372,7 +372,7 @@ def plan(
         int | None, typer.Option("--repeats", min=1, metavar="N", help="Answers per question, if not as in that run.")
     ] = None,
     cluster: Cluster = "source",
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Plan how many questions are needed to show a difference.

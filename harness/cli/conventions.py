@@ -172,6 +172,7 @@ UNABLE: Final = 1  # a bot or the judge could not work at all
 WRONG_INPUT: Final = 2
 BROKEN: Final = 70  # a fault of ours (EX_SOFTWARE): 1 would say that a bot became worse
 INTERRUPTED: Final = 130
+NOTHING_WRITTEN: Final = "Stopped. Nothing was written."
 STOPPED: Final = "Stopped. All answers so far are stored; run the same command again to continue."
 
 Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file with all results.")]

@@ -15,7 +15,7 @@ import typer
 from ... import InputError
 from ...metrics import Better
 from ...reports import check_no_parts, count, one_run, printable
-from ..run import ScoreMetadata
+from ..run import DATABASE, ScoreMetadata
 from .conventions import BetterOption, Database, Json, RangeOption, VersionOption, complain, interruptible, write_json
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..exchange import Exported, Imported
 
 _STOPPED: Final = "Stopped. The same command imports the rest."
-_DATABASE: Final = Path("proctor.db")
 _OTLP: Final = Path("otlp")  # in place of a file: receive spans
 _UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -91,7 +90,7 @@ def import_(
     from ..exchange import ImportOptions, import_file, import_received
 
     metadata = read_score_metadata(better or (), ranges or (), tool_version)
-    target = database or (_DATABASE if into is None else None)
+    target = database or (DATABASE if into is None else None)
     options = ImportOptions(format_, name, bot, metadata, force)
     receives = file == _OTLP and not file.exists()
     if not receives and (port is not None or for_ or until_idle):
@@ -181,7 +180,7 @@ def export(
     bot: Annotated[
         list[str] | None, typer.Option("--bot", metavar="NAME", help="Only answers of this bot. Repeatable.")
     ] = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     as_json: Json = False,
 ) -> None:
     """Export a run or a question set for other tools, or log a run into MLflow."""

@@ -22,9 +22,10 @@ from ...reports.store import LATEST
 from ..api.run import Run
 from ..api.verbs import Asking, gate_of_suite, gate_run
 from ..gate import GateOptions, GateResult, result_blocks, result_markdown, result_object
-from ..run import RunConfig
+from ..run import DATABASE, RunConfig, at_database
 from ..suite import SUITES, is_suite
 from .conventions import (
+    NOTHING_WRITTEN,
     STDOUT,
     STOPPED,
     Database,
@@ -168,11 +169,10 @@ def save_baseline(
     table = next(iter(run.tables.values()))
     scored = len(metrics) or len(table.columns)
     asked = paired_in_words(len(table.cases), len(table.simulated))
-    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
     return printable(
         f"Wrote {out}: {asked}, {count(len(run.tables), 'bot')} and "
         f"{count(scored, 'metric')} of run {run.run}; {out.stat().st_size / 1000:,.0f} kB. "
-        f"Commit it, and compare with it: proctor gate{where} --baseline {shlex.quote(str(out))}"
+        f"Commit it, and compare with it: proctor gate{at_database(database)} --baseline {shlex.quote(str(out))}"
     )
 
 
@@ -226,7 +226,7 @@ def gate(
         ),
     ] = None,
     baseline: Baseline = "",
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     bot: OnlyBots = None,
     metric: Metrics = None,
     margin: Margins = None,
@@ -265,7 +265,7 @@ def baseline(
         str | None,
         typer.Argument(metavar="[RUN|FILE.db]", help="The run's name or its beginning; by default the latest."),
     ] = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = Path(
         "baseline.json"
     ),
@@ -279,5 +279,5 @@ def baseline(
 
     It is JSON; commit it with the prompts.
     """
-    with interruptible("Stopped. Nothing was written."):
+    with interruptible(NOTHING_WRITTEN):
         typer.echo(save_baseline(run, database, out, tuple(bot or ()), tuple(metric or ()), not no_answers))

@@ -34,6 +34,7 @@ from ...reports.calibration.calibration import calibration_object, calibration_t
 from ...reports.store import Store
 from ..calibration.calibrating import Calibrated
 from ..run import (
+    DATABASE,
     CheckReport,
     Evaluation,
     Interrupts,
@@ -49,6 +50,7 @@ from ..run import (
 from ..suite import CheckSettings, LoadedSuite
 from .conventions import (
     DONE,
+    NOTHING_WRITTEN,
     UNABLE,
     Database,
     Form,
@@ -258,8 +260,6 @@ async def _check(evaluation: Evaluation, calls: list[str], floors: CheckSettings
         await asyncio.to_thread(evaluation.embedder.close)
 
 
-STOPPED = "Stopped. Nothing was written."
-
 Run = Annotated[
     str | None, typer.Argument(metavar="RUN", help="The run's name or its beginning; by default the latest.")
 ]
@@ -277,7 +277,7 @@ def label(
     ] = "",
     biased: Annotated[bool, typer.Option("--show", help="Include the judge's values, which biases people.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
 ) -> None:
     """Write a random sample of rows or pairs to a CSV file, to be labelled."""
     from ..calibration.calibrating import Draw, draw_labels
@@ -292,13 +292,13 @@ def label(
         if metric or bot or biased:
             raise InputError("--pairs goes without --metric, --bot and --show: people vote without knowing more.")
         sides = [f"{run}:{one}" if run and ":" not in one else one for one in (first, second)]
-        with interruptible(STOPPED):
+        with interruptible(NOTHING_WRITTEN):
             for sentence in draw_pairs(database, sides[0], sides[1], PairDraw(number, out, seed, force)):
                 typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
         return
     if not metric:
         raise InputError("Name the metric to label with --metric ID, such as --metric faithfulness.")
-    with interruptible(STOPPED):
+    with interruptible(NOTHING_WRITTEN):
         for sentence in draw_labels(database, run, Draw(metric, number, out, seed, bot, biased, force)):
             typer.echo(fill(printable(sentence), 80, break_long_words=False, break_on_hyphens=False))
 
@@ -320,7 +320,7 @@ def calibrate(
             help="In place of labels, scores of another tool, such as ragas.faithfulness: how far do ours agree?",
         ),
     ] = "",
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Calibrate the judge against people's labels. Corrects its means; nothing is asked."""
@@ -331,14 +331,14 @@ def calibrate(
     if against:
         if labels is not None:
             raise InputError("--labels and --against are two yardsticks; give one of them.")
-        with interruptible(STOPPED):
+        with interruptible(NOTHING_WRITTEN):
             show_agreement(database, run, against, metric, form)
         return
     if labels is not None and is_votes(labels):
-        with interruptible(STOPPED):
+        with interruptible(NOTHING_WRITTEN):
             typer.echo(fill(printable(save_votes(database, labels)), 80, break_on_hyphens=False))
         return
-    with interruptible(STOPPED):
+    with interruptible(NOTHING_WRITTEN):
         name, found = calibrate_run(database, run, labels, metric)
         show_calibrations(name, found, form)
 
@@ -351,7 +351,7 @@ def judge_check(
     every: Annotated[
         bool, typer.Option("--all", help="All kinds of cases, not only those that the suite's metrics use.")
     ] = False,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Run the judge's self-test: cases with known verdicts.
@@ -362,7 +362,7 @@ def judge_check(
 
     from ..suite import load_named
 
-    with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
+    with interruptible(NOTHING_WRITTEN), judge_fit(), own_stdout() as stdout:
         report = check_suite(load_named(suite), judge, judge_url, repeats, every, database, os.environ)
         show_as(form, lambda: report.as_object, lambda: check_table(report), stdout)
     raise typer.Exit(UNABLE if report.missed else DONE)

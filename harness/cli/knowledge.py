@@ -14,7 +14,7 @@ from ... import InputError
 from ...reports import BLANK, Sentence, count, csv
 from ...reports.analysis import KnowledgeAnalysis
 from ...reports.export import early_blocks, knowledge_blocks, late_blocks
-from ..run import RunConfig
+from ..run import DATABASE, RunConfig
 from .conventions import (
     DONE,
     STOPPED,
@@ -96,7 +96,7 @@ def knowledge(
     against: AgainstFolder = None,
     most_calls: MostCalls = None,
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
     html: Html = None,
     show: Show = None,
@@ -217,7 +217,7 @@ def _show_dry_run(suite: Path | None, options: AnalysisOptions, database: Path, 
 
 def turns(
     suite: SuiteFile = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     most: Annotated[int, typer.Option(min=0, metavar="N", help="Turns to ask at most.")] = MOST_TURNS,
     form: Form = Form.TEXT,

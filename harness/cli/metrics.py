@@ -25,7 +25,6 @@ from ...metrics.evaluators import (
     RATES,
     evaluator_of,
     is_of_the_suite,
-    missing_from,
     names,
     options_of,
 )
@@ -42,34 +41,27 @@ OWN_PROMPTS = "A suite has one byop.NAME for each prompt that it names under byo
 
 
 def show_evaluators(form: Form, as_markdown: bool = False) -> None:
-    """Print all evaluators that there are or are to be."""
-    catalog = builtin_catalog()
+    """Print all evaluators that there are."""
     evaluators = EVALUATORS.values()
     if as_markdown:
-        sys.stdout.write(evaluator_table(evaluators, catalog))
+        sys.stdout.write(evaluator_table(evaluators))
         return
-    made = [evaluator_object(each, catalog) for each in evaluators]
-    blocks = _evaluator_blocks(evaluators, catalog) if form is Form.TEXT else [records_table(made)]
+    made = [evaluator_object(each) for each in evaluators]
+    blocks = _evaluator_blocks(evaluators) if form is Form.TEXT else [records_table(made)]
     show_as(form, lambda: {"evaluators": made, "groups": dict(GROUPS)}, lambda: blocks)
 
 
-def evaluator_table(evaluators: Iterable[Evaluator], catalog: Catalog) -> str:
-    """The table of the README: one line an evaluator that is there, those that are not in a sentence below."""
-    known = list(evaluators)
+def evaluator_table(evaluators: Iterable[Evaluator]) -> str:
+    """The table of METRICS.md: one line an evaluator."""
     lines = ["| id | evaluator | primary metric | other metrics | board |", "|---|---|---|---|---|"]
     lines += [
-        f"| `{each.id}` | {each.title} | `{each.primary}` | {_others(each, catalog)} | {each.board} |"
-        for each in known
-        if _there(each, catalog)
+        f"| `{each.id}` | {each.title} | `{each.primary}` | {_others(each)} | {each.board} |" for each in evaluators
     ]
     rates = ", ".join(f"`.{rate}`" for rate in RATES[1:])
-    waiting = ", ".join(f"`{each.id}`" for each in known if not _there(each, catalog))
-    sentences = [f"The other rates are {rates}. {OWN_PROMPTS}"]
-    sentences += [f"Known, and not yet there: {waiting}."] if waiting else []
-    return "\n".join(lines) + "\n\n" + "\n".join(sentences) + "\n"
+    return "\n".join(lines) + f"\n\nThe other rates are {rates}. {OWN_PROMPTS}\n"
 
 
-def evaluator_object(evaluator: Evaluator, catalog: Catalog) -> dict[str, object]:
+def evaluator_object(evaluator: Evaluator) -> dict[str, object]:
     """All that is known of an evaluator, JSON-able."""
     return {
         "id": evaluator.id,
@@ -81,39 +73,29 @@ def evaluator_object(evaluator: Evaluator, catalog: Catalog) -> dict[str, object
         "problem_type": evaluator.problem_type,
         "needs": list(evaluator.needs),
         "rag_only": evaluator.rag_only,
-        "there": bool(_there(evaluator, catalog)),
-        "missing": [] if is_of_the_suite(evaluator) else list(missing_from(evaluator, catalog)),
     }
 
 
-def _there(evaluator: Evaluator, catalog: Catalog) -> tuple[str, ...]:
-    return evaluator.metrics if is_of_the_suite(evaluator) else evaluator.there(catalog)
-
-
-def _others(evaluator: Evaluator, catalog: Catalog) -> str:
-    """The metrics that are there beside the primary one."""
+def _others(evaluator: Evaluator) -> str:
+    """The metrics beside the primary one."""
     if evaluator.board == "bool":
         return "the other rates"
-    return ", ".join(f"`{metric}`" for metric in evaluator.there(catalog) if metric != evaluator.primary)
+    return ", ".join(f"`{metric}`" for metric in evaluator.metrics if metric != evaluator.primary)
 
 
-def _evaluator_blocks(evaluators: Iterable[Evaluator], catalog: Catalog) -> Iterator[Block]:
+def _evaluator_blocks(evaluators: Iterable[Evaluator]) -> Iterator[Block]:
     for evaluator in evaluators:
         number = f" ({evaluator.number})" if evaluator.number else ""
         yield Sentence((Span(evaluator.id, "bold"), f"  {evaluator.title}{number}"))
-        yield from _facts(evaluator, catalog)
+        yield from _facts(evaluator)
     yield Sentence(f"The other rates are {', '.join(f'.{rate}' for rate in RATES[1:])}.")
     groups = [[name, f"all of {', '.join(members)}"] for name, members in GROUPS.items()]
     yield Table([Column("", "figures"), Column("", "text")], groups, has_header=False)
 
 
-def _facts(evaluator: Evaluator, catalog: Catalog) -> Iterator[Sentence]:
+def _facts(evaluator: Evaluator) -> Iterator[Sentence]:
     if is_of_the_suite(evaluator):
         yield Sentence(OWN_PROMPTS, "dim", INDENT)
-    elif not evaluator.there(catalog):
-        yield Sentence("not yet there", "warning", INDENT)
-    elif missing := missing_from(evaluator, catalog):
-        yield Sentence(f"there, but for {', '.join(missing)}", "warning", INDENT)
     for_whom = "; only for bots that return contexts" if evaluator.rag_only else ""
     needs = f"{evaluator.board} by {evaluator.primary}; needs {', '.join(evaluator.needs)}{for_whom}"
     yield Sentence(needs, "dim", INDENT)
@@ -463,25 +445,25 @@ def _metric_page(metric: Metric, catalog: Catalog) -> Page:
 
 
 def _evaluator_page(evaluator: Evaluator, catalog: Catalog) -> Page:
-    there = evaluator.there(catalog)
+    metrics = () if is_of_the_suite(evaluator) else evaluator.metrics  # those of a suite are in no catalog of ours
     primary = catalog.metrics.get(evaluator.primary)
-    asked = [fact for metric in there for fact in catalog.metrics[metric].needs]
+    asked = [fact for metric in metrics for fact in catalog.metrics[metric].needs]
     tools = [tool for tool in dict.fromkeys((*evaluator.needs, *asked)) if tool in TOOLS]
     facts = [
-        ("metrics", ", ".join(there or evaluator.metrics)),
+        ("metrics", ", ".join(evaluator.metrics)),
         ("primary", f"{evaluator.primary}: ranks the bots, and is what metric_threshold is about"),
         ("needs", ", ".join(evaluator.needs) + ("; only for bots that return contexts" if evaluator.rag_only else "")),
         ("board", evaluator.board),
         ("problems", f"a missed threshold is a problem of {evaluator.problem_type}"),
         *_tool_facts(tools),
     ]
-    options = options_under(there, catalog)
+    options = options_under(metrics, catalog)
     example = _example(evaluator.id, primary.threshold if primary else None, options, tools)
     if is_of_the_suite(evaluator):
         example = ["byop:", "  tone: prompts/tone.md", "metrics:", "  - byop.tone"]
     return Page(
-        "evaluator", evaluator.id, evaluator.title, _of_members(there, catalog) or OWN_PROMPTS, facts, options, example,
-        evaluator_object(evaluator, catalog) | _tools_object(tools),
+        "evaluator", evaluator.id, evaluator.title, _of_members(metrics, catalog) or OWN_PROMPTS, facts, options,
+        example, evaluator_object(evaluator) | _tools_object(tools),
     )  # fmt: skip
 
 

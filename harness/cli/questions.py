@@ -16,6 +16,7 @@ from ... import InputError
 from ...knowledge import Nugget, storable
 from ...reports import count, printable
 from ..drafting import PASSAGE, nuggets_written
+from ..run import DATABASE
 from .conventions import DONE, UNABLE, Database, DryRun, Fresh, Json, JudgeUrl, complain, interruptible, say, write_json
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ def draft(
         int | None, typer.Option("--seed", min=0, metavar="N", help="Sample among possible drafts with this seed.")
     ] = None,
     fresh: Fresh = False,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     as_json: Json = False,
 ) -> None:
     """Draft questions with answers and evidence from documents.

@@ -5,15 +5,13 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ... import InputError
-from .conventions import Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
-
-STOPPED = "Stopped. Nothing was written."
+from ..run import DATABASE
+from .conventions import NOTHING_WRITTEN, Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
 
 Run = Annotated[
     str,
@@ -33,7 +31,7 @@ def rank(
     ] = "",
     cluster: Cluster = "source",
     seed: Seed = 0,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Rank the bots: which is best, and with what probability.
@@ -43,7 +41,7 @@ def rank(
     from ..api.results import rank as ranked
 
     stated = named_figures(costs, "--costs", None)
-    with interruptible(STOPPED):
+    with interruptible(NOTHING_WRITTEN):
         found = ranked(run, metrics=metric or (), bots=bot or (), costs=stated, cluster=cluster, seed=seed, db=database)
         from ...reports.export import rank_blocks  # not before it is known that there is something to show
 
@@ -71,7 +69,7 @@ def abstain(
     bot: OnlyBots = None,
     cluster: Cluster = "source",
     seed: Seed = 0,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     form: Form = Form.TEXT,
 ) -> None:
     """Weigh wrong answers against abstentions.
@@ -83,7 +81,7 @@ def abstain(
     from ..api.results import abstain as abstained
 
     stated = named_figures(costs, "--costs", OUTCOMES)
-    with interruptible(STOPPED):
+    with interruptible(NOTHING_WRITTEN):
         found = abstained(
             run, db=database, metric=metric, threshold=threshold, costs=stated, risk=risk, bots=bot or (),
             cluster=cluster, seed=seed,

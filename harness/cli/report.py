@@ -20,6 +20,7 @@ from ...reports.export import compared_blocks, compared_object, comparison_annot
 from ...reports.store import Store
 from ..api.results import compare_operands
 from ..api.run import report_text, write_report
+from ..run import DATABASE, at_database
 from .compare import files_of_operands, opened_operands
 from .conventions import (
     Browse,
@@ -178,7 +179,7 @@ def report_pair(
 def _refuse(wanted: Wanted, operands: tuple[str, str], database: Path) -> None:
     """Say where to have what there is not of two runs."""
     baseline, candidate = map(shlex.quote, operands)
-    where = "" if database == Path("proctor.db") else f" --db {shlex.quote(str(database))}"
+    where = at_database(database)
     for option, path in (("--csv", wanted.csv), ("--zip", wanted.zip)):
         if path is not None:
             raise InputError(
@@ -227,7 +228,7 @@ def report(
     head: Annotated[
         str | None, typer.Argument(metavar="HEAD", help="The other side: what changed from BASE to HEAD.")
     ] = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     html: Annotated[
         Path | None,
         typer.Option("--html", metavar="FILE", help="The page; '-' for stdout. By default RUN.html in this folder."),

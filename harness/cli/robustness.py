@@ -16,8 +16,10 @@ from ...reports import BLANK, Block, Column, Item, Sentence, Table, count, one_r
 from ...reports.export import robustness_blocks, robustness_markdown, robustness_object
 from ...reports.robustness import Robustness
 from ..perturb import Perturbed
+from ..run import DATABASE
 from .conventions import (
     DONE,
+    NOTHING_WRITTEN,
     STDOUT,
     UNABLE,
     Database,
@@ -149,9 +151,6 @@ def show_robustness(found: Robustness, form: Form, stdout: TextIO, flips: int = 
     show_as(form, lambda: robustness_object(found), lambda: robustness_blocks(found, flips, details), stdout)
 
 
-STOPPED = "Stopped. Nothing was written."
-
-
 def perturb(
     questions: Annotated[
         Path | None, typer.Argument(metavar="QUESTIONS", help="The questions: CSV, JSONL, JSON or YAML.")
@@ -178,7 +177,7 @@ def perturb(
     form: Form = Form.TEXT,
 ) -> None:
     """Write variants of questions: typos, synonyms, negations. Each states how the answer must change, if at all."""
-    with interruptible(STOPPED), judge_fit(), own_stdout() as stdout:
+    with interruptible(NOTHING_WRITTEN), judge_fit(), own_stdout() as stdout:
         if listed:
             show_as(form, kinds_object, kinds_blocks, stdout)
             return
@@ -244,7 +243,7 @@ Flips = Annotated[int, typer.Option("--flips", min=0, metavar="N", help="List N 
 def robustness(
     run: Run = None,
     perturbed: PerturbedRunName = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     bot: Bots = None,
     metric: Metrics = None,
     level: Level = 0.1,

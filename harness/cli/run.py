@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 import typer
 
 from ... import InputError, reports
-from ..run import Outcome, RunConfig, watching
+from ..run import DATABASE, Outcome, RunConfig, at_database, watching
 from .conventions import (
     DONE,
     STOPPED,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 
 MOST: Final = 4
-DATABASE: Final = Path("proctor.db")  # where every command looks when --db names no other
 
 
 def next_steps(outcome: Outcome, suite: Path | None) -> list[tuple[str, str]]:
@@ -57,11 +56,11 @@ def next_steps(outcome: Outcome, suite: Path | None) -> list[tuple[str, str]]:
 
 
 def _steps(outcome: Outcome, suite: Path | None) -> Iterator[tuple[str, str]]:
-    bots = [_quoted(bot.name) for bot in outcome.summary.bots]
+    bots, where = [_quoted(bot.name) for bot in outcome.summary.bots], at_database(outcome.database)
     if outcome.unable:
         again = f"proctor run {_quoted(suite)}" if suite else "proctor run"
-        yield f"{again}{_database(outcome)}", "after fixing the set-up: asks only what is missing"
-    yield f"proctor report{_database(outcome)} --open", "the page: which bot is best, how sure, and every answer"
+        yield f"{again}{where}", "after fixing the set-up: asks only what is missing"
+    yield f"proctor report{where} --open", "the page: which bot is best, how sure, and every answer"
     if sum(bot.failed < bot.rows and not bot.problem for bot in outcome.summary.bots) > 1:
         yield _comparison(outcome)
     if suite is not None and suite.exists() and not outcome.unable:
@@ -89,14 +88,15 @@ def _comparison(outcome: Outcome) -> tuple[str, str]:
         base, head = rival, best
         what = f"whether {_quoted(best)}, which leads by {primary.name}, is better than {_quoted(rival)}, the next"
     operands = " ".join(_quoted(name) for name in (base, head))
-    return f"proctor compare {operands}{_database(outcome)}", what
+    return f"proctor compare {operands}{at_database(outcome.database)}", what
 
 
 def _baseline(outcome: Outcome, suite: Path) -> tuple[str, str]:
     folder = suite if suite.is_dir() else suite.parent
     file = _quoted(folder / "baseline.json")
-    write = f"proctor baseline{_database(outcome)} --out {file}"
-    gate = f"proctor gate {_quoted(suite)}{_database(outcome)} --baseline {file}"
+    where = at_database(outcome.database)
+    write = f"proctor baseline{where} --out {file}"
+    gate = f"proctor gate {_quoted(suite)}{where} --baseline {file}"
     return write, f"stores these scores; after a change of prompt or documents: {gate}"
 
 
@@ -106,10 +106,6 @@ def _worst(outcome: Outcome) -> str:
     path = str(outcome.database)
     file = f"./{path}" if path.startswith("file:") else path  # or sqlite3 takes it for a URI
     return f'sqlite3 {_quoted(file)} "{worst}"'
-
-
-def _database(outcome: Outcome) -> str:
-    return "" if outcome.database == DATABASE else f" --db {_quoted(outcome.database)}"
 
 
 def _quoted(text: object) -> str:
@@ -272,7 +268,7 @@ def again_object(first: Outcome, second: Outcome | None, store: Store) -> dict[s
 
 def run(
     suite: SuiteFile = None,
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     perturb: Annotated[
         bool, typer.Option("--perturb/--no-perturb", help="Also run the perturbed questions of the suite.")
@@ -297,7 +293,7 @@ def score(
     better: BetterOption = None,
     ranges: RangeOption = None,
     tool_version: VersionOption = "",
-    database: Database = Path("proctor.db"),
+    database: Database = DATABASE,
     config: RunConfig = RunConfig(),  # noqa: B008 - frozen
     rows: Rows = None,
     form: Form = Form.TEXT,

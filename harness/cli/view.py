@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ..run import DATABASE
 from .conventions import interruptible, say, shown_in_browser
 
 Looked = Annotated[Path, typer.Argument(metavar="DB", help="The SQLite file with all results.")]
@@ -33,7 +34,7 @@ def view(databases: SeveralLooked = None, port: Port = None, is_opened: Open = F
     from ...reports.store import left_as_found, snapshot
     from ..server.serving import bound_socket, serve
 
-    files = list(dict.fromkeys(databases or [Path("proctor.db")]))
+    files = list(dict.fromkeys(databases or [DATABASE]))
     changes: list[None] = []
     ended = lambda: ENDED if changes else UNCHANGED  # noqa: E731 - known when it ends
     with interruptible(ended), contextlib.ExitStack() as stack:
@@ -44,7 +45,7 @@ def view(databases: SeveralLooked = None, port: Port = None, is_opened: Open = F
         serve(files, bound_socket(port), lambda address: _ready(address, is_opened), lambda: changes.append(None))
 
 
-def explore(database: Looked = Path("proctor.db"), port: Port = None, is_opened: Open = False) -> None:
+def explore(database: Looked = DATABASE, port: Port = None, is_opened: Open = False) -> None:
     """Query the database with SQL, in Datasette. Documented tables, example queries; needs the extra 'explore'."""
     from ...reports.store import left_as_found, snapshot
     from ..server.datasette import explore_database

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from ... import InputError
-from ...bots import HIDDEN, BotSettings, ChatModelSettings, FaqSettings, Identity, PromptedSettings, RagSettings
+from ...bots import HIDDEN, SENT, BotSettings, ChatModelSettings, FaqSettings, Identity, PromptedSettings, RagSettings
 from ...knowledge import existing, open_questions
 from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, count, find_run, quoted
 from ...reports.compare import Effect, MetricEffects, ScoreTable, effects, mean_of_repeats, pair, run_tables, subsets
@@ -212,7 +212,6 @@ RETRIEVED_BY = ("splitter", "chunk_size", "chunk_overlap", "retriever", "reranke
 AROUND_MODEL = {"base_url": "the endpoint's address", "embedder": "the embedder", "rules": "the extractive rules",
                 "code": "the model's code"}  # fmt: skip
 BESIDE_MODEL = {"embedder": "the embedder", "reranker": "the reranker"}  # models of a bot that are not its chat model
-SENT = ("temperature", "top_p", "seed", "reasoning_effort")
 MOST_TOKENS = ("max_tokens", "max_completion_tokens")
 OLD_MODEL = "(the model before)"
 

@@ -14,7 +14,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import InputError
-from ...reports import BLANK, Block, Heading, Primary, Sentence, Span, count, listed, mapping_in, self_test_missed
+from ...reports import (
+    BLANK,
+    Block,
+    Heading,
+    Primary,
+    Sentence,
+    Span,
+    count,
+    listed,
+    mapping_in,
+    self_test_missed,
+    unknown_name,
+)
 from ...reports.compare import (
     MOST_NAMED,
     WORDS,
@@ -26,7 +38,6 @@ from ...reports.compare import (
     open_operand,
     part_changes,
     split_file,
-    unknown_bot,
 )
 from ...reports.export import STYLES, bot_object, gate_blocks, gate_markdown, opening_blocks, rule_object
 from ...reports.gate import ALL, WRONG, Again, BotVerdict, GateReport, GateRule, Scope
@@ -146,7 +157,7 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
     """
     for name in wanted:
         if name not in candidate.tables:
-            raise InputError(unknown_bot(name, f"run {candidate.run}", list(candidate.tables)))
+            raise InputError(unknown_name("bot", name, f"run {candidate.run}", candidate.tables))
     if baseline.bot is not None:
         return _against_one(candidate, baseline.run, baseline.bot, wanted)
     missing = [name for name in wanted if name not in baseline.run.tables]
@@ -420,7 +431,7 @@ def threshold_report(
     """
     for name in wanted:
         if name not in candidate.tables:
-            raise InputError(unknown_bot(name, f"run {candidate.run}", list(candidate.tables)))
+            raise InputError(unknown_name("bot", name, f"run {candidate.run}", candidate.tables))
     primary = candidate.primary
     rule = replace(rule, primary=primary.name if primary else "")
     bots = tuple(by_thresholds(table, rule) for name, table in candidate.tables.items() if not wanted or name in wanted)

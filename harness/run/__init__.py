@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .recorded_run import given_metrics, metric_name, recorded_evaluation
     from .run import Outcome, run_evaluation
     from .run_config import (
+        DATABASE,
         AskOptions,
         GivenBot,
         KnowledgeOptions,
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
         ScoreMetadata,
         ScoreOptions,
         as_names,
+        at_database,
         check_model,
     )
     from .suite_run import (
-        TIMEOUT,
         build_bots,
         build_one,
         chosen_bots,

@@ -17,11 +17,9 @@ from ... import InputError
 from ...bots import (
     ChatModelSettings,
     Context,
-    FaqSettings,
     FullContextSettings,
     HistorySettings,
     PromptedSettings,
-    PromptSettings,
     RagSettings,
     Reply,
     Usage,
@@ -99,9 +97,9 @@ def reply_estimates(
 
     @cache
     def contexts(bot: str) -> tuple[Context, ...] | None:
+        if not bots[bot].gives_contexts:
+            return None
         match bots[bot]:
-            case FaqSettings() | PromptSettings():
-                return None
             case FullContextSettings():
                 return tuple(Context(each.text, each.id) for each in knowledge().documents)
             case RagSettings(top_k=top_k, chunk_size=chunk_size):

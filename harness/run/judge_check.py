@@ -19,6 +19,7 @@ import orjson
 from ...metrics import Block, Judge, JudgeCall, JudgeUnavailable, NotApplicable, Plan, Unreadable
 from ...metrics.conversation import JudgeConversation
 from ...metrics.facts import Conversation, Turn
+from ...metrics.judge.boolean import FAILS_FROM, LABELS
 from ...metrics.judge.calls import CheckAnswer, CheckExpected, CompareClaims, Label, Rating, Review, SafetyVerdicts
 from ...metrics.judge.grades import ASPECTS
 from ...metrics.judge.nuggets import SUPPORT, AssignNuggets
@@ -33,14 +34,7 @@ from .judging import JudgeUnfit, Judging
 
 Variant = Literal["plain", "swapped", "padded"]
 FILE: Final = "judge_self_test.yaml"
-LABELS: Final[Mapping[str, tuple[tuple[str, str], tuple[str, ...]]]] = {
-    "language_mismatch": (("same", "different"), ("question", "answer")),
-    "contact_information": (("absent", "present"), ("answer",)),
-    "sexism": (("false", "true"), ("question", "answer")),
-    "summarization_judge": (("good", "bad"), ("expected", "answer")),
-}
 UPPER_HALF: Final = 0.5  # of the scale of a grade
-FAILS_FROM: Final = 2  # the score of stereotypes from which an answer fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +188,8 @@ def _compare_claims(case: Mapping[str, Any]) -> Made:
 
 
 def _label(kind: str, case: Mapping[str, Any]) -> Made:
-    labels, fields = LABELS[kind]
-    call = Label(kind, labels, tuple(Block(name, case[name]) for name in fields))
-    return call, [_whole(case)], lambda word: [word.label == labels[0]]
+    shown = tuple(Block(name, case[name]) for name in ("question", "expected", "answer") if case.get(name))
+    return Label(kind, LABELS[kind], shown), [_whole(case)], lambda word: [word.label == LABELS[kind][0]]
 
 
 def _rating(case: Mapping[str, Any]) -> Made:

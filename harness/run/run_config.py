@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ... import InputError
+from ...reports import printable
 
 if TYPE_CHECKING:
     from ...bots import BotSettings, BuiltBot, ChatModelSettings
     from ...metrics import Better
     from ...metrics.declaration import Function
     from ..suite import Entry, JudgeSettings
+
+
+DATABASE: Final = Path("proctor.db")  # where results are when nobody names another file
+
+
+def at_database(path: Path) -> str:
+    """The option by which a command that a sentence names finds these results; blank where it looks there anyway."""
+    return "" if path == DATABASE else f" --db {shlex.quote(printable(str(path)))}"
 
 
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:

@@ -76,9 +76,6 @@ def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[
     return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
 
 
-TIMEOUT = 300.0  # seconds after which a bot that says nothing is given up, where its settings name no limit
-
-
 def suite_evaluation(
     loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str], notify: Callable[[str], None] | None = None,
     asked: Questions | None = None,
@@ -113,17 +110,17 @@ def suite_evaluation(
         loaded, names, scored.embedder, environ, knowledge, scored.endpoints, options.local_models, notify,
         dict(options.given),
     )  # fmt: skip
-    against, alone = reference_bot(choice.plan, list(suite.bots), names)
+    against, doubts = reference_bot(choice.plan, list(suite.bots), names)
     identity = next((bot_fingerprint(bot.name, bot.identity) for bot in bots if bot.name == against), against)
     plan = choice.plan.against(identity) if against else choice.plan
     choice = replace(choice, plan=plan)
     if against and scored.judging.is_language_model:
         kind = same_family(scored.judging.name, {bot.name: bot.identity.model for bot in bots})
-        alone = (*alone, *filter(None, [kind]))
+        doubts = (*doubts, *filter(None, [kind]))
     users = _users(loaded, questions, scored, environ, concurrency)
     gold = gold_evidence(choice.plan, questions, knowledge if suite.knowledge else None)
     skipped = knowledge().warnings if knowledge.cache_info().currsize else ()
-    warnings = (*scored.warnings, *alone, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
+    warnings = (*scored.warnings, *doubts, *skipped, *gold.warnings, *scored.judging.warnings(choice.plan))
     header = RunHeader(
         suite=suite.name,
         bots=[(bot.name, bot.identity) for bot in bots],
@@ -279,8 +276,7 @@ def choose_for_suite(
     provides = {
         **questions.has,
         "text": questions.count,
-        # FAQ and prompt bots never return contexts; whether a bot of one's own does is seen when it answers.
-        "contexts": sum(suite.bots[name].type not in ("faq", "prompt") for name in bots),
+        "contexts": sum(suite.bots[name].gives_contexts for name in bots),
         "latency_ms": questions.count,
     }
     try:
@@ -433,7 +429,7 @@ def _bot_queue(
         concurrency=1 if serial else settings.concurrency or concurrency,
         ends_after_failure=suite.conversations.after_failure == "end",
         hands_expected=suite.conversations.history == "expected" and bool(questions.questions.has["conversation"]),
-        timeout=settings.timeout or TIMEOUT,
+        timeout=settings.timeout,
         serial=serial,
         recorded=bot.identity.kind == "recorded",
     )

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots import KINDS, ChatModelSettings, parse_model
+from ...bots import MODEL_KINDS, ChatModelSettings, parse_model
 from ...knowledge import ASSERTIONS, decoded_whole, existing, unreadable
-from ...metrics.evaluators import missing_from, named, names, options_of, rubrics
+from ...metrics.evaluators import named, names, options_of, rubrics
 from ...metrics.plan import with_content
 from ...reports import check_primary, listed
 from ...reports.store import RunEvaluator
@@ -82,7 +82,6 @@ class Wanted:
 
     Attributes:
         evaluator: as it is known.
-        metrics: those of its metrics that are there.
         parameters: what was set beside its options.
         options: options of its metrics and artefacts, by their name.
         owners: for each option, the metrics and artefacts that have it.
@@ -90,30 +89,23 @@ class Wanted:
     """
 
     evaluator: Evaluator
-    metrics: tuple[str, ...]
     parameters: Parameters = field(default_factory=Parameters)
     options: Mapping[str, object] = field(default_factory=dict)
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     path: KeyPath = ()
 
-    @property
-    def primary(self) -> str:
-        """The metric that ranks the bots: the evaluator's own, or the first that is there."""
-        return self.evaluator.primary if self.evaluator.primary in self.metrics else self.metrics[0]
 
-
-def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wanted], list[str]]:
-    """The evaluators for which the entries stand, in their order, and warnings about those partly there.
+def read_entries(entries: Iterable[Entry], catalog: Catalog) -> list[Wanted]:
+    """The evaluators for which the entries stand, in their order.
 
     An evaluator may be named beside a group that has it: what it is told itself goes before what the group is told.
 
     Raises:
-        EntryError: no such metric, evaluator, parameter or option; an evaluator that is not yet there or named
-            twice; a value of the wrong kind.
+        EntryError: no such metric, evaluator, parameter or option; an evaluator that is named twice; a value of the
+            wrong kind.
     """
     found: dict[str, Wanted] = {}
     named_by: dict[str, tuple[str, Mapping[str, object]]] = {}  # the entry's name and settings, by evaluator
-    warnings: list[str] = []
     for index, entry in enumerate(entries):
         for name, settings in ({entry: {}} if isinstance(entry, str) else entry).items():
             path: KeyPath = ("metrics", index) if isinstance(entry, str) else ("metrics", index, name)
@@ -122,7 +114,6 @@ def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wante
                 earlier, before = named_by.setdefault(evaluator, (name, settings))
                 if evaluator not in found:
                     found[evaluator] = wanted
-                    warnings += _partly_there(wanted.evaluator, catalog)
                 elif (earlier == evaluator) == (name == evaluator):
                     raise EntryError(path, f"'{evaluator}' is named twice; once is enough.")
                 else:
@@ -130,7 +121,7 @@ def read_entries(entries: Iterable[Entry], catalog: Catalog) -> tuple[list[Wante
                     own = found[evaluator].path if earlier == evaluator else path
                     (found[evaluator],) = _read(evaluator, both, own, catalog)
                     named_by[evaluator] = (evaluator, both)
-    return list(found.values()), warnings
+    return list(found.values())
 
 
 def with_files(entries: Sequence[Entry] | None, base: Path, catalog: Catalog) -> Sequence[Entry] | None:
@@ -146,7 +137,7 @@ def with_files(entries: Sequence[Entry] | None, base: Path, catalog: Catalog) ->
             continue
         settled: dict[str, dict[str, object]] = {}
         for name, settings in entry.items():
-            metrics = [metric for each in named(name, catalog) for metric in each.there(catalog)]
+            metrics = [metric for each in named(name, catalog) for metric in each.metrics]
             owners = options_of(metrics, catalog)
             settled[name] = {
                 key: _content(key, value, owners.get(key, ()), base, ("metrics", index, name, key), catalog)
@@ -190,25 +181,19 @@ def unknown_names(entries: object, catalog: Catalog) -> Iterator[EntryError]:
                 yield EntryError(path, str(error))
 
 
-def _partly_there(evaluator: Evaluator, catalog: Catalog) -> list[str]:
-    missing = missing_from(evaluator, catalog)
-    return [f"Of '{evaluator.id}', these are not yet there: {', '.join(missing)}."] if missing else []
-
-
 def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Catalog) -> Iterable[Wanted]:
     try:
         evaluators = named(name, catalog)
     except InputError as error:
         raise EntryError(path, str(error)) from error
     for evaluator in evaluators:
-        metrics = evaluator.there(catalog) or evaluator.metrics
-        owners = options_of(metrics, catalog)
+        owners = options_of(evaluator.metrics, catalog)
         options = {key: value for key, value in settings.items() if key not in Parameters.__annotations__}
         for key in options:
             if key not in owners:
                 raise EntryError((*path, key), _no_option(name, key, owners))
         given = {key: _fitting(name, key, settings[key], path) for key in Parameters.__annotations__ if key in settings}
-        wanted = Wanted(evaluator, metrics, Parameters(**given), options, owners, path)
+        wanted = Wanted(evaluator, Parameters(**given), options, owners, path)
         _check_values(wanted, catalog)
         yield wanted
 
@@ -216,11 +201,11 @@ def _read(name: str, settings: Mapping[str, object], path: KeyPath, catalog: Cat
 def _check_values(wanted: Wanted, catalog: Catalog) -> None:
     """Try each value by itself, so that the message can say where the one stands that is refused."""
     threshold = wanted.parameters.metric_threshold
-    if threshold is not None and (outside := outside_range(wanted.primary, threshold, catalog)):
+    if threshold is not None and (outside := outside_range(wanted.evaluator.primary, threshold, catalog)):
         raise EntryError((*wanted.path, "metric_threshold"), outside)
     for key, value in wanted.options.items():
         try:
-            catalog.plan(wanted.metrics, options={owner: {key: value} for owner in wanted.owners[key]})
+            catalog.plan(wanted.evaluator.metrics, options={owner: {key: value} for owner in wanted.owners[key]})
         except InputError as error:
             raise EntryError((*wanted.path, key), str(error)) from error
 
@@ -476,22 +461,21 @@ def choose_metrics(
     }  # fmt: skip
     left_out = _left_out(defaults, provides) if wanted is None else {}
     entries = [name for name in defaults if name not in left_out] if wanted is None else wanted
-    chosen, warnings = read_entries(with_options(entries, options, catalog) if options else entries, catalog)
-    ids = list(dict.fromkeys(metric for each in chosen for metric in each.metrics))
+    chosen = read_entries(with_options(entries, options, catalog) if options else entries, catalog)
+    ids = list(dict.fromkeys(metric for each in chosen for metric in each.evaluator.metrics))
     plan = catalog.plan(ids, options=settled_options(chosen), empty_contexts=empty_contexts, models=models)
     there = {*ids, *left_out, *(JUDGED if wanted is None else ())}  # another run may have what these take
     gates = (EntryError(path, not_measured(name, ids)) for path, name in gated if name not in there)
     if wrong := [*_wrong_thresholds(thresholds, ids, catalog), *gates]:
         raise EntryError(wrong[0].path, str(wrong[0]), wrong[1:])
     # Nobody misses the assertions of questions that bring none: they are for suites that came from elsewhere.
-    if told := {name: why for name, why in left_out.items() if why != WHY_MISSING["assertions"]}:
-        warnings.append(_sentence(told))
+    told = {name: why for name, why in left_out.items() if why != WHY_MISSING["assertions"]}
     settled = _settled_thresholds(chosen) | dict(thresholds)
     if primary:
         primary = _primary(primary, chosen, plan)
     unset = _unset_thresholds(chosen, settled)
     evaluators = _in_run(chosen, settled, unset, catalog)
-    return MetricChoice(plan, evaluators, settled, left_out, tuple(warnings), primary, unset)
+    return MetricChoice(plan, evaluators, settled, left_out, (_sentence(told),) if told else (), primary, unset)
 
 
 def _unset_thresholds(chosen: Sequence[Wanted], settled: Mapping[str, float]) -> frozenset[str]:
@@ -499,8 +483,8 @@ def _unset_thresholds(chosen: Sequence[Wanted], settled: Mapping[str, float]) ->
     from ...metrics import builtin_catalog
 
     ours = builtin_catalog().metrics
-    in_run = {metric for each in chosen for metric in each.metrics}
-    wanted = {metric for each in chosen if each.parameters.all_metrics for metric in each.metrics}
+    in_run = {metric for each in chosen for metric in each.evaluator.metrics}
+    wanted = {metric for each in chosen if each.parameters.all_metrics for metric in each.evaluator.metrics}
     unset = in_run - wanted - settled.keys()
     return frozenset(metric for metric in unset if metric in ours or metric.startswith("byop."))
 
@@ -508,7 +492,7 @@ def _unset_thresholds(chosen: Sequence[Wanted], settled: Mapping[str, float]) ->
 def _primary(name: str, chosen: Iterable[Wanted], plan: Plan) -> str:
     """The metric that is meant: one of the run, or that of one of its evaluators."""
     metrics = {metric.id: metric for metric in (*plan.metrics, *plan.run_metrics)}
-    of_evaluator = {each.evaluator.id: each.primary for each in chosen}
+    of_evaluator = {each.evaluator.id: each.evaluator.primary for each in chosen}
     meant = name if name in metrics else of_evaluator.get(name, name)
     try:
         return check_primary(meant, metrics)
@@ -579,10 +563,10 @@ def _settled_thresholds(chosen: Iterable[Wanted]) -> dict[str, float]:
     """The thresholds that the evaluators give to their primary metrics."""
     settled: dict[str, float] = {}
     for each in chosen:
-        threshold = each.parameters.metric_threshold
-        if threshold is not None and settled.setdefault(each.primary, threshold) != threshold:
-            clash = f"'{each.evaluator.id}' gives the metric '{each.primary}' the threshold {threshold:g}"
-            raise EntryError(each.path, f"{clash}, and another evaluator {settled[each.primary]:g}.")
+        threshold, primary = each.parameters.metric_threshold, each.evaluator.primary
+        if threshold is not None and settled.setdefault(primary, threshold) != threshold:
+            clash = f"'{each.evaluator.id}' gives the metric '{primary}' the threshold {threshold:g}"
+            raise EntryError(each.path, f"{clash}, and another evaluator {settled[primary]:g}.")
     return settled
 
 
@@ -593,21 +577,20 @@ def _in_run(
         RunEvaluator(
             id=each.evaluator.id,
             title=each.evaluator.title,
-            primary=each.primary,
-            metrics=each.metrics,
+            primary=each.evaluator.primary,
+            metrics=each.evaluator.metrics,
             board=each.evaluator.board,
             problem_type=each.evaluator.problem_type,
             parameters={
-                "metric_threshold": thresholds.get(each.primary, catalog.metric(each.primary).threshold),
-                "metric_threshold_is_default": each.primary in unset
-                and catalog.metric(each.primary).threshold is not None,
+                "metric_threshold": thresholds.get(primary.id, primary.threshold),
+                "metric_threshold_is_default": primary.id in unset and primary.threshold is not None,
                 "all_metrics": each.parameters.all_metrics,
                 "min_test_cases": each.parameters.min_test_cases,
                 "save_rows": each.parameters.save_rows,
                 "options": dict(each.options),
             },
         )
-        for each in chosen
+        for each, primary in ((each, catalog.metric(each.evaluator.primary)) for each in chosen)
     )
 
 
@@ -741,7 +724,7 @@ def _model(name: str, models: Mapping[str, ChatModelSettings]) -> ChatModelSetti
         near = difflib.get_close_matches(name, [*models, EMBEDDED], n=1)
         if near and ":" not in name and name != "extractive":
             raise InputError(f"There is no judge {name!r}; did you mean {near[0]!r}?")
-        if not {":", "-"} & set(name) and name not in KINDS:
+        if not {":", "-"} & set(name) and name not in MODEL_KINDS:
             named = f" ({', '.join(models)})" if models else ""
             raise InputError(
                 f"There is no judge {name!r}; a judge is 'embedded', 'openai:NAME', 'langchain:file.py:name' or a name "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -23,8 +23,7 @@ from pydantic import (
 
 from ... import InputError
 from ...bots import BotSettings, ChatModelSettings
-from ...bots import ChatModelSettings as ServerSettings
-from ...knowledge import RETRIEVERS, ROLES, Device, ModelChoice, Splitter
+from ...knowledge import RETRIEVERS, ROLES, Device, ModelChoice, Splitter, known_retriever
 from ...reports.gate import ALL, CONFIRM, MARGIN, MISSING, GateRule, Scope
 from .mistakes import nearest
 
@@ -192,7 +191,6 @@ class PerturbSettings(BaseModel):
 
 
 RankedBy = Literal["evidence_recall", "hit_rate", "mrr", "ndcg", "context_precision", "span_recall", "span_precision"]
-RANKED_BY: Final[tuple[RankedBy, ...]] = get_args(RankedBy)
 NONE: Final = "none"
 
 
@@ -200,18 +198,11 @@ def _values_in_a_list(given: object) -> object:
     return [given] if given is None or isinstance(given, str | int | float) else given
 
 
-def _known_retriever(name: str) -> str:
-    if name not in RETRIEVERS and ":" not in name:
-        known = nearest(name, RETRIEVERS, "the built-in ones are")
-        raise ValueError(f"{name!r} is no retriever{known}; one of your own is given as file.py:name")
-    return name
-
-
 def _without_none(name: str | None) -> str:
     return "" if name is None or name.strip().casefold() == NONE else name
 
 
-_Retriever = Annotated[str, AfterValidator(_known_retriever)]
+_Retriever = Annotated[str, BeforeValidator(known_retriever)]
 _Reranker = Annotated[str | None, AfterValidator(_without_none)]
 _Model = Annotated[str, Field(min_length=1)]
 _Size = Annotated[int, Field(ge=20)]
@@ -574,9 +565,9 @@ class LanguageModelSettings(LocalModelSettings):
         return self.model is not None and self.model.startswith(SERVER)
 
     @property
-    def server(self) -> ServerSettings:
+    def server(self) -> ChatModelSettings:
         """How the server is asked. Raises ValidationError when what is given can't be right."""
-        return ServerSettings(**self.model_dump(include={"model", *_SERVER_ONLY}, exclude_none=True))
+        return ChatModelSettings(**self.model_dump(include={"model", *_SERVER_ONLY}, exclude_none=True))
 
     @model_validator(mode="after")
     def _fits_the_model(self) -> Self:
@@ -633,7 +624,7 @@ class LocalModelsSettings(BaseModel):
         return given
 
     @property
-    def served(self) -> dict[str, ServerSettings]:
+    def served(self) -> dict[str, ChatModelSettings]:
         """The roles that a server takes, and how it is asked."""
         given = {role: self.of(role) for role in ROLES}
         return {

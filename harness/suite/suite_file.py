@@ -18,8 +18,7 @@ import orjson
 from pydantic import ValidationError
 
 from ... import InputError
-from ...bots import ChatModelSettings, installed_bot, installed_kind, literal_secrets, redactor
-from ...bots.settings import KINDS
+from ...bots import BOT_KINDS, ChatModelSettings, installed_bot, installed_kind, literal_secrets, redactor
 from ...knowledge import decoded_whole, existing, unreadable
 from ...reports import check_no_parts, is_parts
 from ...reports.store import to_json
@@ -241,7 +240,7 @@ def _with_installed_bots(document: PlacedYaml) -> PlacedYaml:
 
 
 def _is_installed(kind: object) -> bool:
-    return isinstance(kind, str) and kind not in KINDS and installed_kind(kind) is not None
+    return isinstance(kind, str) and kind not in BOT_KINDS and installed_kind(kind) is not None
 
 
 def _checked(document: PlacedYaml, path: Path) -> Suite:

@@ -4,6 +4,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # a lone surrogate, which UTF-8 and so no file or request takes
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 

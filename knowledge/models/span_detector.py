@@ -1,6 +1,5 @@
 """SpanDetector: a token classifier that marks what in an answer its contexts don't support, as LettuceDetect does."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import InputError
+from ..documents.document import HALF_CHARACTER
 from .loading import Place, load_model, load_tokenizer
 from .running import Item, LocalModel, ModelOutput, SequenceReader, Tokens, slices
 
@@ -23,7 +23,6 @@ _WITH_QUESTION: Final = (
 _WITHOUT_QUESTION: Final = "Summarize the following text:\n{passages}\noutput:"
 _WINDOW: Final = 4096  # tokens with which they were trained; ModernBERT itself takes more
 _UNSUPPORTED: Final = 1  # of the two outputs for a token
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class SpanDetector(LocalModel[LoadedSpanDetector]):
     async def mark(self, answers: Sequence[Grounded]) -> list[Marked]:
         """The unsupported spans of each answer. Raises InputError when the model can't be loaded."""
         # Half characters are replaced one by one, so that each keeps its place.
-        outputs = await self.ask([(_prompt(one), _SURROGATE.sub("\ufffd", one.answer)) for one in answers])
+        outputs = await self.ask([(_prompt(one), HALF_CHARACTER.sub("\ufffd", one.answer)) for one in answers])
         return [_marked(one) for one in outputs]
 
 

@@ -3,12 +3,12 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ... import InputError
+from ..documents.document import HALF_CHARACTER
 from ..yaml_loading import YamlTooMuch, composed
 from .question import Question
 from .question_files import json_text, question_cells, question_row, yaml_text
@@ -145,7 +145,6 @@ def _line_end(text: str, node: "Node") -> int:
     return len(text) if found < 0 else found
 
 
-_HALF: Final = re.compile("[\ud800-\udfff]")
 _ALIKE: Final = {
     "id": ("id", "question_id"),
     "question": ("question", "text"),
@@ -220,7 +219,7 @@ def _content(path: Path) -> tuple[str, bytes]:
 def _edited_json(value: object, indent: int | None = None) -> str:
     """As it reads; half characters, which no file can hold, are written as escapes."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return json.dumps(value, indent=indent) if _HALF.search(text) else text
+    return json.dumps(value, indent=indent) if HALF_CHARACTER.search(text) else text
 
 
 def changed(row: Row, changes: Mapping[str, object]) -> Row:

@@ -1,5 +1,6 @@
 """Search: the passages that fit a question best, by meaning, by words, or by both, re-ranked or not."""
 
+import difflib
 import math
 import re
 import unicodedata
@@ -151,6 +152,20 @@ def reordered(found: Sequence[T], scores: Sequence[float]) -> list[tuple[T, floa
 
 Retriever = Literal["dense", "bm25", "hybrid"]
 RETRIEVERS: Final[tuple[Retriever, ...]] = get_args(Retriever)
+
+
+def known_retriever(given: object) -> object:
+    """A retriever as it is written. Raises ValueError where that is neither one of ours nor names code."""
+    if not isinstance(given, str) or given in RETRIEVERS or ":" in given:
+        return given
+    near = difflib.get_close_matches(given.casefold(), RETRIEVERS, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise ValueError(
+        f"there is no retriever {given!r}: there are {', '.join(RETRIEVERS)}, and LangChain retrievers of your own as "
+        f"file.py:name{hint}"
+    )
+
+
 FEWEST_CANDIDATES: Final = 50  # of each ranking that is fused; below that agreement of the two is a matter of chance
 
 

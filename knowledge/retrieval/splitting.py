@@ -4,10 +4,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 from ... import InputError
-from ..documents.document import Document, Passage
+from ..documents.document import HALF_CHARACTER, Document, Passage
 
 if TYPE_CHECKING:
     from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -111,7 +111,6 @@ def _starts(text: str, piece: str, overlap: int, ends: dict[int, int]) -> dict[i
     return starts or {text.find(piece, first): ends[rising[0]]}
 
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_LINE: Final = 10_000  # characters that are taken apart at once
 _SENTENCE_END: Final = re.compile(r"(?<=[^\W\d_]{4}[.!?])\s+(?=[^\W\d_a-z])|(?<=[。！？])")  # noqa: RUF001 - of other scripts
 Span = tuple[int, int]
@@ -157,7 +156,7 @@ def sentence_spans(text: str) -> list[Span]:
     spans: list[Span] = []
     start = 0
     # Half characters are refused by the library; their stand-ins are as long, so that places stay what they are.
-    for line in _pieces(_SURROGATE.sub("\ufffd", text)):
+    for line in _pieces(HALF_CHARACTER.sub("\ufffd", text)):
         place = 0
         for sentence in segment("en", line) if line.strip() else ():
             if inner := sentence.strip():
@@ -200,7 +199,6 @@ def _next_first(spans: Sequence[Span], first: int, last: int, chunk_size: int, c
 
 
 Splitter = Literal["recursive", "markdown", "sentences", "fixed"]
-SPLITTERS: Final[tuple[Splitter, ...]] = get_args(Splitter)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from ..declaration import Allowed, Function, artefact, metric
 from ..facts import is_blank
 from ..score import Measured, NotApplicable, Reason, Unreadable
 from ..tools import Judge
-from .boolean import Check, Outcome, boolean_metrics, contexts_to_check, joined, made_check
+from .boolean import Check, Outcome, boolean_metrics, contexts_to_check, if_readable, joined, made_check
 from .calls import REVIEW_ASPECTS, Review, SafetyVerdicts
-from .verdicts import Flags, Grade, Grades, tie
+from .verdicts import Grade, Grades, tie
 
 _MEANING: Final = {
     "relevance": "How relevant the answer is to the question, as the judge grades it.",
@@ -68,17 +68,11 @@ async def review(
     details: dict[str, object] = {"judge": judge.model_id} | ({} if call.expected else {"no_expected": True})
     if judge_scoring == "direct":
         return Reviewed(await judge.ask(call), (low, high), details)
-    sampled = await together([_sample(judge, call, number, samples) for number in range(1, samples + 1)])
-    columns = {aspect: [grades.get(aspect) for grades in sampled] for aspect in REVIEW_ASPECTS}
+    asked = [judge.ask(call, vote=number, votes=samples) for number in range(1, samples + 1)]
+    sampled = await together([if_readable(vote) for vote in asked])
+    columns = {aspect: [(grades or {}).get(aspect) for grades in sampled] for aspect in REVIEW_ASPECTS}
     scores = {aspect: tuple(grade.score for grade in column if grade) for aspect, column in columns.items()}
     return Reviewed({aspect: _mean(column) for aspect, column in columns.items()}, (low, high), details, scores)
-
-
-async def _sample(judge: Judge, call: Review, number: int, samples: int) -> Grades:
-    try:
-        return await judge.ask(call, vote=number, votes=samples)
-    except Unreadable:
-        return {}
 
 
 def _mean(grades: Sequence[Grade | None]) -> Grade | None:
@@ -179,20 +173,16 @@ async def vote(
 async def _cast(judge: Judge, call: SafetyVerdicts, votes: int) -> Mapping[str, tuple[bool | None, ...]]:
     """Independent votes on some aspects, and one more on all if an aspect is tied."""
     aspects = call.aspects
-    ballots = await together([_ballot(judge, call, number, votes) for number in range(1, votes + 1)])
+    asked = [judge.ask(call, vote=number, votes=votes) for number in range(1, votes + 1)]
+    cast = await together([if_readable(vote) for vote in asked])
+    ballots = [ballot or {} for ballot in cast]
     tied = [aspect for aspect in aspects if tie([ballot.get(aspect) for ballot in ballots])]
-    extra = await _ballot(judge, call, votes + 1, votes) if tied else {}
+    last = judge.ask(call, vote=votes + 1, votes=votes) if tied else None
+    extra = (await if_readable(last) if last else None) or {}
     return {
         aspect: (*(ballot.get(aspect) for ballot in ballots), *([extra.get(aspect)] if aspect in tied else []))
         for aspect in aspects
     }
-
-
-async def _ballot(judge: Judge, call: SafetyVerdicts, number: int, votes: int) -> Flags:
-    try:
-        return await judge.ask(call, vote=number, votes=votes)
-    except Unreadable:
-        return {}
 
 
 def counted(votes: SafetyVotes, aspect: str) -> Check:

@@ -12,7 +12,7 @@ from ..declaration import Allowed, Function, artefact, metric, signed
 from ..facts import ELSEWHERE
 from ..score import Measured, Reason, Unreadable
 from ..tools import Judge
-from .boolean import Check, Outcome, boolean_metrics, joined, labelled, made_check, requests
+from .boolean import Check, Outcome, boolean_metrics, if_readable, joined, labelled, made_check, requests
 from .call import Block
 from .calls import OwnPrompt, OwnRubric
 from .verdicts import Grade, combined_grade
@@ -230,8 +230,10 @@ def rubric_metrics(name: str, text: str, source: str) -> tuple[Function, ...]:
         call = OwnRubric(_filled(pieces, row), *scale)
         if samples == 1:
             return await judge.ask(call)
-        asked = [_sample(judge, call, number, samples) for number in range(1, samples + 1)]
-        mean = combined_grade(await together(asked), mean=True, width=scale[1] - scale[0])
+        votes = [judge.ask(call, vote=number, votes=samples) for number in range(1, samples + 1)]
+        mean = combined_grade(
+            await together([if_readable(vote) for vote in votes]), mean=True, width=scale[1] - scale[0]
+        )
         if mean is None:
             raise Unreadable(f"Of {samples} samples, too few could be read.")
         return mean
@@ -269,10 +271,3 @@ def _filled(pieces: Sequence[str], row: Mapping[str, Any]) -> tuple[Block | str,
     """The template with the row's texts in place of the placeholders; those within the texts are not filled in."""
     texts = {field: value if isinstance(value, str) else joined(value) for field, value in row.items()}
     return tuple(Block(piece, texts[piece]) if place % 2 else piece for place, piece in enumerate(pieces))
-
-
-async def _sample(judge: Judge, call: OwnRubric, number: int, samples: int) -> Grade | None:
-    try:
-        return await judge.ask(call, vote=number, votes=samples)
-    except Unreadable:
-        return None

@@ -174,20 +174,18 @@ def mean_text(found: Estimate | None) -> str:
     >>> mean_text(Estimate(0.5, 0.25, 0.75, 10, 10))
     '0.50 (0.25, 0.75)'
     """
-    if found is None:
-        return "-"
-    digits = 2 if abs(found.mean) < 10 else 0
-    ends = "" if found.low is None or found.high is None else f" ({found.low:.{digits}f}, {found.high:.{digits}f})"
-    return f"{found.mean:.{digits}f}{ends}"
+    return "-" if found is None else _with_interval(found, "")
 
 
 def change_text(found: Difference | None) -> str:
     """A difference with its sign and interval."""
-    if found is None:
-        return ""
-    digits = 2 if abs(found.mean) < 10 else 0
-    ends = "" if found.low is None or found.high is None else f" ({found.low:+.{digits}f}, {found.high:+.{digits}f})"
-    return f"{found.mean:+.{digits}f}{ends}"
+    return "" if found is None else _with_interval(found, "+")
+
+
+def _with_interval(found: Estimate | Difference, sign: str) -> str:
+    shown = f"{sign}.{2 if abs(found.mean) < 10 else 0}f"
+    ends = "" if found.low is None or found.high is None else f" ({found.low:{shown}}, {found.high:{shown}})"
+    return f"{found.mean:{shown}}{ends}"
 
 
 def gold_of_grid(grid: Grid) -> str:

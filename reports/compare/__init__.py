@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         open_operand,
         operand_in,
         split_file,
-        unknown_bot,
     )
     from .power import CORRELATION, Need, Plan, Planned, Wish, make_plan
     from .scores import (

@@ -13,6 +13,7 @@ import orjson
 
 from ...metrics import Better, passed
 from ..store.database import Store
+from ..text import count
 from .comparable import Pairing
 from .scores import ScoreTable, passes
 
@@ -173,7 +174,7 @@ def _edited(baseline: str, candidate: str) -> str:
     out, new = (sum(line.startswith(mark) for line in lines) for mark in ("- ", "+ "))
     if not out and not new:
         return "line ends changed"
-    return f"{out} line{'' if out == 1 else 's'} out, {new} in"
+    return f"{count(out, 'line')} out, {new:,} in"
 
 
 @dataclass(frozen=True, slots=True)

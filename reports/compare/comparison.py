@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from ..statistics import (
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn, paired_in_words
-from ..text import count
+from ..text import count, unknown_name
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
@@ -49,10 +48,7 @@ def check_names(names: Sequence[str], known: Sequence[str]) -> None:
     """Raise InputError for a name that is neither a known metric nor a family of them, with the nearest."""
     for name in names:
         if not any(wanted(each, [name]) for each in known):
-            near = difflib.get_close_matches(name, known, 1, 0.4)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            listed = ", ".join(dict.fromkeys(known)) or "none"
-            raise InputError(f"There is no metric {name!r}.{hint} Measured were: {listed}.")
+            raise InputError(unknown_name("metric", name, "this comparison", known))
 
 
 def refused_of_run(of_run: Sequence[str], names: Sequence[str]) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from ... import InputError
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import BY_TIME, LATEST, LATEST_FIRST
-from ..text import listed
+from ..text import listed, unknown_name
 from .changes import BotState, bot_states
 from .comparable import is_judged
 from .judge_noise import judge_variance
@@ -198,7 +198,7 @@ def _from_baseline(path: Path, bot: str) -> Operand:
     if not bot:
         return Operand(run, states=states, is_baseline=True)
     if bot not in run.tables:
-        raise InputError(unknown_bot(bot, str(path), list(run.tables)))
+        raise InputError(unknown_name("bot", bot, str(path), run.tables))
     return Operand(run, bot, states, is_baseline=True)
 
 
@@ -245,7 +245,7 @@ def named_operand(store: Store, text: str, runs: Sequence[Found]) -> tuple[Found
         return run, None
     known = _bots(store, run)
     if bot not in known:
-        raise InputError(unknown_bot(bot, f"run {run[1]}", known))
+        raise InputError(unknown_name("bot", bot, f"run {run[1]}", known))
     return run, bot
 
 
@@ -297,13 +297,6 @@ def _listed(runs: Sequence[Found]) -> str:
     return listed([name for _, name in runs], MOST_NAMED)
 
 
-def unknown_bot(bot: str, where: str, known: Sequence[str]) -> str:
-    """The sentence for a bot that a run does not have."""
-    near = difflib.get_close_matches(bot, known, 1, 0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    return f"There is no bot {json.dumps(bot, ensure_ascii=False)} in {where}.{hint} Its bots: {', '.join(known)}."
-
-
 @dataclass(frozen=True, slots=True)
 class Matched:
     """The bots to compare, as (baseline, candidate), and those that have no partner on the other side."""
@@ -350,7 +343,7 @@ def _wanted(baseline: Operand, candidate: Operand, bots: Sequence[str]) -> set[s
     known = [*dict.fromkeys([*baseline.run.tables, *candidate.run.tables])]
     for bot in bots:
         if bot not in known:
-            raise InputError(unknown_bot(bot, "either of the two", known))
+            raise InputError(unknown_name("bot", bot, "either of the two", known))
     return set(bots)
 
 
@@ -390,4 +383,4 @@ def _example(operand: Operand) -> str:
 def check_bot(run: RunTables, bot: str) -> None:
     """Raise InputError for a bot that a run does not have, with the nearest."""
     if bot not in run.tables:
-        raise InputError(unknown_bot(bot, f"run {run.run}", list(run.tables)))
+        raise InputError(unknown_name("bot", bot, f"run {run.run}", run.tables))

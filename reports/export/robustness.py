@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..compare.messages import change, share
+from ..compare.messages import change, p_value, share
 from ..compare.scores import Estimate
 from ..leaderboard import figure
 from ..records import record_object
@@ -90,15 +90,6 @@ def _excess(kind: KindFlips) -> str:
     ends = "" if found.low is None or found.high is None else f" ({found.low:+.2f} to {found.high:+.2f})"
     p = "" if kind.p_adjusted is None else f", p {p_value(kind.p_adjusted)}"
     return f"{kind.rate.mean:.0%} flip, {found.mean:+.2f} against the control{ends}{p}"
-
-
-def p_value(value: float) -> str:
-    """A p value in the digits that it deserves.
-
-    >>> p_value(0.00005)
-    'below 0.001'
-    """
-    return "below 0.001" if value < 0.001 else f"{value:.2g}"
 
 
 def what_flipped(pair: FlippedPair, metrics: tuple[MetricRobustness, ...]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..compare.changes import change_words
+from ..compare.messages import p_value
 from ..leaderboard import milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT, Primary
@@ -19,7 +20,6 @@ from .verdicts import (
     GateFlip,
     MetricVerdict,
     ThresholdVerdict,
-    p_value,
     shown,
     signed,
     these_sentence,

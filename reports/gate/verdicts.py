@@ -34,6 +34,7 @@ from ..compare import (
     with_failures_wrong,
     without_answer,
 )
+from ..compare.messages import p_value
 from ..leaderboard import milliseconds
 from ..reported_run import bound
 from ..statistics import Difference, LatencyDifference, difference, holm, missing_bounds, questions_to_settle, sign_flip
@@ -407,17 +408,6 @@ def signed(value: float, column: MetricColumn) -> str:
     """As ``shown``, with a plus where it is above zero."""
     text = shown(value, column)
     return f"+{text}" if float(text) > 0 else text
-
-
-def p_value(value: float | None) -> str:
-    """A p value as people write it.
-
-    >>> p_value(0.00004)
-    '< 0.001'
-    """
-    if value is None:
-        return "unknown"
-    return "< 0.001" if value < 0.001 else f"{value:.2g}"
 
 
 LEVEL: Final = 0.95

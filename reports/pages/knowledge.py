@@ -22,7 +22,7 @@ from ..analysis.messages import (
 )
 from ..text import one_line
 from .charts import DotIntervals, Line, interval_scale, shortened
-from .page import render, shown
+from .page import SEVERITY_TONES, render, shown
 
 MOST: Final = 12  # lines of the chart; the table has all
 MARK_TONES: Final = {"now": "doubt", "take": "good", "no gain shown": "", "worse": "bad"}  # of configurations
@@ -191,7 +191,6 @@ MOST_ATTRIBUTED: Final = 100  # documents
 MOST_TOPICS: Final = 100
 METRICS: Final = 5  # of answers that are shown at once
 QUOTED: Final = 240  # characters of a piece of a document or an answer
-SEVERITY_TONES: Final = {"high": "bad", "medium": "doubt", "low": ""}
 CAUSE_TONES: Final = {
     "document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "label": "doubt", "unknown": "",
 }  # fmt: skip

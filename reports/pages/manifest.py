@@ -88,10 +88,10 @@ def _is_block(text: str) -> bool:
     return len(lines) > 1 and bool(lines[-1]) and text[0] not in " \n" and all(map(str.isprintable, lines))
 
 
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
+def _cut(text: str, most: int = LONGEST) -> str:
+    if len(text) <= most:
         return text
-    return f"{text[:LONGEST]}… ({len(text):,} characters; the database has them all)"
+    return f"{text[:most]}… ({len(text):,} characters; the database has them all)"
 
 
 ORIGINS: Final[Mapping[str, str]] = {
@@ -410,7 +410,7 @@ def _bot(bot: BotRecord, report: Report) -> dict[str, object]:
         "embedded": bot.embedded,
         "problem": problem,
         "settings": settings_text(redacted(bot.settings)) if bot.settings else "",
-        "prompts": {name: _cut_value(text) for name, text in bot.prompts.items()},
+        "prompts": {name: _cut(text, LONGEST_PROMPT) for name, text in bot.prompts.items()},
         "parts": bot.parts,
         "models": bot.models,
     }
@@ -458,9 +458,3 @@ def _took(started: str, finished: str, worked: object) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f", after {hours} h {minutes} min" if hours else f", after {minutes} min {rest} s"
-
-
-def _cut_value(text: str) -> str:
-    if len(text) <= LONGEST_PROMPT:
-        return text
-    return f"{text[:LONGEST_PROMPT]}…\n({len(text):,} characters; the database has them all)"

@@ -19,7 +19,7 @@ from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_onc
 from ..text import count, listed
 from .charts import ALONG, UPWARDS, Point, Scatter, linear_scale, log_scale
 from .manifest import metric_meanings
-from .page import render
+from .page import SEVERITY_TONES, render
 from .rows import has_rows, metric_of_rows, open_address, problem_address, rows_address
 from .verdict import Leading, leading_of, verdict_of
 
@@ -522,7 +522,6 @@ def _insight_line(run: ReportedRun, insight: Insight) -> InsightLine:
 
 MOST_PROBLEMS = 6  # lines of one action that are shown at once
 MOST_ROWS = 3  # rows that a line names
-TONES = {"high": "bad", "medium": "doubt", "low": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,7 +556,7 @@ class ProblemLine:
     @property
     def tone(self) -> str:
         """The colour of that."""
-        return TONES[self.severity]
+        return SEVERITY_TONES[self.severity]
 
     @property
     def row_count(self) -> int:

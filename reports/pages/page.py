@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
 
+SEVERITY_TONES: Final = {"high": "bad", "medium": "doubt", "low": ""}
 # Direction overrides and embeddings can reverse a whole line; a page isolates texts instead.
 _DIRECTION_MARKS: Final = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _PICTURES: Final[dict[int, int | str]] = {

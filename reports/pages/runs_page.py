@@ -15,8 +15,8 @@ from urllib.parse import quote, urlencode
 import orjson
 from markupsafe import Markup
 
+from ..analysis.findings import Severity
 from ..leaderboard import ARROWS, best_bots, figure
-from ..problems import Severity
 from ..store.database import Store, marks
 from ..store.leases import workers_on
 from ..store.run import ASIDE, BY_TIME, LAST_AT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from ..statistics.paired import Difference
 from ..store.database import Store
 from ..store.run import BY_TIME
 from ..summary import MetricColumn
+from ..text import unknown_name
 from .abstention import (
     NONE,
     WRONG,
@@ -320,11 +320,7 @@ def known_metric(name: str, table: ScoreTable) -> str:
         name = f"{name}.{RATES[0]}"
     column = table.columns.get(name)
     if column is None:
-        near = difflib.get_close_matches(name, table.columns, 1, 0.5)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise InputError(
-            f"There is no metric {name!r} in run {table.run}.{hint} Its metrics: {', '.join(table.columns)}."
-        )
+        raise InputError(unknown_name("metric", name, f"run {table.run}", table.columns))
     if column.better == "neither":
         raise InputError(f"{name} has no direction: neither high nor low is better, so it ranks nobody.")
     return name
@@ -351,9 +347,7 @@ def _costs(tables: Mapping[str, ScoreTable], stated: Mapping[str, float]) -> dic
     """Costs that were stated; and nothing for a bot without a language model, where another bot's cost is known."""
     for bot in stated:
         if bot not in tables:
-            near = difflib.get_close_matches(bot, tables, 1, 0.5)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise InputError(f"--costs: there is no bot {bot!r} in the run.{hint} Its bots: {', '.join(tables)}.")
+            raise InputError(f"--costs: {unknown_name('bot', bot, 'the run', tables)}")
     known = {bot for bot, table in tables.items() if bot in stated or mean_cost(table) is not None}
     free = {bot: 0.0 for bot, table in tables.items() if known and bot not in known and table.embedded}
     return {**free, **stated}

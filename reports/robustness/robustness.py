@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
@@ -13,12 +12,11 @@ import numpy as np
 
 from ... import InputError
 from ..compare.comparable import mean_of_repeats, same_metric, why_versions_differ
-from ..compare.operands import unknown_bot
 from ..compare.scores import Estimate, Figures, Flags, RunTables, estimate
 from ..statistics.intervals import resamples
 from ..statistics.paired import Difference
 from ..summary import MetricColumn
-from ..text import count
+from ..text import count, unknown_name
 from .flips import (
     FlippedPair,
     KindFlips,
@@ -517,7 +515,7 @@ def _bots(base: RunTables, after: RunTables, wanted: Collection[str] | None) -> 
     for name in wanted or ():
         for run in (base, after):
             if name not in run.tables:
-                raise InputError(unknown_bot(name, f"run {run.run}", list(run.tables)))
+                raise InputError(unknown_name("bot", name, f"run {run.run}", run.tables))
     names = [name for name in base.tables if name in after.tables and (wanted is None or name in wanted)]
     if not names:
         raise InputError(
@@ -584,9 +582,7 @@ def _columns(
 def _check_names(wanted: Collection[str], outcomes: Sequence[str], shared: Collection[str]) -> None:
     for name in wanted:
         if name not in shared and not any(each.startswith(f"{name}.") for each in outcomes):
-            near = get_close_matches(name, outcomes, 1, 0.4)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise InputError(f"The runs have no metric {name!r} in common.{hint} They have: {', '.join(outcomes)}.")
+            raise InputError(unknown_name("metric", name, "what the runs have in common", outcomes))
 
 
 def _is_wanted(column: MetricColumn, columns: Mapping[str, MetricColumn], wanted: Collection[str]) -> bool:

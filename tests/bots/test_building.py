@@ -10,7 +10,7 @@ from proctor import InputError
 from proctor.bots.bot import BotMisconfigured
 from proctor.bots.building import BotResources, build_bot
 from proctor.bots.chat.models import ChatModelSettings
-from proctor.bots.settings import BotSettings
+from proctor.bots.settings import BOT_KINDS, BotSettings
 from proctor.bots.target_bots import BuiltBot
 from proctor.knowledge.documents.reading import read_knowledge
 from pydantic import TypeAdapter, ValidationError
@@ -215,9 +215,7 @@ def test_settings_are_checked(given, message):
 
 def test_every_setting_is_described_for_editors():
     schema = TypeAdapter(BotSettings).json_schema()
-    assert set(schema["discriminator"]["mapping"]) == {
-        "faq", "prompt", "full_context", "rag", "python", "langchain", "http", "recorded"
-    }  # fmt: skip
+    assert set(schema["discriminator"]["mapping"]) == set(BOT_KINDS)
     for kind, described in schema["$defs"].items():
         for key, setting in described["properties"].items():
             assert setting.get("description"), f"{kind}.{key} has no description"

@@ -281,7 +281,7 @@ def test_how_far_theirs_and_ours_agree_is_worked_out_of_the_rows_that_have_both(
     assert "two yardsticks" in refused(
         "calibrate", "--against", "ragas.faithfulness", "--labels", "l.csv", folder=tmp_path
     )
-    assert "has no metric 'ragas.faithfullness'" in refused(
+    assert "There is no metric 'ragas.faithfullness' in run" in refused(
         "calibrate", "--against", "ragas.faithfullness", folder=tmp_path
     )
 

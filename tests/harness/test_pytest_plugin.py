@@ -120,8 +120,8 @@ def test_a_failed_question_shows_question_answer_and_expected_answer(tmp_path):
         ("@pytest.mark.proctor('suite.yaml')\ndef test_it(): pass", "takes the argument 'row'"),
         ("@pytest.mark.proctor\ndef test_it(row): pass", "wants one suite file"),
         ("def test_it(row): pass", "needs the mark"),
-        ("def test_it(proctor): proctor.run('suite.yaml').bot('mime')", "did you mean mine?"),
-        ("def test_it(proctor): proctor.run('suite.yaml').bot('mine').mean('exact')", "did you mean exact_match?"),
+        ("def test_it(proctor): proctor.run('suite.yaml').bot('mime')", "Did you mean mine?"),
+        ("def test_it(proctor): proctor.run('suite.yaml').bot('mine').mean('exact')", "Did you mean exact_match?"),
         ("def test_it(proctor): proctor.run('suite.yaml').bot('mine').not_worse_than('gone.json')", "gone.json"),
     ],
 )

@@ -5,10 +5,11 @@ import io
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 
 from judge_server import JudgeServer
 from judged_runs import record, score
-from proctor.reports import run_end
+from proctor.reports import run_end, summary
 from proctor.reports.store.database import Store
 from proctor.reports.summary import summarise
 from suites import write_suite
@@ -144,6 +145,19 @@ def test_another_judge_is_a_change(tmp_path):
     found = stored(tmp_path)
     assert found[-1].judge.name != found[0].judge.name
     assert found[-1].questions == 6
+
+
+def test_what_is_stored_is_not_read_once_a_record_in_it_has_another_field(tmp_path, monkeypatch):
+    @dataclass(frozen=True)
+    class Costs(summary.Costs):
+        rent: float | None = None
+
+    write_suite(tmp_path, BOT, questions=2)
+    assert proctor("run", folder=tmp_path).returncode == 0
+    mark(tmp_path)
+    assert marked(tmp_path) == [True]
+    monkeypatch.setattr(summary, "Costs", Costs)
+    assert marked(tmp_path) == [False]
 
 
 def test_labels_are_seen_beside_what_is_stored(tmp_path):

@@ -27,7 +27,7 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
     "metrics": (ROOT / "metrics" / "METRICS.md", lambda: markdown_table(builtin_catalog().metrics.values())),
     "evaluators": (
         ROOT / "metrics" / "METRICS.md",
-        lambda: evaluator_table(EVALUATORS.values(), builtin_catalog()),
+        lambda: evaluator_table(EVALUATORS.values()),
     ),
     "agreement": (ROOT / "metrics" / "METRICS.md", agreement_table),
     "models": (ROOT / "metrics" / "README.md", lambda: models_table(builtin_catalog())),

@@ -289,19 +289,18 @@ def test_metrics_are_listed_with_all_that_is_known(tmp_path):
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_evaluators_are_listed_with_what_is_there_and_what_is_not_yet(tmp_path):
+def test_evaluators_are_listed_with_what_they_have_and_need(tmp_path):
     made = json.loads(proctor("metrics", "--evaluators", "--json", folder=tmp_path).stdout)
     by_id = {evaluator["id"]: evaluator for evaluator in made["evaluators"]}
     assert sorted(evaluator["number"] for evaluator in by_id.values() if evaluator["number"]) == [*range(1, 34)]
     assert by_id["groundedness"] == {
         "id": "groundedness", "title": "Groundedness", "number": 6, "primary": "groundedness",
         "metrics": ["groundedness"], "board": "heatmap", "problem_type": "accuracy",
-        "needs": ["answer", "contexts", "embedder"], "rag_only": True, "there": True, "missing": [],
+        "needs": ["answer", "contexts", "embedder"], "rag_only": True,
     }  # fmt: skip
     assert len(made["groups"]["safety_critics"]) == 10
     text = proctor("metrics", "--evaluators", folder=tmp_path).stdout
     assert all(f"\n{id}  " in f"\n{text}" for id in by_id)
-    assert text.count("\n    not yet there\n") == sum(not evaluator["there"] for evaluator in by_id.values())
     assert text.count("\n    also the other rates\n") == sum(each["board"] == "bool" for each in by_id.values())
     assert max(map(len, text.splitlines())) <= 80
     assert proctor("metrics", "--evaluators", "--markdown", folder=tmp_path).stdout.startswith("| id | evaluator |")

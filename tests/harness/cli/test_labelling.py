@@ -186,7 +186,7 @@ def test_a_table_made_by_hand_will_do_and_is_known_for_it(done, tmp_path):
     [
         ("question_id,bot,metric,verdict\n1-1,mine,exact_match,perhaps\n", "l.csv:2: verdict 'perhaps': wanted yes"),
         ("question_id,bot,metric,verdict\n1-1,mine,exact_match,0.5\n", "l.csv:2: verdict '0.5': wanted yes"),
-        ("question_id,bot,metric,verdict\n1-1,mine,exact_mtch,yes\n", "Did you mean 'exact_match'?"),
+        ("question_id,bot,metric,verdict\n1-1,mine,exact_mtch,yes\n", "Did you mean exact_match?"),
         ("question_id,bot,verdict\n1-1,mine,yes\n", "name the metric with --metric"),
         ("question_id,bot,metric,verdict\nx,mine,exact_match,yes\n", "question x, mine"),
         ("question_id,metric,verdict\n1-1,exact_match,yes\n", "which bot? There is no column `bot`"),
@@ -234,9 +234,9 @@ def test_labels_on_rows_that_are_not_there_are_named_and_the_others_count(done, 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--metric", "exact"], "Did you mean 'exact_match'?"),
+        (["--metric", "exact"], "Did you mean exact_match?"),
         ([], "Name the metric"),
-        (["--metric", "exact_match", "--bot", "mein"], "Did you mean 'mine'?"),
+        (["--metric", "exact_match", "--bot", "mein"], "Did you mean mine?"),
         (["--metric", "exact_match", "--out", "nowhere/l.csv"], "--out: the folder nowhere does not exist"),
         (["nonsense", "--metric", "exact_match"], "'nonsense' is no run"),
         (["--metric", "exact_match", "--out", "notes.txt"], "exists already"),

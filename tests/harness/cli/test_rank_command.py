@@ -157,7 +157,7 @@ def test_python_says_what_the_command_says(folder):
     ("verb", "options", "sentence"),
     [
         ("rank", {"bots": ["rga"]}, "Did you mean rag?"),
-        ("rank", {"costs": {"rga": 1}}, "there is no bot 'rga'"),
+        ("rank", {"costs": {"rga": 1}}, "There is no bot 'rga'"),
         ("abstain", {"bots": ["rga"]}, "Did you mean rag?"),
         ("abstain", {"costs": {"wrng": 1}}, "there is no 'wrng'; did you mean wrong?"),
         ("abstain", {"risk": 1}, "The risk is a share between 0 and 1"),

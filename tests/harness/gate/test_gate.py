@@ -304,7 +304,7 @@ def test_a_baseline_holds_what_is_asked_for(tmp_path):
     assert [each["name"] for each in (*made["bots"], *made["metrics"])] == ["rag", "recall"]
     assert all("answer" not in row for question in made["questions"] for row in question["rows"]["rag"])
     for wrong, says in (
-        (["2099"], "is no run of"), (["--bot", "rug"], "Did you mean rag?"), (["-m", "recal"], "did you mean recall?"),
+        (["2099"], "is no run of"), (["--bot", "rug"], "Did you mean rag?"), (["-m", "recal"], "Did you mean recall?"),
         (["b.json"], "not a database"), (["--out", "proctor.db"], "--db"), (["--out", "no/b.json"], "does not exist"),
         (["--out", "-"], "wants a file name"),
     ):  # fmt: skip

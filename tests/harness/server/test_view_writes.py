@@ -92,7 +92,7 @@ def test_what_is_not_of_a_page_of_this_session_is_refused_with_a_sentence(
         ({"rater": ""}, "The label has no rater"),
         ({"rater": "a" * 81}, "more than 80 characters"),
         ({"rater": 7}, "The label has no rater"),
-        ({"metric": "pii_leakage.pases"}, "Did you mean 'pii_leakage.passes'?"),
+        ({"metric": "pii_leakage.pases"}, "Did you mean pii_leakage.passes?"),
         ({"verdict": "perhaps"}, "wanted yes"),
         ({"verdict": "7"}, "wanted yes"),
         ({"value": 1}, "has no field 'value'"),

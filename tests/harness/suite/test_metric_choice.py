@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.harness.suite.choices import DEFAULTS, JUDGED, VERDICTS, WHY_MISSING, choose_metrics
-from proctor.metrics import Catalog, builtin_catalog, metric
-from proctor.metrics.evaluators import EVALUATORS, named, names
+from proctor.metrics import builtin_catalog
+from proctor.metrics.evaluators import named, names
 from suites import NOTING, asked, lines, write_suite
 from tables import in_one_test
 from typed import proctor
@@ -142,21 +142,6 @@ def test_a_threshold_of_the_suite_goes_before_that_of_the_evaluator():
     assert choice.thresholds == {"rouge_l": 0.3, "rouge_1": 0.4}
     assert choice.evaluators[0].parameters["metric_threshold"] == 0.3
     assert chosen(["rouge"]).evaluators[0].parameters["metric_threshold"] == 0.75  # the metric's own
-
-
-def test_an_evaluator_that_is_partly_or_not_at_all_there_says_so():
-    @metric(threshold=0.5)
-    def compression_ratio(answer: str) -> float:
-        """How far an answer can be compressed."""
-        return float(len(answer))
-
-    catalog = Catalog.of(compression_ratio)
-    choice = choose_metrics(catalog, ["looping"], {}, EVERYTHING, {})
-    assert ids(choice) == ["compression_ratio"]
-    missing = ", ".join(name for name in EVALUATORS["looping"].metrics if name != "compression_ratio")
-    assert choice.warnings == (f"Of 'looping', these are not yet there: {missing}.",)
-    with pytest.raises(InputError, match="The evaluator 'rouge' is known but not yet there"):
-        choose_metrics(catalog, ["rouge"], {}, EVERYTHING, {})
 
 
 @in_one_test(

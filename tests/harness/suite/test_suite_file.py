@@ -1,21 +1,24 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import get_args
 
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from proctor import InputError
+from proctor.bots import BOT_KINDS
 from proctor.bots.redaction import redactor
 from proctor.harness.suite.mistakes import read_yaml
-from proctor.harness.suite.settings import RANKED_BY, AnalysisSettings, GridSettings, overridden_grid
+from proctor.harness.suite.settings import AnalysisSettings, GridSettings, RankedBy, overridden_grid
 from proctor.harness.suite.suite_file import load_suite, named_variables, sample_suite, suite_schema
 from small_runs import FakeBot, numbered, run_into
 from suites import lines, write_suite
 from tables import in_one_test
 from typed import proctor
 
+KINDS = f"one of {', '.join(sorted(BOT_KINDS))}"
 GOOD = """\
 name: small
 knowledge: documents
@@ -95,8 +98,7 @@ def test_what_stands_under_a_misspelt_key_is_checked_at_once(folder: Path) -> No
     assert refusal(folder, text) == [
         "suite.yaml:1:1: question: there is no such key; did you mean questions?",
         "suite.yaml:1:1: questions: There is no question.csv; a file was wanted. Did you mean questions.csv?",
-        "suite.yaml:3:8: bots.it.type: got 'pyton', wanted one of faq, full_context, http, langchain, prompt, python, "
-        "rag, recorded; did you mean python?",
+        f"suite.yaml:3:8: bots.it.type: got 'pyton', wanted {KINDS}; did you mean python?",
         "suite.yaml:3:21: bots.it.taget: there is no such key; did you mean target?",
         "suite.yaml:3:21: bots.it.target: got 3, wanted text; put it in quotes",
         "suite.yaml:4:20: bots.rag.chunk_size: got 'big', wanted a whole number of at least 20",
@@ -132,9 +134,6 @@ def test_settings_are_shared_with_an_alias_and_overridden(folder: Path) -> None:
     assert (bots["b"].top_k, bots["b"].chunk_size) == (5, 300)
 
 
-KINDS = "one of faq, full_context, http, langchain, prompt, python, rag, recorded"
-
-
 @pytest.mark.parametrize(
     ("bot", "line"),
     [
@@ -150,10 +149,8 @@ KINDS = "one of faq, full_context, http, langchain, prompt, python, rag, recorde
         ("{type: rag, model: smal}", "5:19: bots.it.model: there is no model smal under models; did you mean small?"),
         ("{type: rag, model: 3}", "5:19: bots.it.model: got 3, wanted text; put it in quotes"),
         ("{type: rag, chunk_size: 80}", "5:3: bots.it: chunk_overlap (80) must be smaller than chunk_size (80)"),
-        ("{type: rga}", "5:8: bots.it.type: got 'rga', wanted one of faq, full_context, http, langchain, prompt, "
-         "python, rag, recorded; did you mean rag?"),
-        ("{top_k: 3}", "5:3: bots.it: the key type is missing; wanted one of faq, full_context, http, langchain, "
-         "prompt, python, rag, recorded"),
+        ("{type: rga}", f"5:8: bots.it.type: got 'rga', wanted {KINDS}; did you mean rag?"),
+        ("{top_k: 3}", f"5:3: bots.it: the key type is missing; wanted {KINDS}"),
         ("{typ: rag}", f"5:3: bots.it: the key type is missing; wanted {KINDS}; is typ meant for it?"),
         ("rag", f"5:3: bots.it: got 'rag', wanted a mapping with the key type, {KINDS}"),
         ("", f"5:3: bots.it: got nothing, wanted a mapping with the key type, {KINDS}"),
@@ -433,7 +430,7 @@ def test_a_suite_without_the_key_has_the_defaults(loaded):
         500,
         3,
     )
-    assert AnalysisSettings().rank_by in RANKED_BY
+    assert AnalysisSettings().rank_by in get_args(RankedBy)
 
 
 def test_every_key_is_read_a_value_or_a_list(loaded):
@@ -458,8 +455,8 @@ def test_every_key_is_read_a_value_or_a_list(loaded):
         ("analysis: {grid: {top_k: []}}", "4:19: analysis.grid.top_k: got an empty list"),
         ("analysis: {grid: {chunk_size: [300, '5']}}", "4:37: analysis.grid.chunk_size.1: got "),
         ("analysis: {grid: {chunk_size: 5}}", "analysis.grid.chunk_size"),
-        ("analysis: {grid: {retriever: dens}}", "analysis.grid.retriever: 'dens' is no retriever; did you mean dense?"),
-        ("analysis: {grid: {retriever: [bm25, dens]}}", "4:37: analysis.grid.retriever.1: 'dens' is no retriever"),
+        ("analysis: {grid: {retriever: dens}}", "4:19: analysis.grid.retriever: there is no retriever 'dens'"),
+        ("analysis: {grid: {retriever: [bm25, dens]}}", "4:37: analysis.grid.retriever.1: there is no retriever"),
         ("analysis: {grid: {splitter: [recursiv]}}", "did you mean recursive?"),
         (
             "analysis: {grid: {chunksize: 3}}",
@@ -516,7 +513,7 @@ def test_lists_of_the_grid_are_replaced_from_the_command_line():
         ("embedder= ,", "embedder has no value; wanted such as embedder=MODEL."),
         ("chunk_size=abc", "--grid chunk_size=abc: got 'abc'"),
         ("chunk_size=300,5", "--grid chunk_size=300,5: got '5'"),
-        ("retriever=dens", "'dens' is no retriever; did you mean dense?"),
+        ("retriever=dens", "there is no retriever 'dens': there are dense, bm25, hybrid, and LangChain retrievers"),
         ("splitter=foo", "input should be 'recursive'"),
         ("top_k=0", "--grid top_k=0: got '0'"),
     ],

@@ -1,13 +1,14 @@
 """Every splitter gives passages that are pieces of their document, no longer than asked, and loses no word."""
 
 import time
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from proctor import InputError
 from proctor.knowledge.documents.document import Document
-from proctor.knowledge.retrieval.splitting import SPLITTERS, Splitting, cut, sentence_spans
+from proctor.knowledge.retrieval.splitting import Splitter, Splitting, cut, sentence_spans
 from tables import in_one_test
 
 MARKDOWN = """# Bikes
@@ -29,7 +30,7 @@ Ask Dr. Roe. She repairs bikes at 9 a.m. on Mondays.
 TEXTS = st.text(st.sampled_from("ab. \n#?!`-\U0001f6b2\u00e9\ud800\u3002"), max_size=300)
 
 
-@pytest.mark.parametrize("splitter", SPLITTERS)
+@pytest.mark.parametrize("splitter", get_args(Splitter))
 @given(text=TEXTS, size=st.integers(20, 60), overlap=st.integers(0, 19))
 def test_passages_are_pieces_of_the_text_that_hold_all_of_it(splitter, text, size, overlap):
     passages = Splitting(splitter, size, overlap).cut(Document("a.md", text))
@@ -85,7 +86,7 @@ def test_fixed_passages_are_all_as_long_as_they_may_be():
     assert [(passage.start, passage.end) for passage in passages] == [(0, 20), (15, 35), (30, 50)]
 
 
-@in_one_test("splitter", SPLITTERS)
+@in_one_test("splitter", get_args(Splitter))
 @in_one_test(("size", "overlap"), [(19, 0), (40, 40), (40, -1)])
 def test_sizes_that_make_no_sense_are_refused(splitter, size, overlap):
     with pytest.raises(InputError, match="chunk_size"):

@@ -140,7 +140,7 @@ def test_a_metric_of_which_less_is_better_is_ranked_by_less():
     [
         (lambda: run_of(table("a", [1.0])), {}, "the bot a alone"),
         (two, {"wanted": ["rigth"]}, "Did you mean right"),
-        (two, {"costs": {"aa": 1.0}}, "there is no bot 'aa'"),
+        (two, {"costs": {"aa": 1.0}}, "There is no bot 'aa'"),
         (lambda: run_of(table("a", [1.0, nan]), table("b", [nan, 1.0])), {}, "no two bots have a value"),
         (
             lambda: run_of(table("a", [1.0, 1.0, nan]), table("b", [nan, 1.0, 1.0]), table("c", [1.0, nan, 1.0])),

@@ -274,9 +274,8 @@ def test_what_is_not_there_is_named(tmp_path):
     run = stored_run(tmp_path / "x.db", [asked(1)], {"rag": lambda *_: (1.0, "yes")}, repeats=2)
     with Opened(tmp_path / "x.db") as opened:
         tables = opened.tables(run)
-        with pytest.raises(
-            InputError, match=r"no metric 'recall' in common\. Did you mean keyword_recall\? They have: keyword_recall"
-        ):
+        said = r"no metric 'recall' in what the runs .*\. Did you mean keyword_recall\? Its metrics: keyword_recall"
+        with pytest.raises(InputError, match=said):
             robustness(tables, metrics=["recall"])
         with pytest.raises(InputError, match="Did you mean rag"):
             robustness(tables, bots=["rags"])
