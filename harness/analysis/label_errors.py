@@ -653,7 +653,7 @@ def _unconfirmed(question: Question, answer: str, found: Sequence[Support], docu
         score=round(1 - likely, 4),
         details={
             "expected": list(question.expected), "probability": likely, "documents": list(documents),
-            "nearest": [one.evidence for one in found],
+            "nearest": [one.evidence for one in found if one.evidence],
         },
     )  # fmt: skip
 

@@ -112,10 +112,15 @@ def answer_pairs(baseline: Operand, candidate: Operand, pairing: Pairing) -> lis
     for case in pairing.cases:
         for repeat in range(repeats):
             old, new = (side.get((case.key, repeat)) for side in sides)
-            if old is None or new is None or (old[-1] is None and new[-1] is None):
+            if old is None or new is None or not (_said(old) or _said(new)):
                 continue
-            made.append(AnswerPair(case.key, repeat, case.text, *_shown_beside(new), old[-1], new[-1]))
+            made.append(AnswerPair(case.key, repeat, case.text, *_shown_beside(new), _said(old), _said(new)))
     return made
+
+
+def _said(line: Sequence[str | None]) -> str | None:
+    """The answer of a line; None where there is none, or a blank one."""
+    return line[-1] if line[-1] and line[-1].strip() else None
 
 
 def pairs_of_run(store: Store, run_id: int, bots: tuple[str, str], keys: Sequence[str]) -> list[AnswerPair]:

@@ -329,7 +329,7 @@ def test_a_function_counts_as_it_is_now_whatever_its_file_says(tmp_path: Path, m
     module = loaded("a")
     module.helped = lambda count: 2 * count  # type: ignore[attr-defined]
     assert {name for name, one in found(module).items() if one != first[name]} == {"helping"}
-    path.write_text(TWICE.replace("return 1.0", "return 0.5"))
+    path.write_text(TWICE.replace("return 1.0", "return 0.55"))
     stale, fresh = found(module)["plain"], found(loaded("a"))["plain"]
     assert len({stale, fresh, first["plain"]}) == 3
 

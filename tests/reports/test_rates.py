@@ -76,7 +76,9 @@ def test_the_interval_is_over_the_same_rows_as_the_rate(tmp_path):
     summary, _ = summed(tmp_path, outcomes, dict.fromkeys((0, 1), "a.md"))
     passes = summary.bots[0].metrics["check.passes"]
     # By hand: clusters a.md (2 rows, sum 1), q2 (1 row, 0) and three more (1 row, 1).
-    expected = mean_interval(np.array([1.0, 0, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]), 0.0, 1.0, binary=True)
+    expected = mean_interval(
+        np.array([1.0, 0, 1, 1, 1]), np.array([2.0, 1, 1, 1, 1]), 0.0, 1.0, binary=True, noun="cluster"
+    )
     assert expected.low is not None or expected.no_interval
     assert (passes.ci_low, passes.ci_high, passes.ci_untold) == (expected.low, expected.high, expected.no_interval)
 

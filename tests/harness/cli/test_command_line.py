@@ -419,7 +419,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["compare", "previous", "latest", "--json"], 0, '"exact_match"'),
         (["plan", "--metric", "exact_match", "--delta", "0.05"], 0, "exact_match"),
         (["rank"], 0, "faq"),
-        (["abstain"], 2, "answer"),
+        (["abstain"], 0, "60 answerable and 0 unanswerable questions"),
         (["robustness"], 2, "asks each of them once"),
         (["perturb", "questions.jsonl", "--kinds", "comma", "--out", "comma.jsonl"], 0, "comma.jsonl"),
     ],
