@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         markdown,
         plain,
         quoted,
+        records_csv,
         records_table,
         styled,
     )

@@ -37,6 +37,20 @@ def leaderboard(summary: Summary) -> list[Block]:
     return [*headline_blocks(summary), title, BLANK, *leaderboard_table(summary)]
 
 
+def leaderboard_records(summary: Summary) -> list[dict[str, object]]:
+    """One record for each bot and metric, figures as they are."""
+    return [
+        {
+            "bot": bot.name, "metric": column.name, "mean": cell.mean, "ci_low": cell.ci_low, "ci_high": cell.ci_high,
+            "better": column.better, "threshold": column.threshold, "n_ok": cell.n_ok,
+            "n_not_applicable": cell.n_not_applicable, "n_failed": cell.n_failed, "n_passed": cell.n_passed,
+        }
+        for bot in summary.bots
+        for column in summary.metrics
+        if (cell := bot.metrics.get(column.name)) is not None
+    ]  # fmt: skip
+
+
 def headline_blocks(summary: Summary) -> Iterator[Block]:
     """What share of its answers each bot has right, wrong and left open, where measured; and what the judge lost."""
     found = list(aligned(summary.bots))

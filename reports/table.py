@@ -339,6 +339,12 @@ def csv(blocks: Iterable[Block]) -> bytes:
     return b"\r\n".join(map(b"".join, _csv_tables(blocks, "")))
 
 
+def records_csv(records: Sequence[Mapping[str, object]]) -> bytes:
+    """Records with the same keys as CSV: a line of the keys, then one for each record, figures as they are."""
+    lines = [list(records[0]), *(each.values() for each in records)] if records else []
+    return b"".join(map(csv_line, lines))
+
+
 def _csv_tables(blocks: Iterable[Block], heading: str) -> Iterator[list[bytes]]:
     for block in blocks:
         match block:

@@ -144,21 +144,9 @@ class Comparison(Shown):
         The verdict goes by ``p_holm`` or ``p_bh``, which correct ``p_cautious`` for the number of metrics: that is the
         greater of ``p`` and of a p value that stays right where differences lean to one side.
         """
-        return Records(
-            [
-                {
-                    "baseline": each.baseline.name, "candidate": each.candidate.name, "metric": found.column.name,
-                    "baseline_mean": found.baseline_mean, "candidate_mean": found.candidate_mean,
-                    "difference": found.difference.mean, "ci_low": found.difference.low,
-                    "ci_high": found.difference.high, "p": found.difference.p_value,
-                    "p_cautious": found.difference.cautious_p_value, "p_holm": found.holm, "p_bh": found.bh,
-                    "verdict": found.verdict,
-                    "questions": found.difference.questions - found.simulated,
-                }
-                for each in self.compared.comparisons
-                for found in each.metrics
-            ]
-        )  # fmt: skip
+        from ...reports.export import compared_records
+
+        return Records(compared_records(self.compared))
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas need not be installed
         """``records`` as a DataFrame."""

@@ -160,19 +160,9 @@ class Run:
 
             run.leaderboard().to_pandas().pivot(index="metric", columns="bot", values="mean")
         """
-        return Records(
-            [
-                {
-                    "bot": bot.name, "metric": column.name, "mean": cell.mean, "ci_low": cell.ci_low,
-                    "ci_high": cell.ci_high, "better": column.better, "threshold": column.threshold,
-                    "n_ok": cell.n_ok, "n_not_applicable": cell.n_not_applicable, "n_failed": cell.n_failed,
-                    "n_passed": cell.n_passed,
-                }
-                for bot in self.summary.bots
-                for column in self.summary.metrics
-                if (cell := bot.metrics.get(column.name)) is not None
-            ]
-        )  # fmt: skip
+        from ...reports.leaderboard import leaderboard_records
+
+        return Records(leaderboard_records(self.summary))
 
     def conversations(self) -> Records:
         """One record for each bot, conversation and repeat: ``turns``, ``right``, ``all_right``, ``first_wrong``.

@@ -10,7 +10,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -131,14 +131,15 @@ def show_as(
     record: Callable[[], object],
     blocks: Callable[[], Iterable[reports.Block]],
     stdout: TextIO | None = None,
+    records: Callable[[], Sequence[Mapping[str, object]]] | None = None,
 ) -> None:
-    """Print a result: its record as JSON, or its tables as CSV, or all of it for a reader."""
+    """Print a result: its record as JSON, or its records or tables as CSV, or all of it for a reader."""
     stdout = stdout or sys.stdout
     match form:
         case Form.JSON:
             write_json(record(), stdout)
         case Form.CSV:
-            write_bytes(reports.csv(blocks()), stdout)
+            write_bytes(reports.records_csv(records()) if records else reports.csv(blocks()), stdout)
         case Form.TEXT:
             show(blocks(), stdout)
 
@@ -177,7 +178,7 @@ STOPPED: Final = "Stopped. All answers so far are stored; run the same command a
 
 Database = Annotated[Path, typer.Option("--db", metavar="FILE", help="The SQLite file with all results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the tables as CSV on stdout, and nothing else there.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV on stdout, and nothing else there.")]
 Rows = Annotated[
     Path | None, typer.Option("--rows", metavar="FILE", help="Also write a JSON line for each row and metric.")
 ]

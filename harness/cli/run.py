@@ -145,7 +145,9 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
 
 def show_outcome(outcome: Outcome, suite: Path | None, rows: Path | None, stdout: TextIO, form: Form) -> None:
     """Print the leaderboard, the database and the next commands."""
-    show_as(form, dict, lambda: _outcome_blocks(outcome), stdout)
+    from ...reports.leaderboard import leaderboard_records
+
+    show_as(form, dict, lambda: _outcome_blocks(outcome), stdout, lambda: leaderboard_records(outcome.summary))
     if form is Form.CSV:
         return
     lines = [*_what_is_wrong(outcome), *_what_happened(outcome), *_what_models_were_asked(outcome)]

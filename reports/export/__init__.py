@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .comparison import (
         compared_blocks,
         compared_object,
+        compared_records,
         comparison_annotations,
         tournament_blocks,
         tournament_object,

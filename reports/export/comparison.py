@@ -341,6 +341,22 @@ def _unchanged(comparisons: tuple[Comparison, ...]) -> Iterator[str]:
         yield f"{', '.join(bots)}: the same cached answers in {runs}, so there is nothing to compare."
 
 
+def compared_records(found: Compared) -> list[dict[str, object]]:
+    """One record for each pair of bots and metric, figures as they are."""
+    return [
+        {
+            "baseline": each.baseline.name, "candidate": each.candidate.name, "metric": metric.column.name,
+            "baseline_mean": metric.baseline_mean, "candidate_mean": metric.candidate_mean,
+            "difference": metric.difference.mean, "ci_low": metric.difference.low, "ci_high": metric.difference.high,
+            "p": metric.difference.p_value, "p_cautious": metric.difference.cautious_p_value,
+            "p_holm": metric.holm, "p_bh": metric.bh, "verdict": metric.verdict,
+            "questions": metric.difference.questions - metric.simulated,
+        }
+        for each in found.comparisons
+        for metric in each.metrics
+    ]  # fmt: skip
+
+
 def compared_object(found: Compared, baseline: str, candidate: str) -> dict[str, object]:
     """All comparisons for programs, with both sides as they were named."""
     return {

@@ -1,5 +1,6 @@
 """What a person reads who compares two bots or two runs."""
 
+import csv
 import json
 import shlex
 from dataclasses import replace
@@ -258,3 +259,20 @@ def test_questions_of_no_document_are_no_documents_wherever_clusters_are_counted
     assert "9 questions of 6 clusters" in ranked
     for text in (run.stdout, compared, ranked):
         assert "6 documents" not in text and "6 source documents" not in text
+
+
+def test_csv_has_one_header_and_plain_figures(evaluations, tmp_path):
+    """As a spreadsheet and pandas read it: no title, no figure with its interval in one cell."""
+    made = json.loads(proctor("compare", "down", "up", "--json", folder=evaluations).stdout)
+    lines = list(csv.DictReader(proctor("compare", "down", "up", "--csv", folder=evaluations).stdout.splitlines()))
+    (pair,) = made["comparisons"]
+    found = {line["metric"]: (float(line["difference"]), float(line["ci_low"]), line["verdict"]) for line in lines}
+    wanted = {name: (one["difference"], one["interval"][0], one["verdict"]) for name, one in pair["metrics"].items()}
+    assert found == wanted
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(
+        "".join(f'{{"question": "{n}?", "answer": "{n}", "expected_answer": "{n // 2}"}}\n' for n in range(4))
+    )
+    done = proctor("score", rows, "-m", "exact_match", "--csv", folder=tmp_path)
+    (line,) = [line for line in csv.DictReader(done.stdout.splitlines()) if line["metric"] == "exact_match"]
+    assert (line["mean"], line["n_ok"], line["better"]) == ("0.25", "4", "higher")
