@@ -60,7 +60,8 @@ _RELATIONS: Final = QUANTITIES | {
     *("same", "other", "again", "before", "after", "during", "until", "between", "against", "through"),
     *("above", "below", "under", "over", "up", "down", "off", "out"),
 }
-_NOTHING_AGAINST: Final = (0.0,) * 6
+_NOTHING_AGAINST: Final = (0.0,) * 7
+_MOST_LACKING: Final = 2
 _LIKE_NAMED: Final = 0.6  # most that one name counts for another that is near in meaning: Gorbachev, Khrushchev
 _DATED: Final = 0.75  # coverage of a day and month by their year alone, and of a year by its decade
 _ROUGH: Final = 0.05  # by which a figure that is said to be rough may differ
@@ -166,6 +167,7 @@ class Signals(NamedTuple):
         opposite: a word of the one stands against its opposite in the other, and neither is denied.
         refusal: the text says that it does not know, and not the claim.
         part: of several things that the claim lists the text has one, and misses another altogether; another command.
+        lacking: figures of a sentence that the text has no figure for, up to two: for ten seconds.
     """
 
     coverage: float
@@ -178,6 +180,7 @@ class Signals(NamedTuple):
     opposite: float
     refusal: float
     part: float
+    lacking: float
 
 
 def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) -> Signals:
@@ -227,6 +230,7 @@ def match(question: Wording, claim: Wording, text: Wording, vectors: Vectors) ->
         opposite=float(opposed and len(claim.negations) % 2 == len(text.negations) % 2),
         refusal=float(coverage < _KNOWN and abstains(text.text)),
         part=float(is_other_code or _is_part(claim, found, SAME_WORD if not strange else _LISTED_TOO)),
+        lacking=0.0 if is_phrase(claim) else float(min(_lacking(wanted, given, found, answered), _MOST_LACKING)),
     )
 
 
@@ -580,6 +584,15 @@ def _other_figure(
     )
 
 
+def _lacking(
+    wanted: Mapping[str, Word], given: frozenset[str], found: Mapping[str, float], answered: Mapping[str, Word]
+) -> int:
+    """How many figures of a claim, and not of the question, a text neither says nor has others of their sort for."""
+    theirs = _figures(answered)
+    ours = _figures(wanted)
+    return sum(not found[key] for sort in ours.keys() - theirs.keys() for key in ours[sort] - given)
+
+
 def _agree(ours: set[str], theirs: set[str], is_rough: bool) -> bool:
     near = (ours | _decades(ours)) & theirs or ours & _decades(theirs)
     return bool(near) or (is_rough and any(_rounded(key, theirs) for key in ours))
@@ -648,6 +661,7 @@ WEIGHTS: Final = {
     "opposite": -3.0,  # high for low
     "refusal": -2.0,
     "part": -4.0,  # one of the things that are listed
+    "lacking": -1.0,  # each figure of a sentence of which nothing is said
 }
 """Log-odds that a text says an expected claim, for each unit of a signal.
 

@@ -73,7 +73,7 @@ _OWED: Final = (
     rf"|(?:please (?:accept )?)?(?:(?:my|our|sincere|sincerest|deepest|humble|again|once again|{_WE}{_MUCH})[ ,]+)*"
     rf"(?:apologies|apology|apologi[sz]e|sorry)(?: (?:again|once again|so much))?"
     rf"(?: (?:for|about|to hear|if|you(?:'ve|'re|'d)?)\b{_HEARD})?"
-    rf"|(?:please )?(?:excuse|forgive|pardon) (?:the|my|our|us|me|any)\b{_HEARD}"
+    rf"|(?:please )?(?:excuse|forgive|pardon) (?:the|my|our|us|me|any)\b(?!.* (?:is|are|was|were) ){_HEARD}"
     rf"|{_WE}{_MUCH} (?:understand|get|hear|know|imagine|see|feel|reali[sz]e)(?: (?:it|you|that))?"
     rf"|{_WE}{_MUCH} (?:understand|get|hear|know|imagine|see|feel|reali[sz]e)(?: that| how| why)?(?: [\w']+){{0,3}}"
     rf" (?:(?:\w+ly )?{_FEELING_BAD}|important|you feel|position|situation|pain){_ON}(?<! is)"

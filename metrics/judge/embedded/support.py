@@ -520,9 +520,12 @@ def _misplaced(claim: Wording, texts: Sequence[Wording], text: Wording) -> Itera
     A claim may join sentences: of one nothing is said where its own sentence has more of the claim than the one with
     another figure has, or may have it by a pronoun.
     """
-    rows = [one for one in texts if one.text.count("|") < 2]
-    everywhere = [one for each in rows for one in _figures(each)]
     claimed = _figures(claim)
+    if not claimed:
+        return
+    rows = [one for one in texts if one.text.count("|") < 2]
+    keys = {one.word.key for one in claimed}
+    everywhere = [one for each in rows if not keys.isdisjoint(each.content) for one in _figures(each)]
     for one, other in pairwise(claimed):
         if _is_swapped(one, other, everywhere):
             yield Conflict("roles", f"{one.word.text}, {other.word.text}", "the other way round")
