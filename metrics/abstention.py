@@ -75,13 +75,16 @@ _FIRST_PERSON: Final = (
     # What the speaker is for, which is something else.
     r"|\b(?:i|we)(?: can|'m| am|'re| are)? (?:only|just|solely)(?: (?:able|allowed|here|trained|designed|built|made"
     r"|meant"
-    r"|programmed) to)? (?:answer (?:your )?(?:\w+ )?questions|(?:help|assist)(?: you)? with|talk about|discuss"
+    r"|programmed) to)? (?:answer (?:your )?(?:\w+ )?questions(?! (?:by|via|on|at|in|per|through|from)\b)"
+    r"|(?:help|assist)(?: you)? with|talk about|discuss"
     r"|(?:give|provide) information)\b|\bi(?:'m| am) (?:only )?here (?:only )?to (?:talk|answer|help"
     r"|assist)\b[^.;]{0,60}\bonly\b"
     r"|\bmy (?:expertise|knowledge|scope|remit|focus) is (?:limited|restricted|confined) to\b"
     r"|\b(?:outside|beyond|out of|above(?= my)|not (?:in|within|part of))(?: of)? (?:my (?:\w+ )?(?:area|scope|remit"
     r"|expertise"
-    r"|competence|field|wheelhouse|pay grade|knowledge)|(?:the scope|what i|me\b(?=,|[.!]?$)))"
+    r"|competence|field|wheelhouse|pay grade|knowledge)"
+    r"|(?:the scope(?= of (?:my|this (?:chat|assistant|service|conversation)|what i)\b|[.!]?$)"
+    r"|what i|me\b(?=,|[.!]?$)))"
     rf"|\b(?:not|outside|beyond|against|within) (?:within |of )?my (?:programming|capabilit|guidelines|knowledge|"
     rf"abilit|"
     rf"ethical|scope|training|power)|\bmy (?:purpose|role|goal) is (?:not )?to|\bi(?:'m| am) (?:just|only|"
@@ -138,8 +141,9 @@ _SILENCE: Final = (
     rf"|says? nothing(?! (?:is|was|has|can|will|but)\b)|"
     rf"(?:is|are) (?:silent|insufficient))"
     rf"|\b{_HELP_PAGES} (?:(?:do|does|did)(?: not|n't) (?:\w+ly )?(?:say|mention|cover|address|discuss|explain|answer)"
-    rf"|(?:has|have|contains?) (?:no|nothing)\b|says? nothing)"
-    rf"|\b{_SOURCE} (?:has|have|contains?) (?:no|nothing)\b"
+    r"|(?:has|have|contains?) (?:nothing (?:about|on)|no (?:articles?|information|entry|entries|answers?))\b"
+    r"|says? nothing)"
+    rf"|\b{_SOURCE} (?:has|have|contains?) (?:no\b|nothing (?:about|on)\b)"
     rf"|\bthere(?:'s| is) nothing (?:about|on|regarding)\b[^.;]{{0,60}}? in (?:the|our|my|this|these) (?:\w+ )?"
     rf"(?:{_SOURCE}|{_HELP_PAGES})"
     rf"|\b(?:the|this|that|any|such|requested|relevant|specific|provided|given|available) (?:\w+ )?(?:information|"
@@ -241,17 +245,24 @@ _APOLOGY: Final = (
 _SOMEBODY: Final = (
     r"(?:a|an|the|our|my|your|one of (?:our|my)|someone|somebody|a member of (?:our|the))\b(?: [\w-]+){0,5}"
 )
+_STAFF: Final = (
+    r"(?:someone|somebody|(?:an?|the|our|my|one of (?:our|my)|a member of (?:our|the))\b(?: (?!to\b)[\w-]+){0,4}"
+    r" (?:teams?|agents?|colleagues?|humans?|persons?|people|staff|support|services?|operators?|advis[eo]rs?|experts?"
+    r"|specialists?|representatives?|supervisors?|managers?|desk|departments?|members?|technicians?|engineers?))\b"
+)
 _HANDED_ON: Final = (
-    r"(?:^|\b(?:i|we|me)(?:'ll|'m|'ve|'d| will| am| have| can| would)?(?: (?:\w+ly|now|just|better|going to"
+    r"(?:\b(?:i|we|me)(?:'ll|'m|'ve|'d| will| am| have| can| would)?(?: (?:\w+ly|now|just|better|going to"
     r"|like to))*) ?"
     r"(?:connect|transferr?|hand|pass|escalat|forward|refer|redirect)(?:e|ing|ed)?"
     r" (?:you|this|that|it|(?:your|the) (?:question|request|case|query|message|chat|conversation))"
-    rf"(?: (?:on|over|through|along))? (?:to|with) {_SOMEBODY}"
+    rf"(?: (?:on|over|through|along))? (?:to|with) {_STAFF}"
+    rf"|^(?:connecting|transferring|forwarding|redirecting) (?:you|this|that|it) (?:to|with) {_STAFF}"
     r"|\blet me (?:get|find) (?:someone|somebody|an? (?:\w+ )?(?:agent|colleague|person)) (?:who|to|for)\b"
-    rf"|\b{_SOMEBODY} will (?:get back to you|answer you|contact you|reach out to you|be in touch|assist you|respond)"
+    rf"|\b{_STAFF} will (?:get back to you|answer you|contact you|reach out to you|be in touch|assist you|respond)"
+    r"(?! [^.;]*\d| before\b| within\b)"
     r"|^(?:please|kindly|you(?: can|'ll| will| should|'d| would)?(?: have to| need to)?) (?:ask|contact|consult"
     r"|check with|get in touch with|reach out to|speak (?:to|with)|talk to)"
-    rf" {_SOMEBODY}(?:(?<=about that)|(?<=about this)|(?<=on that)|(?<=on this)|(?<=about it))[.!]?$"
+    rf" (?:{_STAFF}|your [\w-]+) (?:about (?:that|this|it)|on (?:that|this))[.!]?$"
     rf"|^for (?:this|that)(?: \w+)?, (?:please|kindly) (?:ask|contact|consult) {_SOMEBODY}[.!]?$"
     rf"|^you(?:'d| would) (?:have|need) to (?:ask|check with|consult) {_SOMEBODY}[.!]?$"
     r"|^(?:that|this|it)(?:'s| is)(?: \w+ly)? (?:a question (?:for|to ask)|(?:best|better) (?:answered|asked"
@@ -366,7 +377,7 @@ _TURN: Final = (
     r"(?:the |most |all |our |an? )?[\w-]+ (?:takes?|costs?|lasts?|comes?|goes|go|opens?|closes?|starts?|begins?|ends?"
     r"|leaves?|arrives?|runs?|needs?|is|are)"
     r"|(?<=sure, but )|(?<=sure but )|(?<=certain, but )|(?<=certain but ))\b"
-    rf"|(?<=\w)[;:] (?:(?=[^;:]*\d)|(?!(?:i|we|it|that|this|sorry|try|see|let|thank)\b)\w+ \w+ \w+)){_NO_ANSWER}"
+    rf"|(?<=\w)[;:] (?:(?=[^;:]*\d)(?!(?:call|try|dial|ring|phone|see|my)\b)|you can\b)){_NO_ANSWER}"
 )
 
 # After "while I can't access your account, ": no answer either, but where to ask.

@@ -96,7 +96,7 @@ _MINUTES: Final = {
     "half an hour": 30, "a half hour": 30, "three quarters of an hour": 45, "a quarter of an hour": 15,
     "an hour and a half": 90, "one and a half hours": 90, "a fortnight": 20_160,
 }  # fmt: skip
-_MINUTES_IN_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_MINUTES)})\b", re.IGNORECASE)
+_MINUTES_IN_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_MINUTES)})\b", re.IGNORECASE | re.ASCII)
 WITHIN_UNITS: Final = re.compile(
     r"\b(?:business|working|calendar|consecutive|full) (?=(?:day|hour|week|month|year)s?\b)"
     r"|\bdegrees? (?=(?:celsius|fahrenheit)\b)",

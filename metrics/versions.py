@@ -169,7 +169,8 @@ class _Written:
             case set() | frozenset():
                 return repr([type(value).__name__, *sorted(map(self.of, list(value)))])
             case CodeType():
-                return self._code(value, None)
+                first = next(iter(value.co_consts), None)  # of a def its docstring, or None
+                return self._code(value, first if isinstance(first, str) and value.co_name[0] != "<" else None)
             case ModuleType():
                 return value.__name__
         inner = inspect.unwrap(value) if callable(value) else value
@@ -209,7 +210,7 @@ class _Written:
                 return _ADDRESS.sub("", repr(value))
             except Exception:  # noqa: BLE001 - the user's own __repr__
                 return _named(kind)
-        own = {name: getattr(each, "__func__", each) for name, each in vars(kind).items()}
+        own = {name: getattr(each, "__func__", each) for name, each in vars(kind).items() if name != "__doc__"}
         plain = {name: each for name, each in own.items() if isinstance(each, (FunctionType, str, int, float, tuple))}
         methods = [each.__code__ for name, each in own.items() if isinstance(each, FunctionType) and name != "__init__"]
         state = _names(methods)[1]

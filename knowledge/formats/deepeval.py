@@ -229,7 +229,8 @@ def _cell(key: str, value: object) -> object:
     if not isinstance(value, str):
         return value
     if key in _LISTS:
-        return written_list(value) or (value.split("|") if value else None)
+        found = written_list(value)
+        return found if found is not None else value.split("|") if value else None
     if key in _OBJECTS:
         try:
             return orjson.loads(value) if value else None

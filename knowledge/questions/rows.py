@@ -601,8 +601,8 @@ def _python_list(text: str) -> object:
                 pieces.append(token.string)
                 before = token.type
         with warnings.catch_warnings(action="ignore"):  # of a pattern, about its backslashes
-            return ast.literal_eval(" ".join(pieces).strip())
-    except (ValueError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError):
+            return json.loads(json.dumps(ast.literal_eval(" ".join(pieces).strip())))  # no sets, bytes or ellipses
+    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError):
         return None
 
 

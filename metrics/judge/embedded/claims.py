@@ -147,7 +147,8 @@ def claims_of(text: str) -> tuple[str, ...]:
 def _unsigned(spoken: Sequence[str]) -> Sequence[str]:
     """The sentences without who signs: the name or team that stands behind "Kind regards,"."""
     place = next((place for place, sentence in enumerate(spoken) if is_sign_off(sentence)), len(spoken))
-    return [*spoken[: place + 1], *(line for line in spoken[place + 1 :] if not is_signature(line))]
+    kept = [*spoken[: place + 1], *(line for line in spoken[place + 1 :] if not is_signature(line))]
+    return spoken if place == 0 and len(kept) == 1 else kept  # "Thanks," above a list ends no letter
 
 
 def _unled(sentence: str) -> str:

@@ -119,7 +119,7 @@ _PARTICLE: Final = re.compile(
     r"\s*(?:(?:(?P<yes>yes|yep|yeah|yup)|(?P<no>no|nope|nah|unfortunately not|i'm afraid not|not at all))\b"
     r"\s*(?:[,.;:!–—-]+\s*|$)"  # noqa: RUF001 - dashes
     r"|(?P<surely>absolutely|definitely|certainly|of course|indeed|correct|exactly|sure|right|that's (?:right|correct))"
-    r"(?:, (?!but\b|here\b|let\b)|[.!]?\s*$))",
+    r"(?:, (?!but\b|here\b|let\b|[^.;!?]*(?:\bnot?\b|n't\b))|[.!]?\s*$))",
     re.IGNORECASE,
 )
 _LITERALLY: Final = re.compile(r"\s*(?:yes|no)\b", re.IGNORECASE)

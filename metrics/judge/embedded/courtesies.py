@@ -7,7 +7,8 @@ from .wording import wording
 
 # What follows the words that make a courtesy: a few words without a second part, which could claim something.
 _ON: Final = (
-    r"(?: (?!(?:that (?!for\b|with\b|out\b|up\b|now\b|right\b|too\b|today\b)|which\b|who\b|because\b|since\b|but\b"
+    r"(?: (?!(?:and (?:never|always|not|we|it|they)\b"
+    r"|that (?!for\b|with\b|out\b|up\b|now\b|right\b|too\b|today\b)|which\b|who\b|because\b|since\b|but\b"
     r"|though\b|so that\b|unless\b))[^\W\d][\w'-]*){0,12}"
 )
 _HEARD: Final = r"(?: [\w'#-]+){0,14}"  # of what the user has said, echoed
@@ -63,14 +64,15 @@ _CONDITIONAL: Final = (  # either part first
 _OFFERED: Final = re.compile(_TO_US)
 # Of who was there before: thanks and apologies may name what happened, with its figures.
 _OWED: Final = (
-    rf"(?:(?:many|again|once again|a thousand|{_WE}{_MUCH})[ ,]+)*(?:thanks|thank you|thx)"
+    rf"(?:(?:many|again|once again|a thousand|{_WE}{_MUCH})[ ,]+){{0,3}}(?:thanks|thank you|thx)"
     rf"(?: (?:for|so|very|kindly|in advance|again|a (?:lot|million|bunch|ton)|from|once|and|all|everyone"
     rf"|there)\b{_HEARD})?"
     rf"|{_WE}{_MUCH} (?:grateful|thankful) (?:for|to|that)\b{_HEARD}"
     r"|your (?:\w+ ){1,2}(?:(?:is|are)(?: (?:so|very|really))? (?:important|valuable) to (?:us|me)"
     r"|means? (?:so much|a lot|the world|everything)(?: to (?:us|me))?)"
     rf"|(?:(?:it|that|this)(?:'s| is) )?(?:much|greatly|really) appreciated"
-    rf"|(?:please (?:accept )?)?(?:(?:my|our|sincere|sincerest|deepest|humble|again|once again|{_WE}{_MUCH})[ ,]+)*"
+    r"|(?:please (?:accept )?)?"
+    rf"(?:(?:my|our|sincere|sincerest|deepest|humble|again|once again|{_WE}{_MUCH})[ ,]+){{0,3}}"
     rf"(?:apologies|apology|apologi[sz]e|sorry)(?: (?:again|once again|so much))?"
     rf"(?: (?:for|about|to hear|if|you(?:'ve|'re|'d)?)\b{_HEARD})?"
     rf"|(?:please )?(?:excuse|forgive|pardon) (?:the|my|our|us|me|any)\b(?!.* (?:is|are|was|were) ){_HEARD}"
@@ -95,9 +97,9 @@ _FORMS: Final = (
     rf"|good|great|lovely|wonderful|pleasure|honou?r|ready|available|here|there|excited"
     rf"|thrilled) (?:to )?{_HELP}(?:ing)?\b{_ON}",
     rf"(?:i|we)(?:'d|'ll| would| will)(?: \w+ly)?(?: be)?{_MUCH} (?:happy|glad|delighted|pleased|love"
-    rf"|like) to \w+{_ON}",
+    rf"|like) to (?:{_HELP}|look|check|show|tell|share|chat|talk|discuss|go over|take a look|learn|know){_ON}",
     r"(?:i|we)(?: \w+ly)?(?: can|'ll| will| could)(?: \w+ly)? (?:help|assist)(?: you)?(?: out| further)?"
-    r"(?: with (?:that|this|it|your(?: \w+){1,2}|any\w*(?: \w+){0,3}))?",
+    r"(?: with (?:that|this|it|any\w*(?: \w+){0,3}))?",
     rf"(?:{_WE}|our(?: \w+){{0,2}} (?:is|are)){_MUCH} (?:right )?(?:here|around|on it|at your (?:service|disposal))"
     rf"(?: (?:to help|for you|if you|if there|when you|whenever you|any ?time)\b{_ON})?",
     r"(?:(?:please|do|just) )*(?:let me know|let us know|feel free|don't hesitate|do not hesitate)\b[^\d,:;]*",
@@ -108,8 +110,11 @@ _FORMS: Final = (
     rf"(?:please )?(?:let me|let us|allow me to|allow us to)(?: (?:\w+ly|just|first|go ahead and))*"
     rf" (?:explain|walk|show|help|clarify|see|check|look|find|break|guide|give|summari[sz]e|go|take|have|get|dive"
     rf"|start|begin|pull|double-check|connect|transfer|introduce|try|outline|share|think|put|do)\b{_ON}",
-    rf"let's(?! (?:say|assume|suppose|call)\b){_ON}",
-    rf"{_WE}(?: \w+ly| just)? (?:look(?:ing)? (?:into|that|this|it)|check(?:ing)? (?:that|this|it|on|for)"
+    r"let's (?:(?:just|first|quickly|now|all) )*(?:see|look|take|get|start|begin|dive|go(?! is\b)|check|find|try|do"
+    r"|make|walk|break|explore|talk|figure|work|fix|sort|solve|clear|have|move|keep|jump|review|discuss|tackle)"
+    rf"\b{_ON}",
+    r"(?:i|we)(?:'m|'re|'ll| am| are| will)(?: \w+ly| just)? (?:look(?:ing)? (?:into|that|this|it)"
+    r"|check(?:ing)? (?:that|this|it|on|for)"
     rf"|get(?:ting)? back to|be (?:right|in touch)|do (?:my|our) best|(?:connect|transferr?|forward|pass)(?:ing)? you"
     rf"|walk you|find(?:ing)? (?:that )?out)\b{_ON}",
     rf"(?:please )?(?:(?:just|give me|wait|hold on|hang on)[ ,]+)*(?:a|one) (?:moment|second|sec|minute)(?:,? please)?"
@@ -118,12 +123,13 @@ _FORMS: Final = (
     rf"(?: (?:while (?:i|we)|for a moment|a moment)\b{_ON})?",
     # what comes next
     r"here (?:you go|you are|we go|it is|they are|it goes)",
-    rf"(?:here(?:'s| is| are)|below (?:is|are)|(?:please )?(?:see|find)|(?:below )?you(?:'ll| will| can)? find) "
+    r"(?:here(?:'s| is| are)|below (?:is|are)|(?:please )?(?:see|find)"
+    r"|(?:below )?you(?:'ll| will| can)? find(?=.* (?:below|above|here|attached)$)) "
     rf"(?:how|what|why|everything|(?:\w+ ){{1,3}}?{_ASKED_FOR}\b){_ON}(?<! in)",
     r"(?:please )?note the following|(?:to|in) answer (?:to )?(?:your|the) question",
     r"in (?:short|summary|brief|conclusion|a nutshell)|to (?:sum up|summari[sz]e)|long story short",
     # wishes
-    rf"(?:{_WE})?{_MUCH} ?(?:hope|hopefully|hoping|wish|wishing|look forward|looking forward|trust) (?:this|it"
+    rf"(?:{_WE})?{_MUCH} ?(?:hope|hoping|wish|wishing|look forward|looking forward|trust) (?:this|it"
     rf"|everything|all|you"
     rf"|your|the (?:above|information|answer)|these|we|i|him|her|for you"
     rf"|that (?:helps|clears|answers|makes|works|explains|solves|resolves|was|you|this|it)"

@@ -400,7 +400,11 @@ def _sides(text: Wording, verb: str) -> _Sides | None:
     if len(places) != 1:
         return None
     before, after = text.words[: places[0]], text.words[places[0] + 1 :]
-    is_passive = any(word.text.lower() in _BEING for word in before[-2:]) and "by" in {word.key for word in after}
+    is_said_by = "by" in {word.key for word in after}
+    is_passive = any(word.text.lower() in _BEING for word in before[-2:])
+    if is_passive and not is_said_by and text.words[places[0]].text.endswith(("ed", "en")):
+        return None  # who did it is not said: is covered in chapter 1
+    is_passive &= is_said_by
     sides = [frozenset(word.key for word in side if word.kind != "stop") for side in (before, after)]
     # What stands on both sides tells them not apart: French cuisine and Italian cuisine.
     return _Sides(sides[0] - sides[1], sides[1] - sides[0], is_passive)
