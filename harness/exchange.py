@@ -22,7 +22,7 @@ from ..knowledge.formats import Detected, ForeignRows, Format, Notes, format_of,
 from ..reports import check_file, count, file_names, find_run, open_reported, unknown_name, whole_file, whole_folder
 from ..reports.export import recorded_rows, score_name
 from ..reports.store import Store
-from .run import AnswerFile, ScoreMetadata, at_database, given_metrics, import_run, metric_name
+from .run import AnswerFile, ScoreMetadata, at_database, given_metrics, import_run, metric_name, unanswered
 
 if TYPE_CHECKING:
     from ..reports.export import Logged
@@ -139,7 +139,11 @@ def _imported(
         answers=answers,
         scores=tuple(sorted(given.names)),
         lost=source.warnings,
-        warnings=(*(each for each in recorded.warnings if each not in source.warnings), *given.warnings),
+        warnings=(
+            *(each for each in recorded.warnings if each not in source.warnings),
+            *unanswered(recorded),
+            *given.warnings,
+        ),
     )
     if database is not None and not answers and into is None:
         raise InputError(

@@ -282,7 +282,12 @@ def keep_summary(store: Store, run_id: int, scores: RunScores | None = None) -> 
 
 def _key(store: Store, run_id: int) -> str:
     """Of all that a summary rests on, and of the fields that it has: what was stored before it had one is not read."""
-    return figures_key(store, run_id, _fields(Summary))
+    return figures_key(store, run_id, _fields_of_summary())
+
+
+@cache
+def _fields_of_summary() -> list[object]:
+    return _fields(Summary)
 
 
 def _fields(kind: object) -> list[object]:

@@ -353,12 +353,14 @@ def faq_conflicts(corpus: CorpusIndex, entries: Mapping[str, Sequence[FaqEntry]]
         for one in found:
             if one.kind == "conflicting_gold":
                 first, second = one.questions
+                same = asked(held[int(first) - 1].question) == asked(held[int(second) - 1].question)
+                given = f"Only entry {first} is ever given." if same else "Which of them a question gets is chance."
                 yield replace(
                     one,
                     kind="faq_conflict",
                     what=(
                         f"Entries {first} and {second} of {bot} ask the same and answer otherwise: "
-                        f"{' and '.join(_answers_of(one))}. Which of them a question gets is chance."
+                        f"{' and '.join(_answers_of(one))}. {given}"
                     ),
                     action=f"Decide which answer is right, and correct or remove entry {first} or {second}.",
                     questions=(),

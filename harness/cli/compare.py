@@ -246,7 +246,8 @@ def compare(
         found = compare_asked(first, second, database, asked, tuple(bot or ()), pairs, _say)
         outputs.write(stdout, lambda: markdown(compared_blocks(found.compared)))
         if to_file != STDOUT:
-            show_as(form, found.to_dict, lambda: compared_blocks(found.compared), stdout, found.records)
+            records = found.records if pairs is None else None  # of pairs that were judged there is more to tell
+            show_as(form, found.to_dict, lambda: compared_blocks(found.compared), stdout, records)
         if outputs.is_for_reader:
             following = _next(found.compared, first, second, database)
             lines = [f"  {printable(command)}\n      {purpose}\n" for command, purpose in following]

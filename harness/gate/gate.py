@@ -167,7 +167,7 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
     only_candidate = [name for name in candidate.tables if name not in baseline.run.tables]
     only_baseline = [name for name in baseline.run.tables if name not in candidate.tables]
     notes = [] if wanted else [*_named("new, and compared with nothing", only_candidate)]
-    advice = "gate the others alone with --bot (gate.bots in the suite), or write a new baseline"
+    advice = "gate the others alone with --bot (or gate.bots, where a suite is gated), or write a new baseline"
     if not wanted:
         notes += _named(f"in the baseline and not in run {candidate.run}: {advice}", only_baseline)
     pairs = tuple((baseline.run.tables[name], candidate.tables[name]) for name in both)

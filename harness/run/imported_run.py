@@ -7,6 +7,7 @@ import marshal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -36,7 +37,7 @@ from ...reports.store.given_scores import GivenValues
 from ...reports.store.row_tables import Columns, Contexts, ReplyColumns, answer_columns
 from .asking import give
 from .manifest import new_manifest
-from .recorded_run import GivenMetrics, RecordedBot, answer_key, asked_reply, recorded_key
+from .recorded_run import GivenMetrics, RecordedBot, answer_key, asked_reply, recorded_key, unanswered
 
 CHUNK: Final = 5000  # rows that are put down together
 CHUNKS: Final = 20  # of them in one transaction: pages of indexes that change in each are written once
@@ -74,6 +75,7 @@ class AnswerFile:
         self._file: IO[bytes] | None = None
         self._chunk: list[tuple[int, str, ReadRow]] = []
         self._asked_at = now()
+        self.blank: str | None = None  # the answer of a row that has none, once it is known that others have one
 
     def __enter__(self) -> AnswerFile:
         return self
@@ -87,6 +89,8 @@ class AnswerFile:
         Raises:
             InputError: there is no space left.
         """
+        if self.blank is not None and taken.values.get("answer") is None:
+            taken = replace(taken, values={**taken.values, "answer": self.blank})
         self._chunk.append((line, identity, taken))
         if len(self._chunk) == CHUNK:
             self._put_down()
@@ -224,7 +228,7 @@ def import_run(
         suite=recorded.path.name,
         bots=[(bot, RecordedBot(bot).identity) for bot in recorded.bots],
         metrics=tuple(given.metrics.values()),
-        manifest=new_manifest(settings, recorded.warnings),
+        manifest=new_manifest(settings, (*recorded.warnings, *unanswered(recorded))),
         questions=recorded.fingerprint,
         evaluators=given.evaluators,
         name=name,
@@ -245,8 +249,10 @@ def import_run(
 def _write(
     recorded: RecordedSet, read: AnswerFile, given: GivenMetrics, run: OpenRun, store: Store, results: RunResults
 ) -> None:
-    if recorded.made_ids_repeat:
+    is_blank_somewhere = 0 < recorded.has.get("answer", 0) < recorded.count
+    if recorded.made_ids_repeat or is_blank_somewhere:  # neither is known before all is read
         read.clear()
+        read.blank = "" if is_blank_somewhere else None
         for row in recorded.rows():
             read.add(*row)
     tries = recorded.has.get("repeat", 0) or len(recorded.bots) > 1

@@ -104,7 +104,7 @@ def recorded_evaluation(
         *alone,
         *models.warnings(choice.plan),
         *recorded.warnings,
-        *_unanswered(recorded),
+        *unanswered(recorded),
         *given.warnings,
         *choice.warnings,
         *judging.warnings(choice.plan),
@@ -147,7 +147,7 @@ def recorded_evaluation(
     )  # fmt: skip
 
 
-def _unanswered(recorded: RecordedSet) -> Iterator[str]:
+def unanswered(recorded: RecordedSet) -> Iterator[str]:
     """That some rows have no answer or no question, and what becomes of them."""
     rows = count(recorded.count, "row")
     for name, text, becomes in (

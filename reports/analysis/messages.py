@@ -335,6 +335,7 @@ _OF_QUALITY: Final = {
     "contradicted_answer": "{count} an expected answer that a document contradicts.",
     "unconfirmed_answer": "{count} an expected answer that its own evidence does not confirm.",
     "label_error": "{count} an expected answer that is itself in doubt.",
+    "faq_conflict": "{count} of a FAQ bot that another entry or a document contradicts.",
 }
 
 
@@ -479,6 +480,8 @@ def _number(found: Sequence[Finding], kind: str) -> str:
     number = len({key for one in found for key in one.questions}) or len(found)
     if kind == "answered_anyway":
         return f"{count(number, 'question')} {_were(number)}"
+    if kind == "faq_conflict":
+        return f"There {'is' if len(found) == 1 else 'are'} {len(found)} {'entry' if len(found) == 1 else 'entries'}"
     if kind == "doubtful_mark":
         return f"{count(number, 'question')} {'is' if number == 1 else 'are'}"
     return f"{count(number, 'question')} {'has' if number == 1 else 'have'}"

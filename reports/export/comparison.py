@@ -345,7 +345,7 @@ def compared_records(found: Compared) -> list[dict[str, object]]:
     """One record for each pair of bots and metric, figures as they are."""
     return [
         {
-            "baseline": each.baseline.name, "candidate": each.candidate.name, "metric": metric.column.name,
+            "baseline": each.baseline.bot, "candidate": each.candidate.bot, "metric": metric.column.name,
             "baseline_mean": metric.baseline_mean, "candidate_mean": metric.candidate_mean,
             "difference": metric.difference.mean, "ci_low": metric.difference.low, "ci_high": metric.difference.high,
             "p": metric.difference.p_value, "p_cautious": metric.difference.cautious_p_value,

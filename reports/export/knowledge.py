@@ -97,7 +97,8 @@ def _findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator
     for finding in words.worst_first(findings):
         by_kind.setdefault(finding.kind, []).append(finding)
     for kind, found in by_kind.items():
-        title = words.KINDS[kind].capitalize()
+        title = words.KINDS[kind]
+        title = title[:1].upper() + title[1:]
         yield Item(f"{title}, {len(found)}" if found[1:] else title, "bold")
         yield _of_kind(found[:FINDINGS], asked)
         if len(found) > FINDINGS:

@@ -167,6 +167,20 @@ def test_a_score_of_which_nobody_knows_what_is_better_has_no_direction_until_it_
     )
 
 
+def test_an_imported_row_without_an_answer_is_a_blank_one_as_in_score(tmp_path):
+    """A table can't tell the two apart, so no door may; nothing but the answer says that it is wrong."""
+    rows = [
+        {"question": f"{n}?", "answer": answer, "scores": {"mine": 0.5}} for n, answer in enumerate(["one", None, ""])
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    done = typed.proctor("import", "r.jsonl", "--better", "recorded.mine=higher", folder=tmp_path)
+    assert "1 of 3 rows has no answer: this is taken for a blank answer" in " ".join(
+        f"{done.stdout} {done.stderr}".split()
+    )
+    with sqlite3.connect(tmp_path / "proctor.db") as db:
+        assert db.execute("SELECT answer FROM replies ORDER BY id").fetchall() == [("one",), ("",), ("",)]
+
+
 def test_a_direction_that_a_tool_turned_round_is_told_from_what_passed(tmp_path):
     run = json.loads((FILES / "deepeval-4.3.1-run.json").read_text("utf-8"))
     for case in run["testCases"]:

@@ -398,6 +398,12 @@ def test_faq_entries_that_contradict_each_other_or_a_document():
     assert 'Entry 4 of faq answers "You can return' in other.what and 'guide.md says otherwise: "You can' in other.what
     assert (one.questions, other.questions) == ((), ())
     assert not list(faq_conflicts(corpus([], GUIDE), {"faq": held[1:3], "none": []}))
+    again = [
+        FaqEntry("How long does it take?", "It takes 3 days."),
+        FaqEntry("how long does it take", "It takes 5 days."),
+    ]
+    (repeated,) = faq_conflicts(corpus([], GUIDE), {"faq": again})
+    assert repeated.what.endswith("Only entry 1 is ever given.")  # as the bot keeps the first of equal questions
 
 
 def test_a_question_that_holds_its_answer():

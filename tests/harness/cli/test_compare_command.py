@@ -269,6 +269,9 @@ def test_csv_has_one_header_and_plain_figures(evaluations, tmp_path):
     found = {line["metric"]: (float(line["difference"]), float(line["ci_low"]), line["verdict"]) for line in lines}
     wanted = {name: (one["difference"], one["interval"][0], one["verdict"]) for name, one in pair["metrics"].items()}
     assert found == wanted
+    runs = csv.DictReader(proctor("compare", "previous", "latest", "--csv", folder=evaluations).stdout.splitlines())
+    verdicts = {line["candidate"]: line["verdict"] for line in runs if line["metric"] == "exact_match"}
+    assert verdicts == {"steady": "the same", "up": "better", "down": "worse"}
     rows = tmp_path / "rows.jsonl"
     rows.write_text(
         "".join(f'{{"question": "{n}?", "answer": "{n}", "expected_answer": "{n // 2}"}}\n' for n in range(4))

@@ -603,3 +603,5 @@ def test_a_courtesy_with_a_figure_says_something_unless_it_is_of_what_happened()
 def test_long_sentences_are_read_in_a_moment() -> None:
     for piece in ("thank you so ", "i am so very ", "if you ", "happy to help and ", "a good good "):
         assert claims_of(f"{piece * 2_000}.")
+    for piece in ("I can ", "we do ", "we will be very "):  # a loop within the length that is looked at
+        assert claims_of(f"{piece * 12}.")
