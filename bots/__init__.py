@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .chat.model import Completion, FreshEmbedder
     from .chat.models import MODEL_KINDS, SENT, ChatModelSettings, open_chat_model, parse_model
     from .chat.openai import Endpoints, Prices
-    from .faq import FaqEntry, read_faq
+    from .faq import FaqEntry, question_key, read_faq
     from .langchain import LangChainBot
     from .prompting import condense_prompt, earlier_answers, is_prompt
     from .python import find_target

@@ -280,7 +280,7 @@ class FaqBot:
         self.name = name
         firsts: dict[str, FaqEntry] = {}
         for entry in entries:
-            firsts.setdefault(_asked(entry.question), entry)
+            firsts.setdefault(question_key(entry.question), entry)
         self.entries = tuple(firsts.values())
         self.warnings = tuple(warnings)
         self.suggestion: Suggestion | None = None
@@ -374,8 +374,8 @@ class FaqBot:
         return self._index.best(vector)
 
 
-def _asked(question: str) -> str:
-    """What is the same of two questions that are one."""
+def question_key(question: str) -> str:
+    """What is the same of two questions that are one for the bot, which then has the first entry alone."""
     return normalise(question).rstrip(" ?!.")
 
 
@@ -405,7 +405,7 @@ def read_faq(path: Path) -> FaqFile:
     repeats: list[str] = []
     for line, row in open_rows(path, "a FAQ file with questions and answers", _LISTED_UNDER).rows(reading):
         entry = FaqEntry(_text(row, _QUESTION, path, line), _text(row, _ANSWER, path, line))
-        first, answer = firsts.setdefault(_asked(entry.question), (line, entry.answer))
+        first, answer = firsts.setdefault(question_key(entry.question), (line, entry.answer))
         if first != line:
             other = "" if normalise(entry.answer) == normalise(answer) else ", with another answer"
             repeats.append(f"line {line} (first on line {first}{other})")

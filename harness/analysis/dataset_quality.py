@@ -21,6 +21,7 @@ from ...bots import (
     LangChainSettings,
     PromptedSettings,
     PythonSettings,
+    question_key,
     read_faq,
 )
 from ...bots.prompting import load_template
@@ -353,7 +354,7 @@ def faq_conflicts(corpus: CorpusIndex, entries: Mapping[str, Sequence[FaqEntry]]
         for one in found:
             if one.kind == "conflicting_gold":
                 first, second = one.questions
-                same = asked(held[int(first) - 1].question) == asked(held[int(second) - 1].question)
+                same = len({question_key(held[int(each) - 1].question) for each in one.questions}) == 1
                 given = f"Only entry {first} is ever given." if same else "Which of them a question gets is chance."
                 yield replace(
                     one,

@@ -404,6 +404,12 @@ def test_faq_entries_that_contradict_each_other_or_a_document():
     ]
     (repeated,) = faq_conflicts(corpus([], GUIDE), {"faq": again})
     assert repeated.what.endswith("Only entry 1 is ever given.")  # as the bot keeps the first of equal questions
+    comma = [
+        FaqEntry("How long, please, does it take?", "It takes 3 days."),
+        FaqEntry("How long please does it take?", "5 days."),
+    ]
+    (both,) = faq_conflicts(corpus([], GUIDE), {"faq": comma})
+    assert both.what.endswith("Which of them a question gets is chance.")  # the bot has both
 
 
 def test_a_question_that_holds_its_answer():
