@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isclose, log10
@@ -223,7 +223,8 @@ def opposite_bounds(first: str, second: str) -> list[tuple[str, str]]:
     return [(ours[one][1], theirs[one][1]) for one in shared if ours[one][0] != theirs[one][0]]
 
 
-def _bounds(text: str) -> dict[float, tuple[str, str]]:
+@lru_cache(maxsize=16_384)
+def _bounds(text: str) -> Mapping[float, tuple[str, str]]:
     """Of each number with a bound on one side only, the side and how it is said."""
     found: dict[float, dict[str, str]] = {}
     for side, pattern in (("least", _LEAST), ("most", _MOST)):

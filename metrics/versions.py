@@ -169,8 +169,9 @@ class _Written:
             case set() | frozenset():
                 return repr([type(value).__name__, *sorted(map(self.of, list(value)))])
             case CodeType():
-                first = next(iter(value.co_consts), None)  # of a def its docstring, or None
-                return self._code(value, first if isinstance(first, str) and value.co_name[0] != "<" else None)
+                docstring = _docstring(value)
+                consts = [self.of(each) for each in value.co_consts if docstring is None or each is not docstring]
+                return repr((value.co_code.hex(), value.co_names, consts))
             case ModuleType():
                 return value.__name__
         inner = inspect.unwrap(value) if callable(value) else value
@@ -190,18 +191,12 @@ class _Written:
             if isinstance(module, ModuleType) and self._is_beside(module)
             for each in sorted(read & vars(module).keys())
         }
-        return repr(
-            [self._code(code, function.__doc__), self.of([function.__defaults__, function.__kwdefaults__, values])]
-        )
+        return self.of([code, function.__defaults__, function.__kwdefaults__, values])
 
     def _is_beside(self, module: ModuleType) -> bool:
         """Whether it is another file of the user's, whose values may be others than its text says."""
         ours, theirs = self._module.get("__file__"), getattr(module, "__file__", None)
         return bool(ours and theirs) and Path(str(ours)).parent == Path(str(theirs)).parent
-
-    def _code(self, code: CodeType, docstring: str | None) -> str:
-        consts = [self.of(each) for each in code.co_consts if each is not docstring or each is None]
-        return repr((code.co_code.hex(), code.co_names, consts))
 
     def _object(self, value: object) -> str:
         kind = value if isinstance(value, type) else type(value)
@@ -237,6 +232,14 @@ def _names(codes: Iterable[CodeType]) -> tuple[set[str], set[str]]:
                 last = str(step.argval)
                 read.add(last)
     return read, state
+
+
+def _docstring(code: CodeType) -> str | None:
+    """The docstring of a function's code: its first constant, before Python 3.14 where that is a text."""
+    first = code.co_consts[0] if code.co_consts else None
+    marked = getattr(inspect, "CO_HAS_DOCSTRING", None)
+    has = code.co_name[0] != "<" if marked is None else bool(code.co_flags & marked)
+    return first if has and isinstance(first, str) else None
 
 
 def _named(thing: object) -> str:

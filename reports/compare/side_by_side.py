@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from ... import InputError
+from ...metrics.facts import is_blank
 from ...metrics.judge.pairs import Better, PairVerdict, settled_pair
 from ..statistics.agreement import Share
 from ..statistics.agreement import share as share_of
@@ -120,7 +121,7 @@ def answer_pairs(baseline: Operand, candidate: Operand, pairing: Pairing) -> lis
 
 def _said(line: Sequence[str | None]) -> str | None:
     """The answer of a line; None where there is none, or a blank one."""
-    return line[-1] if line[-1] and line[-1].strip() else None
+    return None if is_blank(line[-1]) else line[-1]
 
 
 def pairs_of_run(store: Store, run_id: int, bots: tuple[str, str], keys: Sequence[str]) -> list[AnswerPair]:
