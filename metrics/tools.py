@@ -81,10 +81,14 @@ class Entailment(Model, Protocol):
 
 
 class SupportModel(Model, Protocol):
-    """The model of our own that says whether a text supports a claim; asked in batches."""
+    """The model of our own that says whether a text supports a claim, and an answer is right; asked in batches."""
 
     async def supports(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
         """Of (question, claim, text): supported, contradicted, absent. Shape (n, 3), each row adding up to 1."""
+        ...
+
+    async def right(self, pairs: Sequence[tuple[str, str, str]]) -> NDArray[np.float32]:
+        """Of (question, answer, expected): the probability that the answer is right. Shape (n,)."""
         ...
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,6 +155,8 @@ def _stem(word: str) -> str:
 
 
 ADAPTERS: Final = Path(__file__).parent / "support_model.npz"
+CORRECTNESS: Final = ADAPTERS.with_name("correctness_model.npz")
+"""What is changed besides for ``correct``, which support does not bear."""
 SUPPORT: Final = "support"
 CORRECT: Final = "correct"
 PASSAGE_TOKENS: Final = 72
@@ -167,18 +169,32 @@ _CLS, _SEP, _CORRECT_MARK = 101, 102, 1  # the mark is [unused0] of the vocabula
 _QUESTION_TOKENS, _CLAIM_TOKENS = 48, 96
 _TOKENS_A_RUN = 256  # a seventh faster than 1,024: what is between the layers stays in the processor's cache
 _KINDS, _LOGITS = 6, 5
+_KIND_VECTORS: Final = "embeddings.kinds.weight"
 _READING: Final = 2  # raised when a pair is read otherwise: what was cached before is asked again
 
 
 class LoadedSupport:
     """The model in memory. Loads when it is made."""
 
-    def __init__(self, adapters: Path = ADAPTERS, folder: Path | None = None, threads: int = 1) -> None:
-        """Merge the changes into the packaged weights. Raises InputError when those are not installed or not right."""
+    def __init__(
+        self,
+        adapters: Path = ADAPTERS,
+        folder: Path | None = None,
+        threads: int = 1,
+        correctness: Path = CORRECTNESS,
+    ) -> None:
+        """Merge the changes of support into the packaged weights; those of correctness when it is first asked.
+
+        Raises InputError when the weights are not installed or not right.
+        """
         folder = folder or packaged_folder()
-        weights, self._temperatures = merged(_read_weights(folder / "model.safetensors"), adapters)
+        self._base = _read_weights(folder / "model.safetensors")
+        self._shape = _read_shape(folder / "config.json")
         self._tokenizer = _open_tokenizer(folder / "tokenizer.json")
-        self._session, self._arrays = _open_session(pair_graph(weights, _read_shape(folder / "config.json")), threads)
+        self._files = {SUPPORT: (adapters,), CORRECT: (adapters, correctness)}
+        self._threads = threads
+        self._opened = cache(self._open)
+        self._opened(SUPPORT)
         self._tokens_of = cache(self._read)
 
     def run(self, items: Sequence[Item]) -> list[ModelOutput]:
@@ -189,21 +205,31 @@ class LoadedSupport:
         """
         read = [self.pair(*item) for item in items]
         self._tokens_of.cache_clear()
+        asked = [(item[0], tuple(tokens), tuple(kinds)) for item, (tokens, kinds) in zip(items, read, strict=True)]
         # Of two long texts the same sentences may be read: those that come to the same tokens are run once.
-        pairs = list(dict.fromkeys((tuple(tokens), tuple(kinds)) for tokens, kinds in read))
+        found: dict[tuple[str, tuple[int, ...], tuple[int, ...]], NDArray[np.float32]] = {}
+        for task in {task for task, *_ in asked}:
+            pairs = [pair for pair in dict.fromkeys(asked) if pair[0] == task]
+            found |= zip(pairs, self._logits(task, [pair[1:] for pair in pairs]), strict=True)
+        return [ModelOutput(self._probabilities(pair[0], found[pair])) for pair in asked]
+
+    def _logits(self, task: str, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> NDArray[np.float32]:
+        session = self._opened(task)[0]
         lengths = np.array([len(tokens) for tokens, _ in pairs], dtype=np.int64)
         logits = np.empty((len(pairs), _LOGITS), dtype=np.float32)
         for places in _runs(lengths, _TOKENS_A_RUN):
-            inputs = _padded([pairs[place][0] for place in places], lengths[places])
+            inputs = _padded([list(pairs[place][0]) for place in places], lengths[places])
             kinds = np.zeros_like(inputs["tokens"])
             for row, place in enumerate(places):
                 kinds[row, : lengths[place]] = pairs[place][1]
-            logits[places] = self._session.run(None, {**inputs, "kinds": kinds})[0][:, 0]
-        rows = dict(zip(pairs, logits, strict=True))
-        return [
-            ModelOutput(self._probabilities(item[0], rows[tuple(tokens), tuple(kinds)]))
-            for item, (tokens, kinds) in zip(items, read, strict=True)
-        ]
+            logits[places] = session.run(None, {**inputs, "kinds": kinds})[0][:, 0]
+        return logits
+
+    def _open(self, task: str) -> tuple[Any, NDArray[np.float32], list[Any]]:
+        """The session of a task, the temperatures of both heads, and the arrays that must live as long."""
+        weights, temperatures = merged(self._base, *self._files[task])
+        session, arrays = _open_session(pair_graph(weights, self._shape), self._threads)
+        return session, temperatures, arrays
 
     def pair(self, task: str, question: str, claim: str, text: str) -> tuple[list[int], list[int]]:
         """Tokens of a pair and their kinds, see ``pair_tokens``; of a long text its best sentences are read."""
@@ -221,7 +247,8 @@ class LoadedSupport:
         return ids
 
     def _probabilities(self, task: str, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        chosen = logits[3:] / self._temperatures[1] if task == CORRECT else logits[:3] / self._temperatures[0]
+        temperatures = self._opened(task)[1]
+        chosen = logits[3:] / temperatures[1] if task == CORRECT else logits[:3] / temperatures[0]
         odds = np.exp(chosen - chosen.max())
         likely: NDArray[np.float32] = (odds / odds.sum()).astype(np.float32)
         return likely
@@ -287,27 +314,27 @@ def _kinds(tokens: list[int], other: list[int], segment: int) -> list[int]:
     ]
 
 
-def merged(base: dict[str, Array], adapters: Path) -> tuple[dict[str, Array], NDArray[np.float32]]:
-    """The packaged weights with the changes added, and the temperatures of the two heads.
+def merged(base: dict[str, Array], *adapters: Path) -> tuple[dict[str, Array], NDArray[np.float32]]:
+    """The packaged weights with the changes of the files added in turn, and the temperatures of the two heads.
 
     Of a matrix the changes are two 8-bit factors, ``NAME:left`` (out, rank) and ``NAME:right`` (rank, in), with a scale
-    for each row; what is small is whole, in half precision.
+    for each row; what is small is whole, in half precision, in place of what was there. Vectors of the kinds of tokens
+    are added.
     """
-    with np.load(adapters) as changes:
-        changed = {name: changes[name] for name in changes.files}
     weights: dict[str, Array] = dict(base)
-    for name in {key.partition(":")[0] for key in changed if ":" in key}:
-        left = changed[f"{name}:left"].astype(np.float32) * changed[f"{name}:left_scale"][:, None]
-        right = changed[f"{name}:right"].astype(np.float32) * changed[f"{name}:right_scale"][:, None]
-        weights[name] = base[name] + left @ right
-    for name, array in changed.items():
-        if ":" not in name:
-            weights[name] = array.astype(np.float32)
-    segments = base["embeddings.token_type_embeddings.weight"]
-    weights["embeddings.kinds.weight"] = np.tile(segments, (_KINDS // 2, 1)) + weights["embeddings.kinds.weight"]
+    weights[_KIND_VECTORS] = np.tile(base["embeddings.token_type_embeddings.weight"], (_KINDS // 2, 1))
+    for file in adapters:
+        with np.load(file) as changes:
+            changed = {name: changes[name] for name in changes.files}
+        changed[_KIND_VECTORS] = weights[_KIND_VECTORS] + changed[_KIND_VECTORS]
+        for name in {key.partition(":")[0] for key in changed if ":" in key}:
+            left = changed[f"{name}:left"].astype(np.float32) * changed[f"{name}:left_scale"][:, None]
+            right = changed[f"{name}:right"].astype(np.float32) * changed[f"{name}:right_scale"][:, None]
+            weights[name] = weights[name] + left @ right
+        weights |= {name: array.astype(np.float32) for name, array in changed.items() if ":" not in name}
     return weights, weights.pop("temperatures")
 
 
 @cache
 def _fingerprint() -> str:
-    return hashlib.sha256(ADAPTERS.read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(ADAPTERS.read_bytes() + CORRECTNESS.read_bytes()).hexdigest()[:12]

@@ -14,7 +14,8 @@ The reliability table is of probabilities "left out": bias and slope are fitted 
 same mass; so is the agreement "left out". The expected calibration error is over all sets, each with the same mass.
 What of it is a base rate that no formula can know is seen from the second error: the slope is left out as before, and
 the bias is what makes each set's mean right.
---fit prints the two numbers fitted on all sets, which go into ``CALIBRATION`` of metrics/judge/embedded/correctness.py.
+--fit prints by which bias and slope the log-odds as shipped (``CALIBRATION`` and what stands beside it, in
+metrics/judge/embedded/correctness.py) would suit all sets better.
 --write stores the agreement in agreement.json beside it, from which the page and METRICS.md have it.
 """
 
@@ -32,9 +33,9 @@ from floors import token_f1
 from labelled_data import ABSENT, DATA, Row, accepted, documents, open_embedder, read, sampled, score, table, values
 from numpy.typing import NDArray
 from proctor.knowledge.models.batching import BatchingEmbedder
+from proctor.knowledge.models.support_model import SupportModel, open_support_model
 from proctor.metrics import Facts
 from proctor.metrics.judge.embedded import correctness
-from proctor.metrics.judge.embedded.correctness import CALIBRATION
 from proctor.metrics.judge.embedded.judge import EmbeddedJudge
 from training.written_texts import written_answers
 
@@ -80,8 +81,8 @@ def labelled(name: str) -> list[Row]:
     ]  # fmt: skip
 
 
-def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measured:
-    judge = EmbeddedJudge(embedder)
+def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder, model: SupportModel) -> Measured:
+    judge = EmbeddedJudge(embedder, model=model)
     made = score([facts_of(row, judge, accepted(row)) for row in rows], ["correct"], embedder)["correct"]
     likely = values(made, "probability")  # of several accepted answers it is that of the one that decided
     several = [(place, row) for place, row in enumerate(rows) if len(accepted(row)) > 1]
@@ -95,7 +96,7 @@ def measure(name: str, rows: Sequence[Row], embedder: BatchingEmbedder) -> Measu
         np.array([row["label"]["correct"] for row in rows], dtype=np.bool_),
         documents(rows, lambda row: row.get("family") or row["question"]),
         values(made),
-        (logit - CALIBRATION[0]) / CALIBRATION[1],
+        logit,
         np.array([token_f1(row["answer"], accepted(row)) for row in rows]),
     )
 
@@ -199,18 +200,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
     parser.add_argument("--rows", type=int, default=1_000_000, help="at most so many of each set, by a fixed seed")
-    parser.add_argument("--fit", action="store_true", help="print bias and slope fitted on all sets")
+    parser.add_argument("--fit", action="store_true", help="print bias and slope that all sets would add")
     parser.add_argument("--write", action="store_true", help="store the agreement for the page and METRICS.md")
     given = parser.parse_args()
-    embedder = open_embedder()
+    embedder, model = open_embedder(), open_support_model()
     found = []
     for name in given.sets or SETS:
         rows = labelled(name)
         if not rows:
             print(f"{name}: no row has an expected answer and a verdict, so `correct` has no value\n", flush=True)
             continue
-        found.append(measure(name, sampled(rows, given.rows), embedder))
+        found.append(measure(name, sampled(rows, given.rows), embedder, model))
     embedder.close()
+    model.close()
     columns = (
         "set",
         "rows",
@@ -236,7 +238,10 @@ def main() -> None:
         place = Path(correctness.__file__).with_name("agreement.json")
         place.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     if given.fit:
-        print(f"CALIBRATION = {tuple(round(float(one), 3) for one in fitted(found))}, shipped: {CALIBRATION}")
+        bias, slope = fitted(found)
+        print(
+            f"Log-odds as shipped would be right with a bias of {bias:.3f} and a slope of {slope:.3f}: 0 and 1 at best"
+        )
 
 
 if __name__ == "__main__":

@@ -387,7 +387,7 @@ def answers_line(name: str, judging: Judging) -> tuple[object, ...]:
     rows = sampled(measure_correct.labelled(name), judging.count)
 
     def made() -> dict[str, NDArray[Any]]:
-        one = measure_correct.measure(name, rows, judging.embedder)
+        one = measure_correct.measure(name, rows, judging.embedder, judging.model)
         return {"value": one.value, "odds": one.odds}
 
     yes = np.array([row["label"]["correct"] for row in rows], dtype=np.bool_)

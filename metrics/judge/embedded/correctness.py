@@ -1,5 +1,6 @@
 """Correctness: the answer's claims against the expected answer, and the expected claims against the answer."""
 
+import asyncio
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,10 +15,11 @@ import numpy as np
 from ...abstention import abstains, refuses
 from ...numbers import WITHIN_UNITS, amounts_said, in_other_units, opposite_bounds, other_amounts
 from ...text import sentences, stem
-from ...tools import Embedder, Entailment
+from ...tools import Embedder, Entailment, SupportModel
 from ..calls import CompareClaims
 from ..verdicts import Agreement, Verdict
 from .support import (
+    LONGEST_READ,
     OFTEN,
     Comparing,
     Vectors,
@@ -26,6 +28,7 @@ from .support import (
     evidence,
     is_compared_otherwise,
     keys_of,
+    log_odds_of,
     negated,
     opposites,
     roles,
@@ -678,7 +681,19 @@ CALIBRATION: Final = (0.346, 0.598)
 
 Fitted on the development halves of four sets of human verdicts (``tests/benchmarks/measure_correct.py``).
 """
+OF_SENTENCES: Final = (0.0, 0.65)
+"""The same where a sentence is expected: an answer may have most of its words, and not what it says."""
+SAID: Final = 0.2
+"""Weight of the support model's log-odds that the answer says an expected sentence, beyond ``USUALLY_SAID``."""
+USUALLY_SAID: Final = -1.9
+RIGHT: Final = 0.08
+"""Weight of its log-odds that the answer is right.
 
+Both were set by hand, small: of bots' answers the model alone knows more than the rules, of pupils' answers, which
+people graded, less (``knowledge/models/SUPPORT_MODEL.md``).
+"""
+
+_ENGLISH: Final = 0.2  # share of function words from which a text is taken for English, all that the model reads
 _CANDIDATES: Final = 8  # texts that a claim is compared with
 _WHOLE_WORDS: Final = 300  # of an answer that is also compared as a whole, for claims spread over its sentences
 _DENIALS: Final = ("negation", "denied")
@@ -736,7 +751,12 @@ class Compared:
     carrying: tuple[Match | None, ...]
 
 
-async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Agreement:
+async def agree(
+    call: CompareClaims,
+    embedder: Embedder,
+    entailment: Entailment | None = None,
+    model: SupportModel | None = None,
+) -> Agreement:
     """Decide which claims of the answer the expected answer supports, and which expected claims the answer covers.
 
     An expected claim is covered when a sentence of the answer, or the answer as a whole, says it. A claim of the answer
@@ -750,37 +770,68 @@ async def agree(call: CompareClaims, embedder: Embedder, entailment: Entailment 
     return Agreement(
         answer_claims=tuple(_support(answered, carried, is_point) for answered, carried in found),
         expected_claims=tuple(_cover(best) for best in compared.covering),
-        whole=(await right(call.question, call.expected, call.answer, embedder, entailment),) if call.whole else (),
+        whole=(await right(call.question, call.expected, call.answer, embedder, entailment, model),)
+        if call.whole
+        else (),
     )
 
 
 async def right(
-    question: str, expected: str, answer: str, embedder: Embedder, entailment: Entailment | None = None
+    question: str,
+    expected: str,
+    answer: str,
+    embedder: Embedder,
+    entailment: Entailment | None = None,
+    model: SupportModel | None = None,
 ) -> Verdict:
     """Whether an answer is right by an expected one, with the calibrated probability that people would say so.
 
-    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated. What stands in
-    brackets need not be said. Of a question for yes or no a statement is read as the one or the other, where only one
-    of the two answers says which.
+    The log-odds that the answer says each sentence of the expected answer are averaged, and calibrated; the support
+    model reads whether it says them in other words. What stands in brackets need not be said. Of a question for yes or
+    no a statement is read as the one or the other, where only one of the two answers says which.
     """
     bare = _IN_BRACKETS.sub("", expected)
     accepted = [expected, bare] if bare != expected and wording(bare).content else [expected]
-    found = [await _right(question, one, answer, embedder, entailment) for one in accepted]
+    found = [await _right(question, one, answer, embedder, entailment, model) for one in accepted]
     return max(found, key=lambda one: one.probability or 0.0)
 
 
 async def _right(
-    question: str, expected: str, answer: str, embedder: Embedder, entailment: Entailment | None
+    question: str,
+    expected: str,
+    answer: str,
+    embedder: Embedder,
+    entailment: Entailment | None,
+    model: SupportModel | None,
 ) -> Verdict:
+    is_point = is_phrase(wording(expected))
+    read = 0.0 if is_point or model is None else await _read(question, expected, answer, model)
     expected, answer = with_particles(question, expected, answer)
     claims = tuple(sentences(expected)) or (expected,)
     compared = await compare(CompareClaims(expected, answer, sentences(answer), claims, question), embedder, entailment)
     odds = fmean(best.log_odds if best else BASE for best in compared.covering)
-    probability = 1 / (1 + math.exp(-(CALIBRATION[0] + CALIBRATION[1] * odds)))
+    bias, slope = CALIBRATION if is_point else OF_SENTENCES
+    probability = 1 / (1 + math.exp(-(bias + slope * odds + read)))
     verdicts = [_cover(best) for best in compared.covering]
     why = "; ".join(dict.fromkeys(one.why for one in verdicts if one.why))
     holds = probability >= 0.5
     return Verdict(holds, why="" if holds else why, probability=probability)
+
+
+async def _read(question: str, expected: str, answer: str, model: SupportModel) -> float:
+    """What the support model adds to the log-odds: 0 where it can't read the texts.
+
+    It is asked whether the answer says each expected sentence, with the question and alone, and whether it is right.
+    """
+    words = wording(expected).words
+    is_english = sum(word.kind == "stop" for word in words) >= _ENGLISH * len(words)
+    if not is_english or not answer.strip() or len(answer) > LONGEST_READ:
+        return 0.0
+    claims = sentences(expected) or (expected,)
+    asked = [(one, claim, answer) for one in dict.fromkeys(("", question)) for claim in claims]
+    said, is_right = await asyncio.gather(model.supports(asked), model.right([(question, answer, expected)]))
+    mean = fmean(map(log_odds_of, said[:, 0].tolist()))
+    return SAID * (mean - USUALLY_SAID) + RIGHT * log_odds_of(float(is_right[0]))
 
 
 async def compare(call: CompareClaims, embedder: Embedder, entailment: Entailment | None = None) -> Compared:

@@ -34,7 +34,7 @@ from ..relevance import GradeContexts
 from ..verdicts import AnswerSupport, ExpectedSupport, Verdict, Word
 from .claims import claims_of, only_agrees
 from .correctness import agree, right
-from .support import THRESHOLD, Supported, supported, vectors_of
+from .support import LONGEST_READ, THRESHOLD, Supported, supported, vectors_of
 from .wording import STOP_WORDS, wording
 
 _NAME: Final = re.compile(
@@ -84,7 +84,6 @@ People give the answers of MTRAG .78 of the marks for faithfulness. ``support`` 
 other claim were supported.
 """
 _MOST_SENTENCES: Final = 60  # of an answer that are compared with nuggets, the nearest ones
-_LONGEST_READ: Final = 20_000  # characters of an answer that the support model reads; it takes seconds for more
 _NO_MEANS: Final = "the embedded judge has no language model: give a model as judge for this metric"
 _NO_GROUNDS: Final = (
     "the embedded judge compares answers by an expected answer or evidence, and the question has neither: give a model"
@@ -142,7 +141,7 @@ class EmbeddedJudge:
             case AssignNuggets():
                 return await self._assign_nuggets(call)
             case CompareClaims():
-                return await agree(call, self._embedder, self._entailment)
+                return await agree(call, self._embedder, self._entailment, self._model)
             case JudgeConversation():
                 return await self._conversation(call)
             case Label() if call.prompt == "language_mismatch":
@@ -188,7 +187,7 @@ class EmbeddedJudge:
         answer, wanted = turn.answer or "", sentences(expected)
         if abstains(expected, turn.question) and abstains(answer, turn.question):
             return Verdict(True, probability=1.0)
-        if self._model and wanted and len(answer) <= _LONGEST_READ:
+        if self._model and wanted and len(answer) <= LONGEST_READ:
             read = await self._supported([_in_context(turn.question, one) for one in wanted], [answer])
             parts = [(one.joint.holds, one.joint.score, one.joint.why) for one in read]
         else:
@@ -204,7 +203,10 @@ class EmbeddedJudge:
         """Mean of the probability that the answer is right, and of the support of its claims."""
         found: list[float] = []
         if expected := [text for text in call.expected if text.strip()]:
-            verdicts = [await right(call.question, one, answer, self._embedder, self._entailment) for one in expected]
+            verdicts = [
+                await right(call.question, one, answer, self._embedder, self._entailment, self._model)
+                for one in expected
+            ]
             found.append(max(verdict.probability or 0.0 for verdict in verdicts))
         evidence = [text for text in call.evidence if text.strip()]
         if evidence and (claims := claims_of(answer)):
@@ -224,7 +226,7 @@ class EmbeddedJudge:
         compared = CompareClaims(" ".join(call.nuggets), call.answer, nearest, call.nuggets, call.question)
         agreed = (await agree(compared, self._embedder, self._entailment)).expected_claims
         likely = [one.probability or 0.0 if one else 0.0 for one in agreed]
-        if self._model and len(call.answer) <= _LONGEST_READ:
+        if self._model and len(call.answer) <= LONGEST_READ:
             found = await self._supported([_in_context(call.question, one) for one in call.nuggets], [call.answer])
             likely = [fmean((one, other.joint.score)) for one, other in zip(likely, found, strict=True)]
         return tuple(

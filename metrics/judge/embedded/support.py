@@ -664,6 +664,8 @@ _MOST_ODDS: Final = 6.0
 # Of the share of word pairs, so that the logarithm of what is missing is bounded. The last pairs count most: from
 # nine of ten to all is more than from none to nine of ten, as a claim that is copied with one word changed has most.
 _MARGIN: Final = 0.002
+LONGEST_READ: Final = 20_000
+"""Characters of an answer that the support model reads at most: it takes seconds for more."""
 _READ_AT_ONCE: Final = 100
 """Words of a text up to which the support model sees enough of it: in a longer one wording tells more."""
 _ANY_WORD: Final = re.compile(r"\w+")

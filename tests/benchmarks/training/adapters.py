@@ -1,8 +1,10 @@
 """Packs what training changed: low-rank factors in 8 bits of every matrix, small arrays whole, and temperatures.
 
-Run: python tests/benchmarks/training/adapters.py CHECKPOINT ... OUT.npz [--temperatures SUPPORT CORRECT]
+Run: python tests/benchmarks/training/adapters.py CHECKPOINT ... OUT.npz [--onto FILE.npz]
+       [--temperatures SUPPORT CORRECT]
 
 Of several checkpoints of one training the mean of the weights is packed: it has what each was good at.
+With ``--onto`` what is packed is the change from those adapters, of a lower rank and without places.
 """
 
 import argparse
@@ -46,7 +48,6 @@ def packed(state, base, rank, temperatures):
     for end in ("weight", "bias"):
         found[f"embeddings.LayerNorm.{end}"] = state[f"norm.{end}"]
         found[f"heads.{end}"] = np.concatenate([state[f"support.{end}"], state[f"correct.{end}"]])
-    found["embeddings.position_embeddings.weight"] = state["pos.weight"].astype(np.float16)
     found["embeddings.kinds.weight"] = state["kind.weight"] - base["kind.weight"]
     found["temperatures"] = np.array(temperatures, np.float32)
     return found, float(np.mean(lost))
@@ -56,14 +57,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkpoint", type=Path, nargs="+")
     parser.add_argument("out", type=Path)
+    parser.add_argument("--onto", type=Path, help="adapters that are merged before these")
     parser.add_argument("--temperatures", type=float, nargs=2, default=(1.0, 1.0))
     given = parser.parse_args()
     base, *states = (
         {name: value.detach().numpy() for name, value in network.state_dict().items()}
-        for network in (packaged_network(), *map(load, given.checkpoint))
+        for network in (load(given.onto) if given.onto else packaged_network(), *map(load, given.checkpoint))
     )
     state = {name: np.mean([one[name] for one in states], axis=0, dtype=np.float32) for name in base}
-    found, lost = packed(state, base, CONFIG["rank"], given.temperatures)
+    rank = (CONFIG["correctness"] if given.onto else CONFIG)["rank"]
+    found, lost = packed(state, base, rank, given.temperatures)
+    if not given.onto:
+        found["embeddings.position_embeddings.weight"] = state["pos.weight"].astype(np.float16)
     np.savez(given.out, **found)
     print(f"{given.out.stat().st_size / 1e6:.1f} MB; {lost:.1%} of the energy of the changes is lost")
 

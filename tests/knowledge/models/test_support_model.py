@@ -77,6 +77,22 @@ def test_changes_are_added_to_the_packaged_weights(tmp_path):
     np.testing.assert_array_equal(weights["m.bias"], [1, 2, 3])
     assert weights["embeddings.kinds.weight"].shape == (6, 2)
     np.testing.assert_array_equal(temperatures, [1.5, 2])
+    np.savez(
+        tmp_path / "more.npz",
+        **{
+            "m.weight:left": np.array([[127], [0], [0]], np.int8),
+            "m.weight:left_scale": np.full(3, 1 / 127, np.float32),
+            "m.weight:right": np.array([[1, 0]], np.int8),
+            "m.weight:right_scale": np.array([1], np.float32),
+            "embeddings.kinds.weight": np.full((6, 2), 0.5, np.float32),
+            "temperatures": np.array([1, 3], np.float32),
+        },
+    )
+    further, temperatures = merged(base, tmp_path / "changes.npz", tmp_path / "more.npz")
+    np.testing.assert_allclose(further["m.weight"], [[3, 2], [0, 1], [-1, -2]], atol=1e-6)
+    np.testing.assert_array_equal(further["m.bias"], weights["m.bias"])
+    np.testing.assert_allclose(further["embeddings.kinds.weight"], weights["embeddings.kinds.weight"] + 0.5)
+    np.testing.assert_array_equal(temperatures, [1, 3])
 
 
 @pytest.mark.parametrize(("layers", "width", "heads"), [(1, 32, 4), (2, 48, 2)])

@@ -220,3 +220,56 @@ def test_phrases_are_not_given_to_the_entailment_model():
     model = Notify((1, 0, 0))
     judged("Lyon", "Paris", "Where?", entailment=model)
     assert model.asked == []
+
+
+class Reader:
+    """A support model that says one and the same of all texts, and remembers what it was asked."""
+
+    model_id = "reader@1"
+
+    def __init__(self, likely):
+        self.likely, self.asked = likely, []
+
+    async def supports(self, pairs):
+        self.asked += pairs
+        return np.tile(np.array([self.likely, 0.0, 1 - self.likely], np.float32), (len(pairs), 1))
+
+    async def right(self, pairs):
+        self.asked += pairs
+        return np.full(len(pairs), self.likely, np.float32)
+
+
+def likely(answer, expected, question, model=None):
+    call = CompareClaims(expected, answer, sentences(answer), sentences(expected), question, whole=True)
+    return asyncio.run(agree(call, word_embedder()[0], None, model)).whole[0].probability
+
+
+def test_the_support_model_reads_whether_an_answer_says_what_is_expected_in_other_words():
+    question, answer = "When do I get it?", "Your parcel is with you two days later."
+    expected = "Orders are delivered within two days. They are sent at once."
+    reader = Reader(0.99)
+    found = [likely(answer, expected, question, model) for model in (Reader(0.01), None, reader)]
+    assert found == sorted(set(found))
+    first, second = sentences(expected)
+    assert sorted(reader.asked) == sorted([
+        *(("", claim, answer) for claim in (first, second)),
+        *((question, claim, answer) for claim in (first, second)),
+        (question, answer, expected),
+    ])  # fmt: skip
+    assert likely("Pommes", first, "", sure := Reader(0.99)) < 0.5, "it is heard and does not decide"
+    assert len(sure.asked) == 2
+
+
+@in_one_test(
+    ("answer", "expected"),
+    [
+        ("It was built in 1889.", "1889"),
+        ("Das Paket kommt morgen.", "Bestellungen werden binnen zwei Tagen geliefert."),
+        ("", "Orders are delivered within two days."),
+        ("It comes soon. " * 2000, "Orders are delivered within two days."),
+    ],
+)
+def test_phrases_other_languages_and_endless_answers_are_not_read_by_the_support_model(answer, expected):
+    reader = Reader(0.99)
+    assert likely(answer, expected, "When?", reader) == likely(answer, expected, "When?")
+    assert not reader.asked
