@@ -21,7 +21,7 @@ from ...metrics.score import passed
 from ..files import csv_line
 from ..primary import CORRECT
 from ..reported_run import ReportedRun, bound
-from ..store.database import MOST_BOUND, Store, insert_many, marks
+from ..store.database import Store, in_parts, insert_many, marks
 from ..summary import MetricColumn
 
 
@@ -149,8 +149,7 @@ def shown_rows(store: Store, rows: Sequence[Answered]) -> dict[Answered, ShownRo
     replies = _texts(store, "SELECT id, answer FROM replies", {row.reply_id for row in rows})
     contexts: dict[int, list[str]] = {}
     ids = sorted(replies)
-    for start in range(0, len(ids), MOST_BOUND):
-        some = ids[start : start + MOST_BOUND]
+    for some in in_parts(ids):
         for reply_id, text in store.query(CONTEXTS.format(marks(some)), some):
             contexts.setdefault(reply_id, []).append(text)
     shown = {}
@@ -165,8 +164,7 @@ def shown_rows(store: Store, rows: Sequence[Answered]) -> dict[Answered, ShownRo
 def _texts(store: Store, select: str, ids: set[int]) -> dict[int, tuple[str | None, ...]]:
     wanted = sorted(ids)
     found: dict[int, tuple[str | None, ...]] = {}
-    for start in range(0, len(wanted), MOST_BOUND):
-        some = wanted[start : start + MOST_BOUND]
+    for some in in_parts(wanted):
         found |= {line[0]: line[1:] for line in store.query(f"{select} WHERE id IN ({marks(some)})", some)}
     return found
 

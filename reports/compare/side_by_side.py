@@ -21,7 +21,7 @@ from ..statistics.agreement import Share
 from ..statistics.agreement import share as share_of
 from ..statistics.intervals import Figures
 from ..statistics.preference import WinRate, davidson, length_controlled, prediction_powered, win_rate
-from ..store.database import Store, insert_many, marks, transaction
+from ..store.database import Store, in_parts, insert_many, marks, transaction
 from ..store.encoding import to_json
 from ..text import count
 from .comparable import Pairing, cluster_codes, cluster_of
@@ -29,7 +29,6 @@ from .comparable import pair as pair_tables
 from .operands import Operand
 
 PEOPLE: Final = "people"  # in place of a judge's model id
-MOST_FOUND: Final = 400  # hashes looked up at once
 Why = Literal["judge", "equal", "constraints", "failed"]
 
 ROWS: Final = """
@@ -127,8 +126,7 @@ def _said(line: Sequence[str | None]) -> str | None:
 def pairs_of_run(store: Store, run_id: int, bots: tuple[str, str], keys: Sequence[str]) -> list[AnswerPair]:
     """The answers of two bots of one run to some questions, repeat by repeat; only where both answered."""
     sides: list[dict[tuple[str, int], Sequence[str]]] = [{}, {}]
-    for start in range(0, len(keys), MOST_FOUND):
-        some = keys[start : start + MOST_FOUND]
+    for some in in_parts(keys):
         sql = f"{ROWS} AND answer IS NOT NULL AND status = 'answered' AND questions.key IN ({marks(some)})"
         for side, bot in zip(sides, bots, strict=True):
             side |= {(line[0], int(line[1])): line for line in store.query(sql, [run_id, bot, *some])}
@@ -233,8 +231,7 @@ def stored_verdicts(stores: Collection[Store], pairs: Sequence[AnswerPair]) -> d
     found: dict[AnswerPair, list[StoredVerdict]] = {}
     hashes = [*{**straight, **turned}]
     for store in {id(store): store for store in stores}.values():
-        for start in range(0, len(hashes), MOST_FOUND):
-            some = hashes[start : start + MOST_FOUND]
+        for some in in_parts(hashes):
             for line in store.query(FIND.format(marks=marks(some)), some):
                 content = bytes(line[1])
                 for pair in straight.get(content, ()):

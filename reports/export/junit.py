@@ -24,7 +24,7 @@ from ..reported_run import (
     metrics_once,
     misses,
 )
-from ..store.database import marks
+from ..store.database import in_parts, marks
 from ..store.run import RunEvaluator
 from ..summary import BotSummary, MetricColumn, MetricSummary
 from ..text import count, one_line
@@ -119,9 +119,6 @@ def _text(text: str) -> str:
     return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-CHUNK: Final = 400  # keys read at once: SQLite's oldest limit on bound values is 999
-
-
 class AnsweredRow(NamedTuple):
     """A question with its answer, or with the error where there is none."""
 
@@ -146,8 +143,7 @@ def answered_rows(run: ReportedRun, bot: str, keys: Collection[RowKey], longest:
     """What was asked and answered in the rows of a bot; each text cut to ``longest`` characters and one more."""
     questions = sorted({key.question_id for key in keys})
     found: dict[RowKey, AnsweredRow] = {}
-    for start in range(0, len(questions), CHUNK):
-        chunk = questions[start : start + CHUNK]
+    for chunk in in_parts(questions):
         arguments = [longest + 1, longest + 1, run.id, run.bot_ids[bot], *chunk]
         for key, repeat, question, answer, is_answer, place in run.store.query(
             ANSWERED_ROWS.format(keys=marks(chunk)), arguments

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -11,9 +10,7 @@ import orjson
 from ...knowledge.formats import OWN, format_names
 from ...knowledge.questions.rows import Row
 from ..reported_run import ReportedRun
-from ..store.database import marks
-
-CHUNK: Final = 400  # SQLite's oldest limit on bound values is 999
+from ..store.database import in_parts, marks
 
 ROWS: Final = """
 SELECT bots.name, run_rows.question_id, run_rows.repeat, run_rows.reply_id, questions.key, text, expected, constraints,
@@ -50,7 +47,7 @@ def recorded_rows(run: ReportedRun, bots: Collection[str], tool: str) -> Iterato
     lines = (dict(zip(_NAMES, line, strict=True)) for line in run.store.connection.execute(ROWS, [run.id]))
     wanted = (line for line in lines if not bots or line["bot"] in bots)
     names = {number: score_name(name, tool) for name, number in run.metric_ids.items()}
-    while chunk := list(islice(wanted, CHUNK)):
+    for chunk in in_parts(wanted):
         contexts, scores = _contexts(run, chunk), _scores(run, chunk, names)
         for line in chunk:
             yield _row(line, contexts, scores)

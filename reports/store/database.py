@@ -10,17 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ... import InputError
 from ...bots import redactor
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
+PART = 400  # of them where a statement binds others, too
 PATIENCE = 60.0  # seconds to wait for another program to release the database
 VIEWER_PATIENCE = 5.0  # seconds that a server waits for it
 PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
 MEMORY = ":memory:"  # in place of a file
+
+Value = TypeVar("Value")
+
 # What this program has opened, in order, the newest last: checked for damage when an error has no other explanation.
 opened: dict[Path, None] = {}
 
@@ -458,6 +462,13 @@ def insert_or_find(connection: sqlite3.Connection, table: str, names: str, value
     first = names.split(",")[0]
     found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
     return int(found[0])
+
+
+def in_parts(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """The values, as many at a time as one statement can bind beside others; a stream is read no further than that."""
+    left = iter(values)
+    while part := list(itertools.islice(left, PART)):
+        yield part
 
 
 def marks(values: Iterable[object]) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import orjson
 
 from ... import InputError
 from ...bots import Context, Reply, Usage
-from .database import Store, marks, transaction
+from .database import Store, in_parts, marks, transaction
 from .encoding import identity_columns, to_json, tool_calls_of
 from .run import RunHeader, bot_fingerprint
-
-Part = TypeVar("Part")
-CHUNK = 400  # SQLite's oldest limit on bound values is 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +203,7 @@ class RunResults:
     def cached_replies(self, bot_id: int, asks: Sequence[bytes]) -> dict[tuple[bytes, int], CachedReply]:
         """Answered replies of a bot by (question_hash, repeat), the newest of each."""
         cached: dict[tuple[bytes, int], CachedReply] = {}
-        for part in _parts(asks):
+        for part in in_parts(asks):
             lines = self._store.query(
                 "SELECT question_hash, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
                 f" AND question_hash IN ({marks(part)}) ORDER BY id",
@@ -223,7 +220,7 @@ class RunResults:
     def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the questions that the database holds already."""
         found: dict[bytes, int] = {}
-        for part in _parts(fingerprints):
+        for part in in_parts(fingerprints):
             lines = self._store.query(
                 f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part
             )
@@ -233,7 +230,7 @@ class RunResults:
     def scored(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], set[int]]:
         """Metric ids by (reply, question) that need not be worked out again; errors are tried again."""
         done: dict[tuple[int, int], set[int]] = {}
-        for part in _parts(reply_ids):
+        for part in in_parts(reply_ids):
             for reply_id, question_id, metric_id in self._store.query(
                 "SELECT reply_id, question_id, metric_id FROM scores WHERE status != 'error'"
                 f" AND reply_id IN ({marks(part)})",
@@ -245,7 +242,7 @@ class RunResults:
     def score_values(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], dict[int, CachedScore]]:
         """Scores by (reply, question) and metric id that need not be worked out again; errors are left out."""
         found: dict[tuple[int, int], dict[int, CachedScore]] = {}
-        for part in _parts(reply_ids):
+        for part in in_parts(reply_ids):
             for reply_id, question_id, metric_id, value, status in self._store.query(
                 "SELECT reply_id, question_id, metric_id, value, status FROM scores WHERE status != 'error'"
                 f" AND reply_id IN ({marks(part)})",
@@ -257,7 +254,7 @@ class RunResults:
     def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> dict[tuple[int, int], CachedReply]:
         """Answered replies of a bot that stand in the run already, by (question, repeat)."""
         links: dict[tuple[int, int], CachedReply] = {}
-        for part in _parts(question_ids):
+        for part in in_parts(question_ids):
             lines = self._store.query(
                 "SELECT question_id, run_rows.repeat, reply_id, latency_ms FROM run_rows"
                 " JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"
@@ -313,8 +310,3 @@ class RunResults:
             tool_calls=tool_calls_of(tool_calls),
             trace=orjson.loads(trace) if trace else {},
         )
-
-
-def _parts(values: Sequence[Part]) -> Iterable[Sequence[Part]]:
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]
