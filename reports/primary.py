@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from .. import InputError
 from ..metrics.evaluators import RATES
-from .text import mapping_in
+from .text import settings_in
 
 if TYPE_CHECKING:
     from ..metrics.declaration import Level
@@ -97,7 +97,7 @@ def _why(chosen: str, order: Sequence[str]) -> str:
 
 def named_primary(manifest: Mapping[str, object]) -> str:
     """The primary metric that the suite of a run names; blank where it names none."""
-    return str(mapping_in(manifest.get("settings")).get("primary") or "")
+    return str(settings_in(manifest).get("primary") or "")
 
 
 class Gradable(Protocol):

@@ -77,6 +77,18 @@ def mapping_in(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def settings_in(manifest: Mapping[str, object], *names: str) -> Mapping[str, Any]:
+    """The settings of a run, or a mapping in them by its names; empty where the manifest has none.
+
+    >>> settings_in({"settings": {"judge": {"embedded": True}}}, "judge")
+    {'embedded': True}
+    """
+    found = mapping_in(manifest.get("settings"))
+    for name in names:
+        found = mapping_in(found.get(name))
+    return found
+
+
 MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # all ASCII punctuation
 MOST = 300  # characters of a text that a summary repeats
 

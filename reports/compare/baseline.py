@@ -23,6 +23,7 @@ from ..files import whole_file
 from ..store.database import Store
 from ..store.row_scores import ABSENT, CODES, STATUSES
 from ..summary import MetricColumn
+from ..text import settings_in
 from .cases import Case, CaseColumns, Cases
 from .changes import BotState
 from .scores import Figures, RunTables, ScoreTable
@@ -462,10 +463,7 @@ def _lines(head: Mapping[str, Any]) -> Iterator[bytes]:
 
 def _extract(manifest: Mapping[str, object]) -> dict[str, object]:
     """The manifest without the bots' settings, paths and the command: what a comparison tells of it."""
-    settings = manifest.get("settings")
-    settings = settings if isinstance(settings, Mapping) else {}
-    suite = settings.get("suite")
-    suite = suite if isinstance(suite, Mapping) else {}
+    settings, suite = settings_in(manifest), settings_in(manifest, "suite")
     versions = {name: manifest[name] for name in ("proctor", "python", "packages") if name in manifest}
     chosen = {name: settings[name] for name in SETTINGS if name in settings}
     return versions | {"settings": chosen | {"suite": {name: suite[name] for name in OF_SUITE if name in suite}}}

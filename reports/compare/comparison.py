@@ -26,7 +26,7 @@ from ..statistics import (
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn, paired_in_words
-from ..text import count, unknown_name
+from ..text import count, settings_in, unknown_name
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
@@ -420,8 +420,7 @@ def _other_runs(baseline: Operand, candidate: Operand, pairing: Pairing) -> Iter
 
 def _other_speed(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[str]:
     """Latency rests on how many asked at once, and on the machine."""
-    settings = [manifest.get("settings") for manifest in (baseline, candidate)]
-    found = [each if isinstance(each, Mapping) else {} for each in settings]
+    found = [settings_in(manifest) for manifest in (baseline, candidate)]
     crowd = [None if each.get("latency_run") else each.get("concurrency") for each in found]
     if crowd[0] != crowd[1]:
         shown = ["one" if many is None else str(many) for many in crowd]

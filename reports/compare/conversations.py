@@ -13,7 +13,7 @@ from ..conversations import bands, metric_of_turns
 from ..statistics.paired import Difference, difference
 from ..store.row_scores import ABSENT, CODES
 from ..summary import MetricColumn
-from ..text import mapping_in
+from ..text import settings_in
 from .comparable import Pairing
 from .scores import Figures, ScoreTable, is_binary, is_yes_or_no, passes
 
@@ -180,10 +180,7 @@ def _graded(table: ScoreTable, column: MetricColumn) -> tuple[Flags, Flags, Flag
 
 def other_histories(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> str:
     """A sentence where one side was asked its turns after its own answers, the other after the expected ones."""
-    policies = [
-        mapping_in(mapping_in(manifest.get("settings")).get("conversations")).get("history")
-        for manifest in (baseline, candidate)
-    ]
+    policies = [settings_in(manifest, "conversations").get("history") for manifest in (baseline, candidate)]
     if None in policies or policies[0] == policies[1]:
         return ""
     shown = ["the expected answers" if each == "expected" else "the bot's own answers" for each in policies]

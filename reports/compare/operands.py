@@ -16,7 +16,7 @@ from ... import InputError
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import BY_TIME, LATEST, LATEST_FIRST
-from ..text import listed, unknown_name
+from ..text import listed, settings_in, unknown_name
 from .changes import BotState, bot_states
 from .comparable import is_judged
 from .judge_noise import judge_variance
@@ -58,9 +58,8 @@ class Operand:
 
     def judge_variance(self, bot: str, metric: str) -> float | None:
         """Variance of one verdict by the judge's chance alone: 0 without a judge, None where it is not known."""
-        settings = self.run.manifest.get("settings")
-        judge = settings.get("judge") if isinstance(settings, Mapping) else None
-        if not isinstance(judge, Mapping) or not is_judged(metric, judge) or judge.get("embedded"):
+        judge = settings_in(self.run.manifest, "judge")
+        if not is_judged(metric, judge) or judge.get("embedded"):
             return 0.0
         return self.judge_noise(bot, metric)
 

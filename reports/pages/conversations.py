@@ -12,7 +12,7 @@ from ..leaderboard import figure
 from ..report import Report
 from ..reported_run import ReportedRun
 from ..summary import MetricColumn, Summary
-from ..text import mapping_in
+from ..text import settings_in
 from .page import render
 
 ANY = """
@@ -59,8 +59,7 @@ def conversations_section(report: Report, has_figures: bool = True) -> Markup:
         report: the run.
         has_figures: whether the page has figures by number of the turn.
     """
-    settings = mapping_in(report.manifest.get("settings"))
-    policy = mapping_in(settings.get("conversations")).get("history", "own")
+    policy = settings_in(report.manifest, "conversations").get("history", "own")
     found = report.run.summary.conversations
     metric = found.metric if found else ""
     return render("conversations.html.j2", is_own=policy != "expected", metric=metric, has_figures=has_figures)

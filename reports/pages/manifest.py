@@ -22,7 +22,7 @@ from ..report import BotRecord, Report
 from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
 from ..summary import MetricColumn, asked_in_words
-from ..text import count, mapping_in
+from ..text import count, mapping_in, settings_in
 from .page import render
 
 
@@ -148,7 +148,7 @@ def _of_bots(report: Report) -> Iterator[ModelOfRun]:
 
 
 def _judge(report: Report) -> Iterator[ModelOfRun]:
-    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("judge"))
+    settings = settings_in(report.manifest, "judge")
     metrics = settings.get("metrics")
     if not metrics:
         return
@@ -169,12 +169,12 @@ def _judge(report: Report) -> Iterator[ModelOfRun]:
 
 
 def _embedder(report: Report) -> Iterator[ModelOfRun]:
-    if model := mapping_in(report.manifest.get("settings")).get("embedder"):
+    if model := settings_in(report.manifest).get("embedder"):
         yield ModelOfRun(str(model), "embedder of the metrics", MODEL_KINDS["embedder"])
 
 
 def _local(report: Report) -> Iterator[ModelOfRun]:
-    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("local_models"))
+    settings = settings_in(report.manifest, "local_models")
     for model in report.run.summary.local_models:
         origin = str(mapping_in(settings.get(model.role)).get("from", ""))
         runs = "not here: its metrics have no value" if model.is_absent else ORIGINS.get(origin, "")
@@ -216,7 +216,7 @@ class RepeatCommand:
 
 def repeat_command(manifest: Mapping[str, Any], suite: str) -> RepeatCommand:
     """The command that repeats a run; the name of its ``suite`` tells what a run was made for."""
-    settings = mapping_in(manifest.get("settings"))
+    settings = settings_in(manifest)
     typed = _typed(manifest.get("command"))
     words = typed or list(_rebuilt(settings))
     command = shlex.join(words)
@@ -321,7 +321,7 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         heading: what it is called on the page.
     """
     manifest = report.manifest
-    settings = mapping_in(manifest.get("settings"))
+    settings = settings_in(manifest)
     again = repeat_command(manifest, report.run.summary.suite)
     return render(
         "manifest.html.j2",
@@ -374,7 +374,7 @@ def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]
 
 
 def _of_setup(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fact]:
-    settings = mapping_in(manifest.get("settings"))
+    settings = settings_in(manifest)
     if settings.get("suite_file"):
         text_hash = str(settings.get("suite_hash", ""))
         sample = ", the sample that comes with Proctor" if text_hash == _sample_hash() else ""

@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import orjson
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from ..export.comparison import side_by_side_blocks
 from ..report import Report
 from ..summary import MetricColumn
 from ..table import html
-from ..text import mapping_in
+from ..text import mapping_in, settings_in
 from . import pair_changes
 from .conversations import conversations_section, has_conversations
 from .manifest import manifest_section
@@ -302,7 +302,7 @@ def question_origin(pairs: PairedRuns) -> QuestionOrigin | None:
         return None
     dropped = pair.comparison.dropped
     texts = tuple(_perturbation(pairs, pair, key) for key in dropped.perturbed[:MOST_PERTURBED])
-    settings = [mapping_in(_settings(operand).get("questions")) for operand in (pairs.baseline, pairs.candidate)]
+    settings = [settings_in(operand.run.manifest, "questions") for operand in (pairs.baseline, pairs.candidate)]
     return QuestionOrigin(
         dropped.baseline_only, dropped.candidate_only, dropped.remarked, dropped.perturbed, texts,
         tuple(value_line(*each) for each in differing(*settings)),
@@ -329,17 +329,15 @@ def run_origins(pairs: PairedRuns) -> Iterator[tuple[str, list[ValueLine]]]:
 
 
 def _groups(manifest: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    settings = mapping_in(manifest.get("settings"))
-    suite = {
-        name: value for name, value in mapping_in(settings.get("suite")).items() if name not in {"bots", "metrics"}
-    }
+    settings = settings_in(manifest)
+    suite = {name: value for name, value in settings_in(manifest, "suite").items() if name not in {"bots", "metrics"}}
     others = {name: value for name, value in settings.items() if name not in ELSEWHERE}
     command = manifest.get("command")
     typed = {"command": " ".join(map(str, command))} if isinstance(command, list) else {}
     code = {name: manifest[name] for name in ("proctor", "python") if name in manifest}
     return {
-        "Documents": dict(mapping_in(mapping_in(settings.get("documents")).get("each"))),
-        "Judge": flat(mapping_in(settings.get("judge"))),
+        "Documents": dict(settings_in(manifest, "documents", "each")),
+        "Judge": flat(settings_in(manifest, "judge")),
         "How it was run": {**flat(others), **flat({"suite": suite}), **typed},
         "Software": {**code, **mapping_in(manifest.get("packages"))},
         "Machine": flat(mapping_in(manifest.get("machine"))),
@@ -373,10 +371,6 @@ def _measured(column: MetricColumn | None) -> str | None:
         return None
     wanted = "" if column.threshold is None else f", threshold {column.threshold:g}"
     return f"version {column.version}{wanted}"
-
-
-def _settings(operand: Operand) -> Mapping[str, Any]:
-    return mapping_in(operand.run.manifest.get("settings"))
 
 
 def is_unchanged(pairs: PairedRuns) -> bool:

@@ -30,7 +30,7 @@ from ..summary import (
     bot_keys,
     summarise,
 )
-from ..text import count, duration
+from ..text import count, duration, settings_in
 from .charts import Lines, Series, Value
 from .page import Page, Section, render
 
@@ -268,12 +268,9 @@ def _line(
 
 def expected_rows(manifest: Mapping[str, Any]) -> int | None:
     """How many rows a run will have, by its manifest: questions x bots x repeats; None where that is not known."""
-    settings = manifest.get("settings")
-    if not isinstance(settings, Mapping):
-        return None
-    questions, bots, repeat = (settings.get(name) for name in ("questions", "bots", "repeat"))
-    number = questions.get("count") if isinstance(questions, Mapping) else None
-    if not isinstance(questions, Mapping) or not isinstance(number, int) or not isinstance(bots, Sequence):
+    settings, questions = settings_in(manifest), settings_in(manifest, "questions")
+    number, bots, repeat = questions.get("count"), settings.get("bots"), settings.get("repeat")
+    if not isinstance(number, int) or not isinstance(bots, Sequence):
         return None
     number += int(questions.get("simulated_conversations", 0))
     return number * len(bots) * (repeat if isinstance(repeat, int) else 1)

@@ -21,7 +21,7 @@ from ..statistics.paired import Difference
 from ..store.database import Store
 from ..store.run import BY_TIME
 from ..summary import MetricColumn
-from ..text import unknown_name
+from ..text import settings_in, unknown_name
 from .abstention import (
     NONE,
     WRONG,
@@ -111,7 +111,7 @@ def judges_of(run: RunTables, metrics: Sequence[str], cluster: str, seed: int = 
     Of each judge it is the latest run; bots are the same when nothing of them has changed, and questions when text and
     yardstick are the same.
     """
-    judge = _judge(run.manifest)
+    judge = settings_in(run.manifest, "judge")
     graded = judge.get("metrics")
     judged = [metric for metric in metrics if isinstance(graded, list) and metric in graded]
     if not judged:
@@ -127,18 +127,12 @@ def judges_of(run: RunTables, metrics: Sequence[str], cluster: str, seed: int = 
     return Judges(name, MEMBERS in model, tuple(judged), tuple(found))
 
 
-def _judge(manifest: Mapping[str, object]) -> Mapping[str, object]:
-    settings = manifest.get("settings")
-    judge = settings.get("judge") if isinstance(settings, Mapping) else None
-    return judge if isinstance(judge, Mapping) else {}
-
-
 def _others(store: Store, run: RunTables, model: str) -> Iterator[tuple[str, RunTables]]:
     """Names of other judges, with the latest run of each that has at least two of the bots."""
     seen = {model}
     fingerprints = {table.fingerprint for table in run.tables.values()}
     for run_id, _, manifest in store.query(SAME_BOTS, [run.run, orjson.dumps(sorted(fingerprints)).decode()]):
-        judge = _judge(orjson.loads(manifest))
+        judge = settings_in(orjson.loads(manifest), "judge")
         other = str(judge.get("model_id", ""))
         if not other or other in seen:
             continue
