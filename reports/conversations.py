@@ -38,7 +38,6 @@ class Turn(NamedTuple):
 
     Attributes:
         number: from 1.
-        key: of its question.
         value: of the metric, where it has one.
         right: whether it is right; None where nobody can grade it (no expected answer, say), or grading it failed.
         is_open: grading it failed, so that it may be right or wrong.
@@ -98,8 +97,7 @@ class BotConversations:
     """How one bot did; a repeat of a conversation counts as one more.
 
     Attributes:
-        conversations: how many it had.
-        known: those of which it is known whether every turn is right.
+        known: conversations of which it is known whether every turn is right.
         all_right: those in which every turn is.
         share: of the known ones, those in which every turn is right; None where none is known.
         ci_low: of its 95 % interval, clustered by source document; None where there is none.
@@ -153,15 +151,7 @@ def is_right(value: float | None, column: MetricColumn) -> bool | None:
 
 
 def talks(store: Store, run_id: int, column: MetricColumn, metric_id: int, bots: Mapping[int, str]) -> Iterator[Talk]:
-    """The conversations of a run, bot by bot; a turn that got no answer is wrong.
-
-    Args:
-        store: with the run.
-        run_id: its key.
-        column: the metric that says whether a turn is right.
-        metric_id: its key.
-        bots: names of the bots by key.
-    """
+    """The conversations of a run, bot by bot; a turn that got no answer is wrong."""
     lines = store.connection.execute(ROWS, [metric_id, run_id])
     for (bot_id, name, repeat), own in itertools.groupby(lines, key=operator.itemgetter(0, 1, 2)):
         found = list(own)

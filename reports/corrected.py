@@ -22,11 +22,7 @@ class StoredCalibration:
 
     Attributes:
         measure: whether it is a mean of the metric or the share of rows that pass.
-        corrected: the estimate.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        labels: rows with a label.
-        is_random: whether these are a random sample.
+        low, high: its 95 % interval.
         judge: model id of the judge that was calibrated.
         run: name of the run in which it was made.
         stale: why it does not hold here; blank when it does.

@@ -98,11 +98,8 @@ class Insight:
     """One thing worth knowing of a run.
 
     Attributes:
-        type: what it is about.
         evaluator: id of the evaluator that it rests on; None when it rests on none.
-        metric: the metric that it rests on, or None.
         bot: the bot that it names; None when it names none or several that tie.
-        text: a sentence that says it.
         details: the figures behind it; JSON-able.
         id: its number in the run, from 1.
     """

@@ -81,7 +81,6 @@ class ModelInUse:
     """A model that ran on this machine for metrics, or a server's in its place.
 
     Attributes:
-        role: what it was wanted for.
         model_id: name and revision.
         metrics: those of the run that rest on it.
         is_served: whether a server ran it.

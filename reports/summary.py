@@ -142,11 +142,8 @@ class Costs:
     """What the results of a run cost, whichever run paid, in the currency of the prices; None where no price is known.
 
     Attributes:
-        bots: all answers.
         judge: the calls that scores rest on.
         simulated_user: the calls of the model that plays users.
-        judge_calls: how many these are.
-        simulated_user_calls: how many these are.
     """
 
     bots: float | None

@@ -128,7 +128,6 @@ class Calibration:
         plain: with the weight 1 (plain PPI); None without other rows.
         corrected: with the best weight (PPI++).
         is_random: whether the labelled rows are a random sample of all.
-        warnings: the limits of the figures.
         population: hash over all rows with a value that the figures are based on.
     """
 

@@ -58,10 +58,7 @@ class ScoredRow:
     """A row with a value of the metric in question.
 
     Attributes:
-        bot: name of the bot.
         question: id of the question in its set.
-        repeat: from 0.
-        value: of the metric.
         cluster: the question's source document, or the question itself.
         reply_id: replies.id.
         question_id: questions.id.
@@ -212,7 +209,6 @@ class Scale:
     """How verdicts on a metric are read: words mean pass or fail, numbers are values of the metric.
 
     Attributes:
-        column: the metric.
         binary: whether its values are all 0 or 1, so that words are values too.
     """
 
@@ -357,14 +353,11 @@ class Written:
     """What a person wrote on one line.
 
     Attributes:
-        line: number of the line in the file.
         verdict: as text; blank for none.
         metric: name of the metric, blank when there is no such column.
         key: the row's key; blank when the sheet is not one of ours.
         content: beginning of the hash of what was shown, hexadecimal; blank when the sheet is not one of ours.
-        question: the question's id.
         bot: name of the bot, blank when there is no such column.
-        repeat: from 0.
         seed: of the sample that the row is from; None when it was not sampled by us.
         rater: who says so, blank when there is no such column.
     """
@@ -382,15 +375,7 @@ class Written:
 
 
 def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bool) -> Iterator[bytes]:
-    """The sheet as CSV, line by line, after a byte order mark, so that spreadsheets read it as UTF-8.
-
-    Args:
-        rows: in the order of the sample.
-        metric: name of the metric.
-        write: the description of valid verdicts.
-        seed: of the sample.
-        show: whether there is a column with the judge's value.
-    """
+    """The sheet as CSV, line by line, after a byte order mark, so that spreadsheets read it as UTF-8."""
     names = [*COLUMNS, *([JUDGE] if show else [])]
     yield "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
     for each in rows:

@@ -81,7 +81,6 @@ class PartChange:
         what: its kind; a ``part`` is known by its hash alone, a ``revision`` is that of a model.
         name: of the prompt, setting (with dots), part or model; blank for the type and the chat model.
         baseline: what it was; None where there was none.
-        candidate: what it is.
     """
 
     what: What
@@ -182,8 +181,6 @@ class ChangedRow:
     """A question whose value changed.
 
     Attributes:
-        key: of the question.
-        text: of the question.
         baseline_value: mean over its repeats.
         candidate_value: likewise.
         flip: whether it crossed the threshold, and which way; None when not.
@@ -210,13 +207,7 @@ class ChangedRows:
 
 
 def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
-    """The questions that lost most and gained most, flips of the threshold before other changes.
-
-    Args:
-        pairing: the two sides, whose database is still open.
-        metric: one of its metrics.
-        most: rows of each kind.
-    """
+    """The questions that lost most and gained most, flips of the threshold before other changes."""
     column = pairing.columns[metric]
     if column.better == "neither" or most < 1:
         return ChangedRows(metric, (), ())

@@ -127,7 +127,6 @@ class Pairing:
         metrics: the comparable metrics, in the order of the candidate.
         columns: by metric; the candidate's, whose threshold holds.
         refused: by metric of either side that is not comparable, a sentence that says why.
-        dropped: the questions left out.
         same_answers: whether candidate has the very answers of baseline, cached and not asked again.
         same_words: whether both gave the same answers, word for word.
     """

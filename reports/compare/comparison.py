@@ -139,7 +139,6 @@ class MetricComparison:
     """One metric of two sides. Means and difference rest on the questions with a value on both.
 
     Attributes:
-        column: the metric, with direction and threshold.
         baseline_mean: of the baseline.
         candidate_mean: of the candidate.
         difference: candidate - baseline, in the raw direction of the metric.
@@ -147,7 +146,6 @@ class MetricComparison:
             by itself; None where there is no test.
         bh: the same by Benjamini and Hochberg.
         verdict: after the correction that was asked for.
-        missing: questions without a value.
         bounds: least and greatest mean difference, whatever the missing values had been; None where none is missing
             on one side alone, or the metric has no range.
         pass_to_fail: questions that met the threshold and don't any more; None without a threshold.
@@ -447,7 +445,6 @@ class Asked:
         correct: how p values are corrected over the metrics.
         flips: how many rows of each kind are shown of a metric.
         all_flips: of every metric, and not only of the one in which most happened.
-        seed: of all draws.
         preferred_by: judge and prompt version whose stored verdicts on pairs of answers count; None for those of the
             judge that spoke last.
         constraints_decide: whether a pair is decided by constraints that one answer alone meets.
@@ -473,16 +470,7 @@ class Described:
 
     Attributes:
         name: what it is called in tables and sentences: the bot where bots differ, else ``baseline`` or ``candidate``.
-        bot: its bot.
-        run: its run.
         origin: the file that the run is in.
-        suite: the suite.
-        status: of the run.
-        kind: type of the bot.
-        model: its chat model.
-        embedded: no language model takes part.
-        questions: how many were asked.
-        repeats: how often each.
     """
 
     name: str
@@ -503,20 +491,13 @@ class Comparison:
     """Head against baseline.
 
     Attributes:
-        baseline: what it is compared with.
-        candidate: what is looked at.
-        questions: paired ones.
-        simulated: how many of them are turns of simulated users.
-        clusters: how many clusters they make.
-        cluster: how clusters are made.
-        clustered_by: what these are, with how many of each.
+        simulated: how many of the questions are turns of simulated users.
+        clustered_by: what the clusters are, with how many of each.
         correct: how p values are corrected over the metrics.
         metrics: the compared ones, in the order of the candidate.
         latency: None where times are not known on both sides.
         refused: by metric that is not compared, why.
-        dropped: questions that are not compared.
         changes: what was changed in the bot in between; empty for different bots, or where it is not known.
-        warnings: what makes the comparison weaker than it looks.
         rows: those that changed most, of one metric or of all.
         same_answers: candidate holds the very answers of baseline: there is nothing to compare.
         primary: the primary metric of the candidate, with the reason; None where none of quality has a value.
@@ -552,13 +533,7 @@ class Comparison:
 
 
 def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked: Asked) -> Comparison:
-    """Compare a bot of one side with one of the other.
-
-    Args:
-        baseline: what it is compared with, still open.
-        candidate: what is looked at, still open.
-        bots: the bot of each.
-        asked: how.
+    """Compare a bot of one side with one of the other; both operands are still open.
 
     Raises:
         NothingComparable: nothing at all can be compared; the sentence says which part is not, and why.
@@ -679,7 +654,6 @@ class Compared:
     Attributes:
         comparisons: of every pair of bots of which anything can be compared.
         left_out: on the pairs that can't be, and on bots without a partner.
-        refused: by pair that can't be compared, why.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -688,13 +662,7 @@ class Compared:
 
 
 def compare_bots(baseline: Operand, candidate: Operand, bots: Sequence[str], asked: Asked) -> Compared:
-    """Compare the bots that match.
-
-    Args:
-        baseline: what it is compared with, still open.
-        candidate: what is looked at, still open.
-        bots: of two whole runs, only these; none for all.
-        asked: how.
+    """Compare the bots that match, of two whole runs only ``bots``, where any are named; both are still open.
 
     Raises:
         InputError: no bot matches, there is no such metric, or no such way to cluster.

@@ -306,15 +306,10 @@ class Matched:
 
 
 def match_bots(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> Matched:
-    """Match the bots of two operands.
+    """Match the bots of two operands, of two whole runs only ``bots``, where any are named.
 
     A bot that the user named on one side is compared with the one named on the other; where only one side names a bot,
     with that of the same name, or the only one there. Two whole runs are compared bot by bot, by name.
-
-    Args:
-        baseline: what it is compared with.
-        candidate: what is looked at.
-        bots: of two whole runs, only these.
 
     Raises:
         InputError: a bot that is not there, no bot that matches, or one bot of one run with itself.

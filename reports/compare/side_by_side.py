@@ -46,9 +46,7 @@ class AnswerPair:
     """Two answers to one question; None for a bot that failed.
 
     Attributes:
-        key: of the question.
         repeat: from 0.
-        question: what was asked.
         expected: accepted answers.
         evidence: quotes of documents that hold the answer.
         constraints: what an answer must contain.
@@ -257,7 +255,6 @@ class JudgedPair:
     """One pair with its verdict.
 
     Attributes:
-        pair: the answers.
         verdict: None where there is none.
         settled: who decided; blank without a verdict.
         people: what a person said; None where nobody did.
@@ -291,11 +288,9 @@ class SideBySide:
     Attributes:
         judge: model id of the judge; blank where every pair was settled without one.
         judge_name: what reports call it.
-        embedded: whether no language model judged.
         won: pairs on which the candidate is better.
         lost: pairs on which the baseline is better.
         tied: pairs on which neither is.
-        missing: pairs without a verdict.
         settled: pairs with a verdict by who decided.
         turned: judged pairs whose verdict turned with the order; they count as ties.
         rate: win rate over questions, ties half; None without any verdict.
@@ -306,7 +301,6 @@ class SideBySide:
         agreement: with people, on the pairs that both have.
         corrected: win rate over all pairs as people would have it (prediction-powered); None without labels.
         is_early: judging ended as soon as it was certain who is better; the interval holds however often one looks.
-        left_out: questions that were left out then.
         rows: every pair, in the order of the questions.
     """
 
@@ -602,10 +596,8 @@ class Tournament:
         bots: the strongest first.
         strengths: in the order of ``bots``: log-strength with the ends of its interval, which are NaN where they can't
             be told; 0 is the average.
-        duels: of every two bots.
         cycles: bots of which each is better than the next, and the last than the first.
         judge_name: what reports call the judge.
-        missing: pairs without a verdict.
     """
 
     bots: tuple[str, ...]

@@ -41,8 +41,6 @@ class Case:
 
     Attributes:
         name: what it is called within its suite.
-        kind: how it came out.
-        message: that, in a sentence.
         text: what a reader opens, such as the rows behind it; may have many lines.
         type: a word for the kind of failure or error; the kind itself where it is blank.
     """

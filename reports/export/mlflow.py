@@ -49,8 +49,6 @@ class Logged:
         experiment: its name: that of the suite.
         run_id: MLflow's id of the run above.
         bots: MLflow's ids of the runs below, by bot.
-        rows: how many rows the table has.
-        metrics: how many figures were logged.
     """
 
     uri: str

@@ -107,7 +107,6 @@ class ModelOfRun:
 
     Attributes:
         id: name and revision, with the settings that are part of it.
-        used_for: what it did.
         kind: what it is or where it ran, as far as it is known.
         embedded: whether it comes with Proctor and is no language model.
         settings: further settings, as lines; blank where there are none.
@@ -204,7 +203,6 @@ class RepeatCommand:
         is_typed: whether this was typed; otherwise it is rebuilt from the settings.
         packages: one line that installs the same versions; blank where they are not known.
         variables: names of the environment variables that the suite refers to.
-        notes: sentences about what the command needs and does.
     """
 
     command: str

@@ -60,7 +60,6 @@ class Cell:
         notes: which rows have no value and why; other small print.
         missing: where the rows without a value are, or blank.
         corrected: the mean corrected by human labels, or blank.
-        bar: a drawing of the mean and its interval.
         made: how the figure was made, for its tooltip.
     """
 
@@ -81,13 +80,10 @@ class Line:
     """A metric, or latency, cost and the like, of all bots.
 
     Attributes:
-        name: of the metric.
-        cells: one for each bot.
         arrow, better: its direction, as a sign and in words.
         wanted: its threshold in words.
         notes: which rows have no value and why, where that is the same for all bots.
         missing: where these rows are.
-        meaning: what the metric measures, in a sentence.
     """
 
     name: str
@@ -178,11 +174,8 @@ class LeaderboardTable:
     """The leaderboard: bots from left to right, the best first.
 
     Attributes:
-        headings: the bots.
         first: the primary metrics, the one that leads first, and no more than ``MOST_OPEN``.
-        operations: latency, failures, tokens and cost.
         groups: all other metrics by evaluator.
-        others: how many metrics these are.
     """
 
     headings: tuple[Heading, ...]

@@ -22,7 +22,6 @@ class BotPair:
     """A bot of baseline and a bot of candidate.
 
     Attributes:
-        bots: their names.
         columns: baseline first; only those of a side that is a database.
         comparison: None where nothing of them can be compared.
         refused: why not; blank where there is a comparison.

@@ -171,7 +171,6 @@ class TextDifference:
     """Two texts of one name, such as a prompt or the wording of a question.
 
     Attributes:
-        name: of the text.
         baseline, candidate: the texts, as far as they are compared; None where there was or is none.
         stretches: of lines that are the same and that are not.
         is_cut: they are longer than what is compared.
@@ -199,7 +198,6 @@ class BotOrigin:
     """What differs between the setups of two bots.
 
     Attributes:
-        title: of the pair.
         is_known: whether both runs record the setup of their bots.
         texts: prompts.
         values: everything else.

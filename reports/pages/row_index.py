@@ -89,7 +89,6 @@ class _Asked:
     """The questions of one run by their ids.
 
     Attributes:
-        questions: as they are read.
         turns: number of a question among those with its key, from the last: it may be corrected between passes.
     """
 
@@ -103,7 +102,6 @@ class Listed:
 
     Attributes:
         ids: their keys in the database as JSON; None for all of them.
-        left_out: how many others there are.
     """
 
     ids: str | None = None

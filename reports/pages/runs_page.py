@@ -48,8 +48,6 @@ class Progress:
     """How far a run is that goes on.
 
     Attributes:
-        rows: rows that are there.
-        failed: rows of these without an answer.
         seconds_left: until it ends, at the rate of the last two minutes; None where that is not known.
         is_worked_on: whether a program is at work on it; a killed run keeps the status ``running``.
     """
@@ -84,17 +82,10 @@ class RunLine:
     """A run in one line.
 
     Attributes:
-        id: its key.
-        name: what people call it.
-        suite: of which it is a pass.
-        status: ``running``, ``finished``, ``stopped`` or ``failed``.
-        started_at: when.
         finished_at: when it last ended; None while it goes on.
-        rows: rows that are there.
         expected: rows that it will have, None where that is not known.
         questions: different questions, without those of simulated users.
         simulations: conversations of simulated users.
-        bots: in the order of the suite.
         lead: the primary metric; None where it has none.
         problems: how many of each severity; None until they are computed.
         judge: who graded; None where no metric asks a judge.
@@ -206,16 +197,7 @@ def run_lines(
     stores: Sequence[Store], suite: str | None = None, *, helpers: bool = False, skip: int = 0, most: int = PER_PAGE,
     summary_of: Summaries = summarise,
 ) -> list[RunLine]:  # fmt: skip
-    """The runs, the latest first.
-
-    Args:
-        stores: the open databases.
-        suite: only of this one.
-        helpers: helper runs instead of all others.
-        skip: how many to leave out at the beginning.
-        most: how many to list at most.
-        summary_of: what gives their summaries.
-    """
+    """The runs, the latest first: those of a suite, where one is named; helper runs, or all others."""
     conditions, values = _conditions(suite, helpers)
     wanted = (
         f"SELECT {LAST_AT}, id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
@@ -339,9 +321,6 @@ class Point:
     """What a bot got in a run.
 
     Attributes:
-        place: of the run in the trend, from 0.
-        version: of the metric.
-        question_set: of the run.
         summary: the figure, its interval and how many rows it rests on.
         is_changed: its settings, prompts, documents or models differ from its run before.
     """
@@ -539,15 +518,7 @@ MOST_HELPERS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RunChoice:
-    """What a reader has chosen; blank for the default.
-
-    Attributes:
-        suite: only runs of this one.
-        metric: whose trend is shown.
-        page: of the list, from 1.
-        baseline: of a comparison.
-        candidate: of a comparison.
-    """
+    """What a reader has chosen; blank for the default."""
 
     suite: str = ""
     metric: str = ""
@@ -589,13 +560,7 @@ class RunListing:
 
 
 def runs_page(stores: Sequence[Store], wanted: RunChoice, summary_of: Summaries = summarise) -> Page:
-    """The page of all runs of some databases.
-
-    Args:
-        stores: the open databases.
-        wanted: what the reader has chosen.
-        summary_of: what gives the summaries of runs.
-    """
+    """The page of all runs of some databases."""
     known = suites(stores)
     suite = wanted.suite if wanted.suite in known else ""
     listing = _listing(stores, suite or None, wanted.page, summary_of)

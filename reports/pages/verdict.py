@@ -139,7 +139,6 @@ class Verdict:
         sentence: the one that counts.
         certainty: how sure it is; empty where there is nothing to be sure of.
         cost: latency and cost of the bots that it names; empty where they are not known.
-        caveats: what weakens it.
     """
 
     tone: Tone
@@ -156,12 +155,7 @@ class Verdict:
 
 
 def verdict_of(summary: Summary, leading: Leading | None) -> Verdict:
-    """The verdict on a run.
-
-    Args:
-        summary: of the run.
-        leading: who leads; None where the bots can't be ranked.
-    """
+    """The verdict on a run; without ``leading`` where the bots can't be ranked."""
     answered = [bot for bot in summary.bots if bot.rows > bot.failed]
     if not any(bot.rows for bot in summary.bots):
         return Verdict("none", _plain("No question has been asked yet."), caveats=tuple(_state(summary)))

@@ -76,10 +76,7 @@ class JudgeAgreement:
     """A metric as several judges see it.
 
     Attributes:
-        metric: its name.
         runs: the run of each judge, by the judge's name; this run's first.
-        rankings: by the judge's name.
-        agreement: of those rankings.
     """
 
     metric: str
@@ -217,13 +214,9 @@ class RankedRun:
     """A run and its ranking.
 
     Attributes:
-        run: the run.
-        cluster: what keeps questions together.
-        metrics: the ranking by every metric of quality.
         details: by the metrics that were asked for, or the primary one.
         chosen: whether that one was chosen by us.
         agreement: of the rankings by all metrics that rank two bots or more.
-        judges: what other judges say.
         confidences: what tells the confidence of each bot, where anything does.
         costs: what an answer of a bot was taken to cost, where its rows don't say; stated, or nothing for want of a
             language model.
@@ -388,7 +381,6 @@ class Caution:
     """What a bot's confidence is worth.
 
     Attributes:
-        confidence: what tells it.
         curve: risk by coverage; None where the bot answered nothing that can be marked.
         alike: the threshold that is promised for more questions like these; None likewise.
         elsewhere: the one for questions of other clusters; None also where every question is its own.
@@ -407,18 +399,13 @@ class AbstainedRun:
     """A run by its four outcomes.
 
     Attributes:
-        run: the run.
-        rule: what makes an answer right.
         chosen: whether the rule's metric was chosen by us.
-        costs: of the outcomes.
         risk: the share of wrong answers that is accepted.
-        answerable, unanswerable, unknown: how many questions there are of each kind.
         bots: by name, in the order of their cost, least first.
         ranking: by cost, over the questions on which all have an outcome; None for one bot alone, or fewer than two
             clusters of such questions.
         cautions: by name of the bot, where it tells a confidence.
         without: bots of which no row has an outcome.
-        cluster: what keeps questions together.
     """
 
     run: RunTables

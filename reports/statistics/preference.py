@@ -19,8 +19,7 @@ class WinRate:
 
     Attributes:
         mean: from 0 to 1.
-        low: lower end of the 95 % interval; None where it can't be told (see ``no_interval``).
-        high: upper end.
+        low, high: ends of the 95 % interval; None where it can't be told (see ``no_interval``).
         p_value: two-sided, that neither is better; None where there is no test.
         no_interval: why there is no interval; blank where there is one.
     """
@@ -185,8 +184,7 @@ class Strengths:
 
     Attributes:
         strength: log-strength of each bot, 0 on average.
-        low: lower ends of 95 % intervals; NaN where they can't be told.
-        high: upper ends.
+        low, high: ends of 95 % intervals; NaN where they can't be told.
         ties: Davidson's tie parameter; 0 where no pair was a tie.
     """
 
