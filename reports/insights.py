@@ -137,9 +137,8 @@ def _ranking(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
     if evaluator.board == "bool":
         yield _extreme("most_accurate", values, column.better, evaluator, f"most accurate by {name}", column.name)
         if _differ(values):
-            yield _extreme(
-                "least_accurate", values, _reverse(column.better), evaluator, f"least accurate by {name}", column.name
-            )
+            worse: Better = "lower" if column.better == "higher" else "higher"
+            yield _extreme("least_accurate", values, worse, evaluator, f"least accurate by {name}", column.name)
     elif column.name not in TOTALLED and not _all_worst(values, column):
         yield _extreme("best_bot", values, column.better, evaluator, f"best by {name}", column.name)
 
@@ -291,10 +290,6 @@ def _all_worst(values: Mapping[str, float], column: MetricColumn) -> bool:
     """Whether all bots tie at the worst that can be, where none is best."""
     worst = column.low if column.better == "higher" else column.high
     return worst is not None and all(abs(value - worst) <= ROUNDING for value in values.values())
-
-
-def _reverse(better: Better) -> Better:
-    return "lower" if better == "higher" else "higher"
 
 
 def _over(rows: int) -> str:

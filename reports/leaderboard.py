@@ -248,15 +248,12 @@ def is_single(bot: BotSummary, column: MetricColumn) -> bool:
     return bot.metrics[column.name].n_ok == 1 < bot.rows
 
 
-def _in_lines(reason: str) -> list[str]:
-    return textwrap.wrap(reason.replace("_", " "), STACKED, break_long_words=False)
-
-
 def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -> Cell:
     metric = bot.metrics[column.name]
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: (name not in NOT_WANTED, metric.reasons[name]), default="no rows")
-        return Cell(f"- {reason}", "dim", wraps=True, stacked=_in_lines(reason))
+        stacked = textwrap.wrap(reason.replace("_", " "), STACKED, break_long_words=False)
+        return Cell(f"- {reason}", "dim", wraps=True, stacked=stacked)
     style: Style = "good" if best else "dim" if is_single(bot, column) else ""
     mean = Span(figure(metric.mean, column), style)
     star = (Span("*", "good"),) if best else ()

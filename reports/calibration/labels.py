@@ -380,16 +380,13 @@ def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bo
     yield "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
     for each in rows:
         row, shown = each.row, each.shown
+        contexts = "\n\n".join(f"[{place}] {text}" for place, text in enumerate(shown.contexts, 1))
         cells: list[object] = [
             row_cell(row, shown), metric, row.bot, row.question, row.repeat,
-            *map(_short, (shown.question, "\n".join(shown.expected), shown.answer, _numbered(shown.contexts))),
+            *map(_short, (shown.question, "\n".join(shown.expected), shown.answer, contexts)),
             each.verdict, write, f"{SEED}{seed}",
         ]  # fmt: skip
         yield csv_line([*cells, *([row.value] if show else [])])
-
-
-def _numbered(contexts: tuple[str, ...]) -> str:
-    return "\n\n".join(f"[{place}] {text}" for place, text in enumerate(contexts, 1))
 
 
 def _short(text: str) -> str:

@@ -559,7 +559,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         else:
             found.append(made)
     refused |= refused_of_run((*baseline.of_run, *candidate.of_run), asked.metrics)
-    latency = _latency(pairing, asked.seed)
+    latency = None if pairing.same_answers or not len(pairing.cases) else paired_latency(pairing, asked.seed)
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
     metrics = correct_all(found, asked.correct, primary.name if primary else "")
@@ -609,10 +609,6 @@ def _judge_variance(metric: str, baseline: Operand, candidate: Operand, bots: tu
         return None  # nothing is taken apart
     parts = [operand.judge_variance(bot, metric) for operand, bot in zip((baseline, candidate), bots, strict=True)]
     return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
-
-
-def _latency(pairing: Pairing, seed: int) -> LatencyDifference | None:
-    return None if not len(pairing.cases) or pairing.same_answers else paired_latency(pairing, seed)
 
 
 def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:

@@ -57,11 +57,8 @@ def _worse(comparison: Comparison) -> Iterator[Annotation]:
             means = f"{figure(metric.baseline_mean, column)} to {figure(metric.candidate_mean, column)}"
             by = f"{words.signed(difference.mean, column)} {words.interval(difference.low, difference.high, column)}"
             title = f"{comparison.candidate.bot}: {column.name} is worse"
-            yield Annotation("warning", title, f"{means}, {by.strip()}, p {_p(metric, comparison)}")
-
-
-def _p(metric: MetricComparison, comparison: Comparison) -> str:
-    return words.p_value(metric.adjusted(comparison.correct))
+            p = words.p_value(metric.adjusted(comparison.correct))
+            yield Annotation("warning", title, f"{means}, {by.strip()}, p {p}")
 
 
 STYLES: Final[dict[str, Style]] = {"better": "good", "worse": "bad", "other": "bold", "open": "bold"}
@@ -388,7 +385,7 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "refused": dict(comparison.refused),
         "dropped": record_object(comparison.dropped),
         "warnings": list(comparison.warnings),
-        "rows": {rows.metric: _row_objects(rows) for rows in comparison.rows},
+        "rows": {rows.metric: record_object(rows, ["metric"]) for rows in comparison.rows},
         "conversations": comparison.conversations and record_object(comparison.conversations, ["column"]),
     }
 
@@ -490,7 +487,3 @@ def _noise_object(noise: Noise) -> dict[str, object]:
         "width_with_twice_questions": noise.twice_questions,
         "width_with_twice_repeats": noise.twice_repeats,
     }
-
-
-def _row_objects(rows: ChangedRows) -> dict[str, object]:
-    return {"losses": [record_object(row) for row in rows.losses], "gains": [record_object(row) for row in rows.gains]}

@@ -241,9 +241,8 @@ def _metric(
     wanted = f"wanted {bound(column)}"
     is_unread = not cell.n_ok and cell.n_parse_failure > 0
     if cell.mean is None or is_unread:
-        reasons = ", ".join(
-            f"{reason} on {count(rows, 'row')}" for reason, rows in sorted(cell.reasons.items(), key=_most_first)
-        )
+        most_first = sorted(cell.reasons.items(), key=lambda each: (-each[1], each[0]))
+        reasons = ", ".join(f"{reason} on {count(rows, 'row')}" for reason, rows in most_first)
         message = f"no value: {reasons or 'no rows'}; {wanted}"
         # Where the bot gave no answer, the first case says so.
         broken = cell.n_failed - cell.reasons.get(Reason.BOT_RAISED, 0)
@@ -256,10 +255,6 @@ def _metric(
         return _Checked(Case(column.name, "passed", message))
     rows = failing_rows(report.run, evaluator, column.name, bot.name)
     return _Checked(Case(column.name, "failure", message, type="threshold"), rows)
-
-
-def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
-    return -reason[1], reason[0]
 
 
 def _reached(cell: MetricSummary, column: MetricColumn) -> str:

@@ -54,7 +54,7 @@ def _outcomes(found: AbstainedRun) -> Table:
         [name.replace("_", " "), *(_rate(each.counts[name], each.rates[name]) for each in bots)] for name in OUTCOMES
     ]
     best = min(each.cost.value for each in bots) if len(bots) > 1 else None
-    costs = (Span(_cost(each.cost), "good" if each.cost.value == best else "") for each in bots)
+    costs = (Span(mean_text(each.cost, COST), "good" if each.cost.value == best else "") for each in bots)
     rows.append(["expected cost", *costs])
     if found.ranking is not None:
         odds = dict(zip(found.ranking.bots, found.ranking.best.tolist(), strict=True))
@@ -65,10 +65,6 @@ def _outcomes(found: AbstainedRun) -> Table:
 def _rate(number: int, rate: Mean) -> str:
     ends = "" if rate.low is None or rate.high is None else f" {rate.low * 100:.0f}-{rate.high * 100:.0f}"
     return f"{number:,}  {percent(rate.value)}{ends}"
-
-
-def _cost(mean: Mean) -> str:
-    return f"{mean.value:.2f} {interval(mean.low, mean.high, COST)}".rstrip()
 
 
 def _noun(found: AbstainedRun | RankedRun) -> str:
@@ -129,7 +125,8 @@ def _promises(found: AbstainedRun) -> Iterator[Block]:
     for bot, caution in found.cautions.items():
         if caution.alike is not None:
             beyond = [_threshold(caution.elsewhere)] if elsewhere else []
-            rows.append([(quoted(bot, 60), f", {_setting(caution)}"), *_promised(caution.alike), *beyond])
+            setting = caution.confidence.key if caution.confidence.floor is None else "min_similarity"
+            rows.append([(quoted(bot, 60), f", {setting}"), *_promised(caution.alike), *beyond])
     yield Sentence(f"To answer at most {_risk(found.risk)} of all questions wrongly, answer from this confidence on:")
     headers = ("threshold for", "more like these", "answers", "wrongly", *([other] if elsewhere else []))
     yield Table(columns(*headers), rows)
@@ -148,10 +145,6 @@ def _promises(found: AbstainedRun) -> Iterator[Block]:
         ),
         "dim",
     )
-
-
-def _setting(caution: Caution) -> str:
-    return "min_similarity" if caution.confidence.floor is not None else caution.confidence.key
 
 
 def _promised(promise: Promise) -> Iterator[str]:

@@ -75,7 +75,10 @@ def _row(
     } | {key: value for key, value in line["extra"].items() if key not in _NAMES}
     if line["answerable"] is not None:
         row["answerable"] = bool(line["answerable"])
-    row["evidence"] = [[_place(place) for place in group] for group in line["evidence"]]
+    row["evidence"] = [
+        [{key: value for key, value in place.items() if value not in (None, "")} for place in group]
+        for group in line["evidence"]
+    ]
     if not row["evidence"]:
         del row["evidence"]
     row["repeat"] = line["repeat"]
@@ -88,10 +91,6 @@ def _row(
     if found := scores.get((line["reply_id"], line["question_id"])):
         row["scores"] = found
     return row
-
-
-def _place(place: Mapping[str, Any]) -> dict[str, object]:
-    return {key: value for key, value in place.items() if value not in (None, "")}
 
 
 def _contexts(run: ReportedRun, chunk: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str, str]]]:

@@ -173,7 +173,7 @@ class _BotRows:
 def breakdowns(
     run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = ""
 ) -> list[tuple[Breakdown, ...]]:
-    """The row metric of each evaluator by tag, by document, or by both, ``leading`` first; none where questions have neither."""
+    """The row metric of each evaluator by tag, by document, or by both; ``leading`` comes first."""
     ids, groups = _groups(run.store.connection.execute(QUESTIONS, [run.id]))
     kinds = [each for each in groups if each.parts_questions]
     if not kinds:

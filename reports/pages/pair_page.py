@@ -375,11 +375,8 @@ def is_unchanged(pairs: PairedRuns) -> bool:
     """Whether nothing on record differs between the two."""
     bots = all(each.is_same for each in bot_origins(pairs))
     asked = [each.comparison for each in pairs.pairs]
-    return bots and all(_asked_the_same(each) for each in asked) and not list(run_origins(pairs))
-
-
-def _asked_the_same(comparison: Comparison | None) -> bool:
-    return comparison is not None and not comparison.dropped.count
+    same_questions = all(each is not None and not each.dropped.count for each in asked)
+    return bots and same_questions and not list(run_origins(pairs))
 
 
 # What an opened question shows beyond that of one run.

@@ -170,17 +170,12 @@ def comparison_address(baseline: str, candidate: str) -> str:
     return f"/compare?{urlencode({'baseline': baseline, 'candidate': candidate})}"
 
 
-def is_helper(suite: str) -> bool:
-    """Whether runs of the suite are helpers: they explain, perturb, confirm or analyse runs of another suite."""
-    return suite.endswith(ASIDE)
-
-
 def suites(stores: Sequence[Store]) -> dict[str, int]:
-    """The suites with their number of runs, the latest first; helper runs are left out."""
+    """The suites with their number of runs, the latest first; runs that explain or confirm others are left out."""
     counts: dict[str, int] = {}
     wanted = f"SELECT MAX({LAST_AT}), suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX({LAST_AT}) DESC"
     for _, suite, number in merge(*(store.query(wanted) for store in stores), key=itemgetter(0), reverse=True):
-        if not is_helper(suite):
+        if not suite.endswith(ASIDE):
             counts[suite] = counts.get(suite, 0) + number
     return counts
 
@@ -404,7 +399,8 @@ def trend_of(store: Store, suite: str, metric: str, summary_of: Summaries = summ
     runs: list[TrendRun] = []
     last: tuple[TrendRun, object] | None = None
     for run_id, last_at, content, summary in found:
-        run = TrendRun(run_id, summary.run, summary.status, last_at, summary.questions, _column(summary, metric))
+        column = next((each for each in summary.metrics if each.name == metric), None)
+        run = TrendRun(run_id, summary.run, summary.status, last_at, summary.questions, column)
         if run.column:
             if last is not None:
                 is_same = content == last[1] and content is not None and run.questions == last[0].questions
@@ -422,10 +418,6 @@ def _share_of_same(store: Store, before: int, after: int) -> float:
     asked = f"SELECT DISTINCT CASE WHEN {IS_SIMULATED} THEN conversation ELSE key END {ASKED_IN_RUN}"
     one, other = ({key for (key,) in store.query(asked, [run])} for run in (before, after))
     return len(one & other) / len(one | other) if one | other else 1.0
-
-
-def _column(summary: Summary, metric: str) -> MetricColumn | None:
-    return next((column for column in summary.metrics if column.name == metric), None)
 
 
 def _bots(
