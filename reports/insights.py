@@ -15,7 +15,7 @@ from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
 from .store.run import RunEvaluator
 from .summary import MetricColumn
-from .text import count
+from .text import count, first_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +214,9 @@ def _allow_list(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
         entries = {str(entry): int(hits) for name, entry, hits in found if name == bot.name}
         if not entries:
             continue
-        entries_shown = [f"{entry} ({hits})" for entry, hits in entries.items()]
-        more = f" and {len(entries_shown) - MOST_ALLOWED} more" if len(entries_shown) > MOST_ALLOWED else ""
+        shown = first_of([f"{entry} ({hits})" for entry, hits in entries.items()], MOST_ALLOWED)
         hits = sum(entries.values())
-        text = (
-            f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: "
-            f"{', '.join(entries_shown[:MOST_ALLOWED])}{more}."
-        )
+        text = f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: {shown}."
         yield Insight("allow_list", evaluator.id, metric, bot.name, text, {"allowed": entries})
 
 

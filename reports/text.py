@@ -36,6 +36,25 @@ def listed(names: Sequence[str], most: int = 5, last: str = "and") -> str:
     return f" {last} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    return f"{', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}"
+
+
+def capitalised(text: str) -> str:
+    """The text as a sentence begins; what follows its first letter stays as it is."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def unfinished(status: str) -> str:
+    """What stands behind a run that did not come to its end, such as `` (stopped)``; blank for one that did."""
+    return "" if status == "finished" else f" ({status})"
+
+
 def unknown_name(kind: str, name: str, where: str, known: Iterable[str]) -> str:
     """The sentence for a bot or a metric that a run does not have, with the nearest of those that it has.
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from statistics import fmean, pvariance
 
 from ..corrected import Measure, population_of
-from ..leaderboard import figure
+from ..leaderboard import figure, short_interval
 from ..statistics.agreement import (
     FEWEST,
     Confusion,
@@ -395,6 +395,7 @@ def save_calibrations(
 
 
 ALL_BOTS = "all bots"
+SHARE = MetricColumn("share", "", "higher", 0.0, 1.0, None)
 
 
 def calibration_table(found: Sequence[Calibration], column: MetricColumn, judge: str = "") -> Iterator[Block]:
@@ -441,16 +442,11 @@ def _lines(found: Sequence[Calibration], column: MetricColumn, judge: str) -> It
 
 
 def _table_share(share: Share | None) -> str:
-    return "-" if share is None else f"{share.value:.2f} {_bound(f'{share.low:.2f}')}-{_bound(f'{share.high:.2f}')}"
+    return "-" if share is None else f"{share.value:.2f} {short_interval(share.low, share.high, SHARE)}"
 
 
 def _table_estimate(estimate: Estimate, column: MetricColumn) -> str:
-    low, high = (_bound(figure(value, column)) for value in (estimate.low, estimate.high))
-    return f"{figure(estimate.mean, column)} {low}-{high}"
-
-
-def _bound(text: str) -> str:
-    return text.removeprefix("0") or "0"
+    return f"{figure(estimate.mean, column)} {short_interval(estimate.low, estimate.high, column)}"
 
 
 def _legend(found: Sequence[Calibration]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from ..files import whole_file
 from ..store.database import Store
 from ..store.row_scores import ABSENT, CODES, STATUSES
 from ..summary import MetricColumn
-from ..text import settings_in
+from ..text import capitalised, settings_in
 from .cases import Case, CaseColumns, Cases
 from .changes import BotState
 from .scores import Figures, RunTables, ScoreTable
@@ -121,7 +121,7 @@ def read_baseline(path: Path) -> RunTables:
     if made.head.get("checksum") != found.hex:
         raise InputError(
             f"{path} is not as it was written: its content does not match its checksum, so it was edited by hand or "
-            f"merged. {AGAIN[0].upper()}{AGAIN[1:]}; figures in it are not meant to be edited."
+            f"merged. {capitalised(AGAIN)}; figures in it are not meant to be edited."
         )
     try:
         if trouble is not None:
@@ -130,7 +130,7 @@ def read_baseline(path: Path) -> RunTables:
     except _NOT_OURS as error:
         raise InputError(
             f"{path} can't be used as a baseline: its content is not of the form that Proctor writes"
-            f" ({type(error).__name__}: {error}). {AGAIN[0].upper()}{AGAIN[1:]}."
+            f" ({type(error).__name__}: {error}). {capitalised(AGAIN)}."
         ) from error
 
 
@@ -246,7 +246,7 @@ def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
             return f"{path}:{number}: a conflict of two branches is not settled here. Take one side, or {AGAIN}."
     if not content.strip():
         return f"{path} is empty; a baseline was wanted, and {AGAIN}."
-    return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {AGAIN[0].upper()}{AGAIN[1:]}."
+    return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {capitalised(AGAIN)}."
 
 
 class _Reading:

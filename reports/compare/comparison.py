@@ -26,7 +26,7 @@ from ..statistics import (
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn, paired_in_words
-from ..text import count, settings_in, unknown_name
+from ..text import count, first_of, settings_in, unknown_name
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
@@ -375,8 +375,7 @@ def _left_out(dropped: Dropped) -> Iterator[str]:
         (dropped.remarked, "marked by another yardstick now (accepted answers, constraints or evidence)"),
     ):
         if keys:
-            more = f" and {len(keys) - 3:,} more" if len(keys) > 3 else ""
-            yield f"Left out: {count(len(keys), 'question')} {why}: {', '.join(keys[:3])}{more}."
+            yield f"Left out: {count(len(keys), 'question')} {why}: {first_of(keys, 3)}."
 
 
 def _few(pairing: Pairing) -> Iterator[str]:

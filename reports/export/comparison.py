@@ -9,7 +9,7 @@ from typing import Final
 from ..compare import messages as words
 from ..compare import side_by_side
 from ..compare.changes import ChangedRow, ChangedRows
-from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricComparison, Noise
+from ..compare.comparison import ALPHA, Compared, Comparison, MetricComparison, Noise
 from ..compare.conversations import ComparedConversations
 from ..compare.messages import headline
 from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
@@ -34,7 +34,7 @@ from ..table import (
     columns,
     quoted,
 )
-from ..text import count
+from ..text import count, unfinished
 from .github import Annotation, commands
 
 
@@ -180,20 +180,16 @@ def _head(comparison: Comparison) -> Iterator[Block]:
     if baseline.bot == candidate.bot:
         names = (": ", quoted(candidate.bot, 60), " in two runs")
     yield Heading((Span(candidate.suite, "bold"), *names), 2, "")
-    same_run = f", run {candidate.run}{_status(candidate)}" if baseline.run == candidate.run else ""
+    same_run = f", run {candidate.run}{unfinished(candidate.status)}" if baseline.run == candidate.run else ""
     yield Sentence(f"{words.asked(comparison)}{same_run}", "dim")
     for operand in () if same_run else (baseline, candidate):
-        yield Item((quoted(operand.name, 60), ": run ", quoted(operand.run), _status(operand)), "dim")
+        yield Item((quoted(operand.name, 60), ": run ", quoted(operand.run), unfinished(operand.status)), "dim")
     if comparison.changes:
         yield Sentence(f"changed: {'; '.join(comparison.changes)}")
     if sentence := words.about_primary(comparison):
         yield Sentence(sentence)
     kinds = {kind for kind, _, _ in words.groups(comparison)} & {"better", "worse"}
     yield Sentence(words.headline(comparison), STYLES[kinds.pop()] if len(kinds) == 1 else "bold")
-
-
-def _status(operand: Described) -> str:
-    return "" if operand.status == "finished" else f" ({operand.status})"
 
 
 def _metrics(comparison: Comparison) -> Iterator[Block]:

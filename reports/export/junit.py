@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ...metrics import Reason
 from ...metrics.evaluators import RATES
-from ..leaderboard import figure
+from ..leaderboard import interval_in_words
 from ..problems import Problem
 from ..report import Report
 from ..reported_run import (
@@ -259,10 +259,8 @@ def _metric(
 
 def _reached(cell: MetricSummary, column: MetricColumn) -> str:
     """The mean, in enough digits to be told from the threshold, with its interval."""
-    shown = figure_apart(cell.mean or 0.0, column)
-    if cell.ci_low is None or cell.ci_high is None:
-        return shown
-    return f"{shown} ({figure(cell.ci_low, column)} to {figure(cell.ci_high, column)})"
+    interval = interval_in_words(cell.ci_low, cell.ci_high, column)
+    return f"{figure_apart(cell.mean or 0.0, column)}{f' ({interval})' if interval else ''}"
 
 
 def _unmeasured(report: Report, bot: str, metric: str) -> Sequence[Problem]:

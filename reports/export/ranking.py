@@ -18,7 +18,7 @@ from ..records import json_value, record_object
 from ..statistics.paired import Difference
 from ..summary import MetricColumn, paired_in_words
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
-from ..text import count, listed
+from ..text import count, first_of, listed, unfinished
 
 COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9)
 ABOUT_CURVES = (
@@ -32,10 +32,9 @@ COST = MetricColumn("cost", "", "lower", None, 1.0, None)  # shown with two digi
 def abstention_blocks(found: AbstainedRun) -> Iterator[Block]:
     """The four outcomes and their cost; then what the bots' confidence is worth."""
     run = found.run
-    unfinished = "" if run.status == "finished" else f" ({run.status})"
     unknown = f", {found.unknown:,} unlabelled and left out" if found.unknown else ""
     of = f": {found.answerable:,} answerable and {count(found.unanswerable, 'unanswerable question')}{unknown}"
-    yield Heading((Span(run.suite, "bold"), f"{of}, run {run.run}{unfinished}"), 2, "")
+    yield Heading((Span(run.suite, "bold"), f"{of}, run {run.run}{unfinished(run.status)}"), 2, "")
     why = " (--metric names another)" if found.chosen else ""
     yield Sentence(f"An answer is right when {found.rule.sentence}{why}.")
     yield from (BLANK, _outcomes(found), *_notes(found), BLANK)
@@ -262,10 +261,9 @@ MOST_MISSING = 3  # bots that are named where questions are left out
 def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
     """The bots by each wanted metric, what else speaks for them, and whether other metrics and judges agree."""
     run = ranked.run
-    unfinished = "" if run.status == "finished" else f" ({run.status})"
     table = next(iter(run.tables.values()))
     asked = paired_in_words(len(table.cases), len(table.simulated))
-    asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
+    asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished(run.status)}"
     yield Heading((Span(run.suite, "bold"), asked), 2, "")
     for detail in ranked.details:
         yield from (*_few_values(detail.metric, len(table.cases)), _verdict(detail, ranked))
@@ -396,8 +394,7 @@ def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[Block]:
 def _beaten(offer: Offer) -> Words:
     if not offer.dominated_by:
         return "on the frontier"
-    more = f" and {len(offer.dominated_by) - MOST_BEATING} more" if len(offer.dominated_by) > MOST_BEATING else ""
-    return Span(f"dominated by {', '.join(offer.dominated_by[:MOST_BEATING])}{more}", "dim")
+    return Span(f"dominated by {first_of(offer.dominated_by, MOST_BEATING)}", "dim")
 
 
 def _best(detail: InDetail) -> Iterator[Block]:

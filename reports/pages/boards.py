@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...metrics.classification import ConfusionMatrix
 from ..boards import Board, BoardRow, Cell
 from ..compare.scores import Mean, clustered_mean
-from ..leaderboard import figure, milliseconds
+from ..leaderboard import figure, interval_in_words, milliseconds
 from ..problems import ERROR_RATE
 from ..report import Report
 from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
@@ -764,9 +764,8 @@ def _distribution_summary(scores: MetricScores, summary: MetricSummary, column: 
     """Mean with interval, median, how many miss the threshold, how many rows have no value."""
     parts, known = [], scores.known
     if (mean := summary.mean) is not None:
-        low, high = summary.ci_low, summary.ci_high
-        interval = "" if low is None or high is None else f" ({figure(low, column)} to {figure(high, column)})"
-        parts.append(f"mean {figure(mean, column)}{interval}")
+        interval = interval_in_words(summary.ci_low, summary.ci_high, column)
+        parts.append(f"mean {figure(mean, column)}{f' ({interval})' if interval else ''}")
     if len(known):
         parts.append(f"median {figure(float(np.median(known)), column)}")
     if len(known) and column.threshold is not None and column.better != "neither":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ..conversations import BotConversations, TurnFigure
-from ..leaderboard import figure
+from ..leaderboard import figure, interval_in_words
 from ..report import Report
 from ..reported_run import ReportedRun
 from ..summary import MetricColumn, Summary
@@ -88,9 +88,7 @@ def _lines(bots: list[BotConversations], column: MetricColumn) -> Iterator[TurnL
 def _cell(turn: TurnFigure | None, column: MetricColumn) -> TurnCell:
     if turn is None or turn.mean is None:
         return TurnCell("\N{EN DASH}")
-    interval = ""
-    if turn.ci_low is not None and turn.ci_high is not None:
-        interval = f"{figure(turn.ci_low, column)} to {figure(turn.ci_high, column)}"
+    interval = interval_in_words(turn.ci_low, turn.ci_high, column)
     heat = None
     if (column.low, column.high) == (0, 1) and column.better != "neither":
         heat = round(10 * (turn.mean if column.better == "higher" else 1 - turn.mean))

@@ -16,7 +16,7 @@ import orjson
 from markupsafe import Markup
 
 from ..analysis.findings import Severity
-from ..leaderboard import ARROWS, best_bots, figure
+from ..leaderboard import ARROWS, best_bots, figure, interval_in_words
 from ..store.database import Store, marks
 from ..store.leases import workers_on
 from ..store.run import ASIDE, BY_TIME, LAST_AT
@@ -481,10 +481,9 @@ def _value(trend: Trend, bot: str, point: Point) -> Value | None:
     found, run = point.summary, trend.runs[point.place]
     if found.mean is None:
         return None
-    interval = ""
-    if found.ci_low is not None and found.ci_high is not None:
-        interval = f" ({figure(found.ci_low, trend.column)} to {figure(found.ci_high, trend.column)})"
-    note = f"{bot}, run {run.name}: {figure(found.mean, trend.column)}{interval}, {count(found.n_ok, 'row')}"
+    interval = interval_in_words(found.ci_low, found.ci_high, trend.column)
+    mean = f"{figure(found.mean, trend.column)}{f' ({interval})' if interval else ''}"
+    note = f"{bot}, run {run.name}: {mean}, {count(found.n_ok, 'row')}"
     return Value(found.mean, found.ci_low, found.ci_high, note, run.address)
 
 
