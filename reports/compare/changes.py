@@ -13,6 +13,7 @@ import orjson
 
 from ...metrics import Better, passed
 from ..store.database import Store
+from ..summary import MetricColumn
 from ..text import count
 from .comparable import Pairing
 from .scores import ScoreTable, passes
@@ -201,16 +202,21 @@ class ChangedRow:
 class ChangedRows:
     """The rows of one metric that changed most, worst first and best first; none for one without a direction."""
 
-    metric: str
+    column: MetricColumn
     losses: tuple[ChangedRow, ...]
     gains: tuple[ChangedRow, ...]
+
+    @property
+    def metric(self) -> str:
+        """Its name."""
+        return self.column.name
 
 
 def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
     """The questions that lost most and gained most, flips of the threshold before other changes."""
     column = pairing.columns[metric]
     if column.better == "neither" or most < 1:
-        return ChangedRows(metric, (), ())
+        return ChangedRows(column, (), ())
     baseline, candidate = pairing.values(metric)
     sign = 1 if column.better == "higher" else -1
     gain = sign * (candidate - baseline)
@@ -219,7 +225,7 @@ def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
     order = places[np.lexsort((places, gain[places], flipped[places]))]
     losses = [_row(pairing, metric, int(place)) for place in order[:most] if gain[place] < 0]
     gains = [_row(pairing, metric, int(place)) for place in order[::-1][:most] if gain[place] > 0]
-    return ChangedRows(metric, tuple(losses), tuple(gains))
+    return ChangedRows(column, tuple(losses), tuple(gains))
 
 
 def _row(pairing: Pairing, metric: str, place: int) -> ChangedRow:

@@ -9,7 +9,7 @@ from typing import Final
 from ..compare import messages as words
 from ..compare import side_by_side
 from ..compare.changes import ChangedRow, ChangedRows
-from ..compare.comparison import ALPHA, Compared, Comparison, MetricComparison, Noise
+from ..compare.comparison import Compared, Comparison, MetricComparison, Noise
 from ..compare.conversations import ComparedConversations
 from ..compare.messages import headline
 from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
@@ -210,14 +210,14 @@ def _metrics(comparison: Comparison) -> Iterator[Block]:
 
 def _row(found: MetricComparison, comparison: Comparison, kind: str) -> list[Words | Cell]:
     difference, column = found.difference, found.column
-    adjusted = found.adjusted(comparison.correct)
     mean = Span(words.signed(difference.mean, column), "" if kind == "open" else STYLES[kind])
+    star = "*" if found.is_significant(comparison.correct) else " "
     return [
         ("  ", quoted(column.name), f" {ARROWS[column.better]}".rstrip()),
         figure(found.baseline_mean, column),
         figure(found.candidate_mean, column),
         (mean, f" {words.interval(difference.low, difference.high, column)}".rstrip()),
-        f"{words.p_value(adjusted)}{'*' if adjusted is not None and adjusted <= ALPHA else ' '}",
+        f"{words.p_value(found.adjusted(comparison.correct))}{star}",
         "-" if difference.effect is None else f"{difference.effect:.2f}",
         "/".join(f"{number:,}" for number in found.wins_ties_losses),
     ]
@@ -285,13 +285,12 @@ def _noise(comparison: Comparison) -> Iterator[Block]:
 
 def _rows(rows: ChangedRows, comparison: Comparison) -> Iterator[Block]:
     baseline, candidate = comparison.baseline.name, comparison.candidate.name
-    column = next(each.column for each in comparison.metrics if each.column.name == rows.metric)
     for word, found in (("lost", rows.losses), ("gained", rows.gains)):
         if found:
             yield BLANK
             yield Heading(("Where ", quoted(candidate, 60), f" {word} most, by ", quoted(rows.metric)))
         for row in found:
-            yield _changed(row, column)
+            yield _changed(row, rows.column)
             yield Item(quoted(row.text, LONGEST), level=1)
             for name, answer in ((baseline, row.baseline_answer), (candidate, row.candidate_answer)):
                 text = "no answer" if answer is None else quoted(answer, LONGEST) if answer.strip() else "(blank)"
@@ -381,7 +380,7 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "refused": dict(comparison.refused),
         "dropped": record_object(comparison.dropped),
         "warnings": list(comparison.warnings),
-        "rows": {rows.metric: record_object(rows, ["metric"]) for rows in comparison.rows},
+        "rows": {rows.metric: record_object(rows, ["column"]) for rows in comparison.rows},
         "conversations": comparison.conversations and record_object(comparison.conversations, ["column"]),
     }
 
