@@ -23,7 +23,6 @@ from ..store.run import ASIDE, BY_TIME, LAST_AT
 from ..summary import (
     ASKED_IN_RUN,
     IS_SIMULATED,
-    BotSummary,
     MetricColumn,
     MetricSummary,
     Summary,
@@ -82,41 +81,40 @@ class RunLine:
     """A run in one line.
 
     Attributes:
+        summary: its bots, in the order of the suite, and what else is added up of it.
         finished_at: when it last ended; None while it goes on.
         expected: rows that it will have, None where that is not known.
-        questions: different questions, without those of simulated users.
-        simulations: conversations of simulated users.
-        lead: the primary metric; None where it has none.
         problems: how many of each severity; None until they are computed.
-        judge: who graded; None where no metric asks a judge.
-        why: why this metric leads; blank where there is none.
         seconds: how long its passes took; None while it goes on, and where it was killed.
-        cost: of answers, judge and simulated users, as far as prices are known; None where none is.
         git: the commit that it was made from, with branch and whether files were changed; None outside of git.
         progress: how far it is; None where it does not go on.
         file: its database, where the page has several; else blank.
     """
 
-    id: int
-    name: str
-    suite: str
-    status: str
+    summary: Summary
     started_at: str
     finished_at: str | None
-    rows: int
     expected: int | None
-    questions: int
-    simulations: int
-    bots: tuple[BotSummary, ...]
-    lead: MetricColumn | None
     problems: Mapping[str, int] | None
-    judge: str | None
-    why: str = ""
     seconds: float | None = None
-    cost: float | None = None
     git: Mapping[str, Any] | None = None
     progress: Progress | None = None
     file: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.summary.run
+
+    @property
+    def rows(self) -> int:
+        """Rows that are there."""
+        return sum(bot.rows for bot in self.summary.bots)
+
+    @property
+    def lead(self) -> MetricColumn | None:
+        """The primary metric, or the first where it has none."""
+        return self.summary.primary.column if self.summary.primary else next(iter(self.summary.metrics), None)
 
     @property
     def took(self) -> str:
@@ -136,12 +134,7 @@ class RunLine:
     @property
     def best(self) -> set[str]:
         """Names of the bots that are best by the leading metric; none where there is nothing to compare."""
-        return best_bots(self.lead, self.bots) if self.lead else set()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether more rows may come."""
-        return self.status == "running"
+        return best_bots(self.lead, self.summary.bots) if self.lead else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +188,7 @@ def run_lines(
     """The runs, the latest first: those of a suite, where one is named; helper runs, or all others."""
     conditions, values = _conditions(suite, helpers)
     wanted = (
-        f"SELECT {LAST_AT}, id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
+        f"SELECT {LAST_AT}, id, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
         f" WHERE {conditions} ORDER BY {BY_TIME} LIMIT ?"
     )
     found = (
@@ -224,22 +217,16 @@ def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
 
 
 def _line(
-    store: Store, summary: Summary, file: str, run_id: int, suite: str, started_at: str,
-    finished_at: str | None, manifest: str, has_findings: int,
+    store: Store, summary: Summary, file: str, run_id: int, started_at: str, finished_at: str | None, manifest: str,
+    has_findings: int,
 ) -> RunLine:  # fmt: skip
     facts = orjson.loads(manifest)
     expected, git = expected_rows(facts), facts.get("git")
     return RunLine(
-        id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
-        finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
-        expected=expected, questions=summary.questions, simulations=summary.simulations, bots=tuple(summary.bots),
-        lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
-        problems=_problems(store, run_id) if has_findings else None,
-        judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
-        seconds=float(took) if isinstance(took := facts.get("seconds"), int | float) else None,
-        cost=summary.costs.total,
-        git=git if isinstance(git, Mapping) else None,
-        progress=progress_of(store, run_id, expected) if summary.status == "running" else None, file=file,
+        summary, started_at, finished_at, expected, _problems(store, run_id) if has_findings else None,
+        float(took) if isinstance(took := facts.get("seconds"), int | float) else None,
+        git if isinstance(git, Mapping) else None,
+        progress_of(store, run_id, expected) if summary.status == "running" else None, file,
     )  # fmt: skip
 
 
@@ -543,7 +530,7 @@ class RunListing:
         made: dict[str, str] = {}
         later: dict[tuple[str, str], str] = {}
         for line in self.lines:
-            place = (line.suite, line.file)
+            place = (line.summary.suite, line.file)
             if place in later:
                 made[later[place]] = comparison_address(line.handle, later[place])
             later[place] = line.handle
@@ -618,11 +605,11 @@ def _first_choice(listing: RunListing) -> tuple[str, str]:
     if not listing.lines:
         return "", ""
     candidate = listing.lines[0]
-    alike = (line for line in listing.lines[1:] if (line.suite, line.file) == (candidate.suite, candidate.file))
-    before = next(alike, None)
+    place = candidate.summary.suite, candidate.file
+    before = next((line for line in listing.lines[1:] if (line.summary.suite, line.file) == place), None)
     if before:
         return before.handle, candidate.handle
-    bots = [in_file(f"{candidate.name}:{bot.name}", candidate.file) for bot in candidate.bots]
+    bots = [in_file(f"{candidate.name}:{bot.name}", candidate.file) for bot in candidate.summary.bots]
     first, last = (bots * 2)[:2] if bots else ("", "")
     return first, last
 
