@@ -18,10 +18,10 @@ from markupsafe import Markup
 from ...bots import HIDDEN, redacted, redacted_command
 from ..models_in_use import families
 from ..problems import counted
-from ..report import BotRecord, Report
+from ..report import Report
 from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
-from ..summary import MetricColumn, asked_in_words
+from ..summary import asked_in_words
 from ..text import count, mapping_in, settings_in
 from .page import render
 
@@ -163,7 +163,7 @@ def _judge(report: Report) -> Iterator[ModelOfRun]:
     for model in asked:
         made = mapping_in(model)
         yield ModelOfRun(
-            str(made.get("name")), graded, MODEL_KINDS["chat"], embedded, settings=_model_lines(made.get("settings"))
+            str(made.get("name")), graded, MODEL_KINDS["chat"], embedded, settings=_shown_settings(made.get("settings"))
         )
 
 
@@ -181,7 +181,8 @@ def _local(report: Report) -> Iterator[ModelOfRun]:
         yield ModelOfRun(model.model_id, f"{model.role}: {', '.join(families(model.metrics))}", f"{runs}{licence}")
 
 
-def _model_lines(settings: object) -> str:
+def _shown_settings(settings: object) -> str:
+    """Settings without secrets; blank where there are none."""
     return settings_text(redacted(settings)) if settings else ""
 
 
@@ -328,12 +329,16 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         again=again,
         facts=[*_of_run(report), *_of_questions(report, settings), *_of_setup(manifest, again)],
         models=models_of_run(report),
-        bots=[_bot(bot, report) for bot in report.bots],
+        bots=report.bots,
+        problems={bot.name: bot.problem for bot in report.run.bots},
+        settings_text=_shown_settings,
+        prompt_text=lambda text: _cut(text, LONGEST_PROMPT),
         documents=_documents(settings),
-        metrics=[_metric(column) for column in report.run.summary.metrics],
+        metrics=report.run.summary.metrics,
+        bound=bound,
         meanings=metric_meanings(report.run),
         left_out=mapping_in(settings.get("metrics_left_out")),
-        settings=settings_text(redacted(settings.get("suite"))) if settings.get("suite") else "",
+        settings=_shown_settings(settings.get("suite")),
         packages=mapping_in(manifest.get("packages")),
         warnings=[str(each) for each in manifest.get("warnings") or ()],
     )
@@ -399,21 +404,6 @@ def _sample_hash() -> str:
     return hashlib.sha256(sample.read_bytes()).hexdigest()
 
 
-def _bot(bot: BotRecord, report: Report) -> dict[str, object]:
-    problem = next((each.problem for each in report.run.bots if each.name == bot.name), None)
-    return {
-        "name": bot.name,
-        "kind": bot.kind,
-        "model": bot.model,
-        "embedded": bot.embedded,
-        "problem": problem,
-        "settings": settings_text(redacted(bot.settings)) if bot.settings else "",
-        "prompts": {name: _cut(text, LONGEST_PROMPT) for name, text in bot.prompts.items()},
-        "parts": bot.parts,
-        "models": bot.models,
-    }
-
-
 def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
     """The documents as the manifest has them; None where it does not name them."""
     found = mapping_in(settings.get("documents"))
@@ -422,15 +412,6 @@ def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
     if not isinstance(number, int):
         return None
     return {"count": number, "hash": str(found.get("hash", "")), "each": each, "more": max(0, number - len(each))}
-
-
-def _metric(column: MetricColumn) -> dict[str, str]:
-    wanted = bound(column)
-    default = ", the evaluator's default" if wanted and column.threshold_is_default else ""
-    return {
-        "name": column.name, "better": column.better, "threshold": f"{wanted}{default}" or "none",
-        "version": column.version,
-    }  # fmt: skip
 
 
 def moment(written: str) -> str:

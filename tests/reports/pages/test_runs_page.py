@@ -91,13 +91,8 @@ def test_a_line_tells_what_a_run_is(path: Path) -> None:
     )
     with snapshot(path) as store:
         (line,) = run_lines([store])
-    assert (line.name, line.summary.suite, line.summary.status, line.rows, line.expected) == (
-        name,
-        "run",
-        "stopped",
-        4,
-        24,
-    )
+    found = line.summary
+    assert (line.name, found.suite, found.status, line.rows, line.expected) == (name, "run", "stopped", 4, 24)
     assert (line.lead.name if line.lead else None, line.best, line.problems) == ("exact_match", {"faq"}, None)
     assert line.summary.questions == 2
 
