@@ -21,8 +21,7 @@ from ..statistics.agreement import (
     stratified_mean,
 )
 from ..statistics.agreement import share as share_of
-from ..store.database import Store
-from ..store.encoding import to_json
+from ..store.database import Store, insert
 from ..summary import MetricColumn
 from ..table import BLANK, Block, Column, RowGroup, Sentence, Table, quoted
 from ..text import count
@@ -386,12 +385,10 @@ def save_calibrations(
             "unlabelled": each.others, "is_random": int(each.is_random), "agreement": agreement,
             "kappa": each.confusion.kappa, "sensitivity": sensitivity, "specificity": specificity,
             "judge_mean": each.judge_mean, "people_mean": each.people.mean, "corrected": each.corrected.mean,
-            "ci_low": each.corrected.low, "ci_high": each.corrected.high, "details": to_json(calibration_object(each)),
+            "ci_low": each.corrected.low, "ci_high": each.corrected.high, "details": calibration_object(each),
             "made_at": now,
         }  # fmt: skip
-        names = ", ".join(values)
-        marked = ", ".join(f":{name}" for name in values)
-        store.connection.execute(f"INSERT INTO calibrations ({names}) VALUES ({marked})", values)
+        insert(store.connection, "INSERT INTO calibrations", values)
 
 
 ALL_BOTS = "all bots"

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from ... import InputError
 from ...bots import redactor
+from .encoding import to_json
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
 PART = 400  # of them where a statement binds others, too
@@ -452,6 +453,17 @@ def insert_many(
 ) -> None:
     """The same of lines that are no columns yet."""
     insert_lines(connection, into, names, Lines.of(lines), on_conflict)
+
+
+def insert(
+    connection: sqlite3.Connection, into: str, values: Mapping[str, object], on_conflict: str = ""
+) -> sqlite3.Cursor:
+    """``INSERT`` a line by the names of its columns; mappings and lists become JSON."""
+    names, marked = ", ".join(values), ", ".join(f":{name}" for name in values)
+    written = {
+        name: to_json(each) if isinstance(each, (Mapping, list, tuple)) else each for name, each in values.items()
+    }
+    return connection.execute(f"{into} ({names}) VALUES ({marked}) {on_conflict}", written)
 
 
 def insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import orjson
 
 from ... import InputError
 from ...bots import Context, Reply, Usage
-from .database import Store, in_parts, marks, transaction
-from .encoding import identity_columns, to_json, tool_calls_of
+from ..records import record_object
+from .database import Store, in_parts, insert, marks, transaction
+from .encoding import to_json, tool_calls_of
 from .run import RunHeader, bot_fingerprint
 
 
@@ -88,11 +89,9 @@ class RunResults:
             self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
         else:
             name = self._taken(header.name) or self._free_name()
-            (run_id,) = self._connection.execute(
-                "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
-                " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
-                [name, header.suite, header.identity, now(), to_json(header.manifest)],
-            ).fetchone()
+            made = {"name": name, "suite": header.suite, "identity": header.identity, "status": "running",
+                    "started_at": now(), "manifest": header.manifest}  # fmt: skip
+            (run_id,) = insert(self._connection, "INSERT INTO runs", made, "RETURNING id").fetchone()
         self._evaluators(run_id, header)
         metric_ids = self._metrics(run_id, header)
         return OpenRun(
@@ -125,47 +124,29 @@ class RunResults:
     def _bots(self, run_id: int, header: RunHeader) -> dict[str, int]:
         ids = {}
         for position, (name, identity) in enumerate(header.bots):
-            columns = identity_columns(name, bot_fingerprint(name, identity), identity)
-            self._connection.execute(
-                "INSERT OR IGNORE INTO bots"
-                " (fingerprint, name, kind, model, embedded, settings, prompts, parts, models)"
-                f" VALUES ({marks(columns)})",
-                columns,
-            )
-            (ids[name],) = self._connection.execute("SELECT id FROM bots WHERE fingerprint = ?", columns[:1]).fetchone()
-            self._connection.execute(
-                "INSERT INTO run_bots (run_id, bot_id, position) VALUES (?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET problem = NULL",
-                [run_id, ids[name], position],
-            )
+            fingerprint = bot_fingerprint(name, identity)
+            made = {"name": name, "fingerprint": fingerprint}
+            made |= {each.name: getattr(identity, each.name) for each in fields(identity)}
+            insert(self._connection, "INSERT OR IGNORE INTO bots", made)
+            (ids[name],) = self._connection.execute(
+                "SELECT id FROM bots WHERE fingerprint = ?", [fingerprint]
+            ).fetchone()
+            link = {"run_id": run_id, "bot_id": ids[name], "position": position}
+            insert(self._connection, "INSERT INTO run_bots", link, "ON CONFLICT DO UPDATE SET problem = NULL")
         return ids
 
     def _metrics(self, run_id: int, header: RunHeader) -> dict[str, int]:
         ids = {}
         for position, metric in enumerate(header.metrics):
-            self._connection.execute(
-                "INSERT OR IGNORE INTO metrics (name, version, better, low, high, summary, source, aggregate, level)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    metric.name,
-                    metric.version,
-                    metric.better,
-                    metric.low,
-                    metric.high,
-                    metric.summary,
-                    metric.source,
-                    metric.aggregate,
-                    metric.level,
-                ],
-            )
+            made = record_object(metric, ["threshold", "threshold_is_default"])
+            insert(self._connection, "INSERT OR IGNORE INTO metrics", made)
             (ids[metric.name],) = self._connection.execute(
                 "SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version]
             ).fetchone()
-            self._connection.execute(
-                "INSERT INTO run_metrics (run_id, metric_id, position, threshold, is_default) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET is_default = excluded.is_default",
-                [run_id, ids[metric.name], position, metric.threshold, metric.threshold_is_default],
-            )
+            link = {"run_id": run_id, "metric_id": ids[metric.name], "position": position,
+                    "threshold": metric.threshold, "is_default": metric.threshold_is_default}  # fmt: skip
+            anew = "ON CONFLICT DO UPDATE SET is_default = excluded.is_default"
+            insert(self._connection, "INSERT INTO run_metrics", link, anew)
         return ids
 
     def _evaluators(self, run_id: int, header: RunHeader) -> None:
