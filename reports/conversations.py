@@ -133,6 +133,19 @@ class Conversations:
         return record_object(self)
 
 
+def by_turn(bots: Sequence[BotConversations]) -> Iterator[tuple[str, list[TurnFigure | None]]]:
+    """The turns that share a line, by name, with the figure of each bot; None where a bot had none of them."""
+    for ends in dict.fromkeys((turn.first, turn.last) for bot in bots for turn in bot.turns):
+        turns = [next((turn for turn in bot.turns if (turn.first, turn.last) == ends), None) for bot in bots]
+        yield next(turn.name for turn in turns if turn is not None), turns
+
+
+def has_conversations(store: Store, run_id: int) -> bool:
+    """Whether any question of a run is a turn of a conversation."""
+    joined = "FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != ''"
+    return bool(store.query(f"SELECT 1 {joined} LIMIT 1", [run_id]))
+
+
 def metric_of_turns(columns: Iterable[MetricColumn], primary: str | None) -> MetricColumn | None:
     """The metric that says whether a turn is right: ``correct``, else the primary one; None where rows have neither."""
     of_rows = {column.name: column for column in columns if column.level == "row"}
@@ -174,11 +187,7 @@ def conversations_of(
 ) -> Conversations | None:
     """Add the conversations of a run up; None where it has none, or nothing says whether a turn is right."""
     column = metric_of_turns(columns.values(), primary)
-    if column is None or not store.query(
-        "SELECT 1 FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != ''"
-        " LIMIT 1",
-        [run_id],
-    ):
+    if column is None or not has_conversations(store, run_id):
         return None
     metric_id = next(number for number, each in columns.items() if each is column)
     names: set[str] = set()

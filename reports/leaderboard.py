@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..metrics import Reason
 from ..metrics.evaluators import RATES
-from .conversations import BotConversations, TurnFigure
+from .conversations import BotConversations, TurnFigure, by_turn
 from .corrected import StoredCalibration
 from .outcomes import about_agreement, about_outcomes, aligned, judge_gap
 from .statistics.agreement import FEWEST
@@ -104,10 +104,8 @@ def conversation_blocks(summary: Summary) -> Iterator[Block]:
 
 
 def _turn_rows(talked: Sequence[BotConversations], column: MetricColumn) -> Iterator[Row]:
-    for names in dict.fromkeys((turn.first, turn.last) for each in talked for turn in each.turns):
-        turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
+    for name, turns in by_turn(talked):
         sizes = {turn.n_ok for turn in turns if turn is not None and turn.mean is not None}
-        name = next(turn.name for turn in turns if turn is not None)
         heading = (name, _number(*sizes)) if len(sizes) == 1 else name
         yield [heading, *(_turn_cell(turn, column, len(sizes) > 1) for turn in turns)]
     yield ["all turns right", *map(_all_right, talked)]

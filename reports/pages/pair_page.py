@@ -13,13 +13,14 @@ import orjson
 from markupsafe import Markup
 
 from ..compare import Comparison, Operand, PartChange, differing, flat, messages, part_changes, same_metric
+from ..conversations import has_conversations
 from ..export.comparison import side_by_side_blocks
 from ..report import Report
 from ..summary import MetricColumn
 from ..table import html
 from ..text import mapping_in, settings_in
 from . import pair_changes
-from .conversations import conversations_section, has_conversations
+from .conversations import conversations_section
 from .manifest import manifest_section
 from .page import Page, Section, page_bytes, render
 from .pair_changes import BotPair, PairedRuns, paired_runs
@@ -426,7 +427,9 @@ def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -
 def _talked(pairs: PairedRuns) -> Report | None:
     """The candidate where it has conversations whose answers are on the page."""
     report = pairs.reports[1]
-    return report if report is not None and pairs.columns and has_conversations(report.run) else None
+    if report is None or not pairs.columns or not has_conversations(report.run.store, report.run.id):
+        return None
+    return report
 
 
 def _title(pairs: PairedRuns) -> str:
