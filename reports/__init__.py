@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Summary,
         bot_keys,
         find_run,
+        identities,
         paired_in_words,
         summarise,
     )

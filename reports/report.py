@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
 
+from ..bots import Identity
 from .insights import Insight, insights_of
 from .leaderboard import TIMED_METRICS
 from .problems import Problem, problems_of
@@ -18,7 +19,7 @@ from .store.database import Store, explain, insert
 from .store.figures import figures_key
 from .store.row_scores import RunScores
 from .store.run import RunEvaluator
-from .summary import Summary
+from .summary import Summary, identities
 
 if TYPE_CHECKING:
     from .boards import Board
@@ -135,27 +136,13 @@ Found = TypeVar("Found", Problem, Insight)
 
 
 @dataclass(frozen=True, slots=True)
-class BotRecord:
-    """What a bot was made of."""
-
-    name: str
-    kind: str
-    model: str | None
-    embedded: bool
-    settings: Mapping[str, Any]
-    prompts: Mapping[str, str]
-    parts: Mapping[str, str]
-    models: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
     """A run as it is written to files. ``timed`` tells whether names, dates and measured times are part of it."""
 
     run: ReportedRun
     boards: tuple[Board, ...]
     findings: Findings
-    bots: tuple[BotRecord, ...]
+    bots: Mapping[str, Identity]
     manifest: Mapping[str, Any]
     started_at: str
     finished_at: str | None
@@ -176,19 +163,8 @@ def make_report(store: Store, run_id: int, scores: RunScores | None = None) -> R
         "SELECT manifest, started_at, finished_at FROM runs WHERE id = ?", [run_id]
     )[0]
     boards = boards_of(run)
-    bots = store.query(
-        "SELECT name, kind, model, embedded, settings, prompts, parts, models FROM run_bots"
-        " JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
-        [run_id],
-    )
-    records = tuple(_bot_record(line) for line in bots)
-    return Report(run, boards, findings_of(run), records, orjson.loads(manifest), started_at, finished_at)
-
-
-def _bot_record(line: Sequence[Any]) -> BotRecord:
-    name, kind, model, embedded, *written = line
-    settings, prompts, parts, models = map(orjson.loads, written)
-    return BotRecord(name, kind, model, bool(embedded), settings, prompts, parts, models)
+    bots = identities(store, run_id)
+    return Report(run, boards, findings_of(run), bots, orjson.loads(manifest), started_at, finished_at)
 
 
 def without_times(report: Report) -> Report:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import InputError
+from ...bots import Identity
 from ...reports import (
     BLANK,
     Block,
@@ -30,7 +31,6 @@ from ...reports import (
 from ...reports.compare import (
     MOST_NAMED,
     WORDS,
-    BotState,
     Operand,
     RunTables,
     ScoreTable,
@@ -444,7 +444,7 @@ def threshold_report(
 def judged(
     candidate: RunTables, baseline: Operand, wanted: Sequence[str], rule: GateRule,
     early: Callable[[BotVerdict], BotVerdict] | None = None, asking: AsksAgain | None = None,
-    states: Mapping[str, BotState] | None = None,
+    states: Mapping[str, Identity] | None = None,
 ) -> GateReport:  # fmt: skip
     """The verdicts on a run.
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import orjson
 
+from ...bots import Identity
 from ...metrics import Better, passed
-from ..store.database import Store
 from ..summary import MetricColumn
 from ..text import count
 from .comparable import Pairing
@@ -59,18 +58,6 @@ LONGEST: Final = 40  # characters of a setting that a sentence shows
 HASH: Final = re.compile(r"[0-9a-f]{16,}")
 
 
-@dataclass(frozen=True, slots=True)
-class BotState:
-    """What a bot was made of: see ``bots.baseline.Identity``."""
-
-    kind: str
-    model: str | None
-    settings: Mapping[str, object]
-    parts: Mapping[str, str]
-    prompts: Mapping[str, str]
-    models: Mapping[str, str]
-
-
 What = Literal["type", "model", "prompt", "setting", "part", "revision"]
 
 
@@ -90,27 +77,17 @@ class PartChange:
     candidate: object
 
 
-def bot_states(store: Store, run_id: int) -> dict[str, BotState]:
-    """The bots of a run by name."""
-    lines = store.query(
-        "SELECT name, kind, model, settings, parts, prompts, models FROM run_bots JOIN bots ON bots.id = bot_id"
-        " WHERE run_id = ? ORDER BY position",
-        [run_id],
-    )
-    return {str(name): BotState(kind, model, *map(orjson.loads, made)) for name, kind, model, *made in lines}
-
-
-def changed_parts(baseline: BotState, candidate: BotState) -> tuple[str, ...]:
+def changed_parts(baseline: Identity, candidate: Identity) -> tuple[str, ...]:
     """What differs between two states of a bot, each in a few words; empty when they are the same.
 
-    >>> rag = BotState("rag", "small", {"top_k": 4}, {}, {"prompt": "Answer."}, {})
-    >>> changed_parts(rag, BotState("rag", "small", {"top_k": 8}, {}, {"prompt": "Answer briefly."}, {}))
+    >>> rag = Identity("rag", {"top_k": 4}, "small", prompts={"prompt": "Answer."})
+    >>> changed_parts(rag, Identity("rag", {"top_k": 8}, "small", prompts={"prompt": "Answer briefly."}))
     ('prompt: 1 line out, 1 in', 'top_k from 4 to 8')
     """
     return tuple(change_words(each) for each in part_changes(baseline, candidate))
 
 
-def part_changes(baseline: BotState, candidate: BotState) -> Iterator[PartChange]:
+def part_changes(baseline: Identity, candidate: Identity) -> Iterator[PartChange]:
     """What differs between two states of a bot, with what it was and is."""
     if baseline.kind != candidate.kind:
         yield PartChange("type", "", baseline.kind, candidate.kind)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from ... import InputError
+from ...bots import Identity
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import BY_TIME, LATEST, LATEST_FIRST
+from ..summary import identities
 from ..text import listed, settings_in, unknown_name
-from .changes import BotState, bot_states
 from .comparable import is_judged
 from .judge_noise import judge_variance
 from .scores import RunTables, ScoreTable, run_tables
@@ -50,7 +51,7 @@ class Operand:
 
     run: RunTables
     bot: str | None = None
-    states: Mapping[str, BotState] = field(default_factory=dict)
+    states: Mapping[str, Identity] = field(default_factory=dict)
     of_run: tuple[str, ...] = ()
     is_baseline: bool = False
     judge_noise: Callable[[str, str], float | None] = field(default=_not_known, repr=False)
@@ -212,7 +213,7 @@ def operand_in(store: Store, text: str, wanted: Collection[str] | None = None) -
         [run[0]],
     )
     return Operand(
-        tables, bot, bot_states(store, run[0]), tuple(str(name) for (name,) in of_run),
+        tables, bot, identities(store, run[0]), tuple(str(name) for (name,) in of_run),
         judge_noise=partial(_judge_noise, store, run[0]), source=(store, run[0]),
     )  # fmt: skip
 

@@ -164,11 +164,11 @@ def _metric(column: MetricColumn) -> dict[str, object]:
 
 
 def _write_prompts(report: Report, folder: Path) -> None:
-    names = file_names([bot.name for bot in report.bots])
-    for bot in report.bots:
+    names = file_names(list(report.bots))
+    for bot_name, bot in report.bots.items():
         prompts = file_names(list(bot.prompts))
         for name, text in bot.prompts.items():
-            place = folder / "prompts" / names[bot.name]
+            place = folder / "prompts" / names[bot_name]
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{prompts[name]}.md").write_bytes(text.encode("utf-8", "replace"))
 
@@ -183,9 +183,9 @@ def _manifest(report: Report, named: Sequence[tuple[Board, str]]) -> dict[str, o
         "simulated_conversations": report.run.summary.simulations,
         "rows": {bot.name: bot.rows for bot in report.run.bots},
         "bots": [
-            {"name": bot.name, "kind": bot.kind, "model": bot.model, "embedded": bot.embedded,
+            {"name": name, "kind": bot.kind, "model": bot.model, "embedded": bot.embedded,
              "models": bot.models, "settings": bot.settings, "parts": bot.parts, "prompts": sorted(bot.prompts)}
-            for bot in report.bots
+            for name, bot in report.bots.items()
         ],
         "evaluators": {name: board.evaluator.id for board, name in named},
         "left_out": LEFT_OUT,

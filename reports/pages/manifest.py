@@ -136,10 +136,10 @@ def _once(models: Iterable[ModelOfRun]) -> Iterator[ModelOfRun]:
 
 def _of_bots(report: Report) -> Iterator[ModelOfRun]:
     roles: dict[tuple[str, str, bool], list[str]] = {}
-    for bot in report.bots:
+    for bot_name, bot in report.bots.items():
         named = bot.models or ({"chat": bot.model} if bot.model else {})
         for role, model in named.items():
-            roles.setdefault((role, model, bot.embedded), []).append(bot.name)
+            roles.setdefault((role, model, bot.embedded), []).append(bot_name)
     for (role, model, embedded), bots in roles.items():
         is_chat = role == "chat"
         used_for = f"{role} of {', '.join(bots)}"
