@@ -483,6 +483,12 @@ def in_parts(values: Iterable[Value]) -> Iterator[list[Value]]:
         yield part
 
 
+def named_lines(cursor: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
+    """The lines of an answer as they are read, by the names of its columns."""
+    names = [column[0] for column in cursor.description or ()]
+    return (dict(zip(names, line, strict=True)) for line in cursor)
+
+
 def marks(values: Iterable[object]) -> str:
     """Question marks for ``IN (...)``."""
     return ",".join("?" for _ in values)
