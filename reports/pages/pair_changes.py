@@ -66,18 +66,17 @@ class PairedRuns:
         return None not in self.reports
 
 
-def paired_runs(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> PairedRuns:
+def paired_runs(baseline: Operand, candidate: Operand) -> PairedRuns:
     """Compare two sides, and give the columns that show the answers of both.
 
     Args:
         baseline: what it is compared with, open as long as the page is being made.
         candidate: what is looked at, likewise.
-        bots: of two whole runs, only these; none for all.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    found = compare_bots(baseline, candidate, bots, Asked())
+    found = compare_bots(baseline, candidate, (), Asked())
     reports = _reports(baseline, candidate)
     pairs: list[tuple[Pair, Comparison | None]] = [
         *(

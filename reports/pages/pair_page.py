@@ -386,24 +386,18 @@ SCRIPTS = (*DETAIL_SCRIPTS, *PAIR_SCRIPTS, *LIST_SCRIPTS)
 STYLES = ("questions", "question", "manifest", "pair")
 
 
-def pair_file(
-    baseline: Operand,
-    candidate: Operand,
-    bots: Sequence[str] = (),
-    limits: Limits | None = None,
-) -> Iterator[bytes]:
+def pair_file(baseline: Operand, candidate: Operand, limits: Limits | None = None) -> Iterator[bytes]:
     """The page with its data, in pieces.
 
     Args:
         baseline: what it is compared with; open until the last piece is out.
         candidate: what is looked at, likewise.
-        bots: of two whole runs, only these; none for all.
         limits: of the file, for each run; left out, the usual ones.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    pairs = paired_runs(baseline, candidate, bots)
+    pairs = paired_runs(baseline, candidate)
     return page_bytes(pair_page(pairs), data_blocks(pairs.columns, limits or Limits()) if pairs.columns else ())
 
 
