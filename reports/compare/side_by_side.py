@@ -402,8 +402,8 @@ def _figures(rows: tuple[JudgedPair, ...], pairing: Pairing, judge: str, name: s
     settled = dict.fromkeys(("judge", "equal", "constraints", "failed"), 0)
     for row in decided:
         settled[row.settled] += 1
-    _, clusters, means = _by_question(decided, pairing, values)
-    ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))[2]
+    clusters, means = _by_question(decided, pairing, values)
+    _, ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))
     both = [row for row in decided if row.people is not None and row.settled != "failed"]
     agreed = sum(bool(row.people and row.verdict and row.people.better == row.verdict.better) for row in both)
     return SideBySide(
@@ -426,15 +426,14 @@ def _log_ratio(pair: AnswerPair) -> float:
 
 def _by_question(
     rows: Sequence[JudgedPair], pairing: Pairing, values: Figures
-) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.intp]], Figures]:
-    """Keys of the questions, their clusters, and the mean of their values."""
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], Figures]:
+    """The clusters of the questions, and the mean of their values."""
     of_key: dict[str, list[float]] = {}
     for row, value in zip(rows, values, strict=True):
         of_key.setdefault(row.pair.key, []).append(float(value))
     clusters = _clusters(pairing)
-    keys = list(of_key)
-    means = np.array([math.fsum(of_key[key]) / len(of_key[key]) for key in keys], np.float64)
-    return keys, np.array([clusters[key] for key in keys], np.intp), means
+    means = np.array([math.fsum(each) / len(each) for each in of_key.values()], np.float64)
+    return np.array([clusters[key] for key in of_key], np.intp), means
 
 
 def _clusters(pairing: Pairing) -> dict[str, int]:

@@ -87,23 +87,18 @@ def _notes(found: AbstainedRun) -> Iterator[Block]:
     if found.answerable == 0:
         yield Sentence("No question is answerable, so answering can only be wrong here.", "warning")
     for bot, each in found.bots.items():
-        name = bot
         if not each.tells:
-            yield Sentence(f"{name} does not report abstentions, so every answer counts.", "warning")
+            yield Sentence(f"{bot} does not report abstentions, so every answer counts.", "warning")
         if each.failed:
-            yield _warning(f"{name}: {each.failed:,} of {_asked(each)} left out: failed.")
+            yield Sentence(f"{bot}: {each.failed:,} of {_asked(each)} left out: failed.", "warning")
         if each.unmarked:
-            yield _warning(f"{name}: {each.unmarked:,} of {_asked(each)} left out: no value of the metric.")
+            yield Sentence(f"{bot}: {each.unmarked:,} of {_asked(each)} left out: no value of the metric.", "warning")
     if found.without:
         yield Sentence(f"Without any outcome: {', '.join(found.without)}.", "warning")
 
 
 def _asked(found: Abstention) -> str:
     return count(found.rows + found.failed + found.unmarked, "row")
-
-
-def _warning(sentence: str) -> Sentence:
-    return Sentence(sentence, "warning")
 
 
 def _curves(found: AbstainedRun) -> Table:
@@ -289,9 +284,8 @@ def _few_values(metric: RankedMetric, asked: int) -> Iterator[Sentence]:
     """How many questions the verdict is about, where most have no value of every bot, as when the judge failed."""
     if 2 * metric.ranking.questions < asked:
         of = f"{metric.ranking.questions:,} of {count(asked, 'question')}"
-        yield _warning(
-            f"Only {of} {'has' if metric.ranking.questions == 1 else 'have'} {metric.column.name} of every bot."
-        )
+        have = "has" if metric.ranking.questions == 1 else "have"
+        yield Sentence(f"Only {of} {have} {metric.column.name} of every bot.", "warning")
 
 
 def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
@@ -321,10 +315,11 @@ def _unanswered(ranked: RankedRun) -> Iterator[Block]:
     """Which bots failed: all that follows is about their answers."""
     found = []
     for bot, table in ranked.run.tables.items():
-        rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
-        if timed_out + failed:
+        without = _without_answer(table)
+        timed_out = without["timed_out"]
+        if lost := timed_out + without["failed"]:
             late = f" ({timed_out:,} timed out)" if timed_out else ""
-            found.append(f"{bot} on {timed_out + failed:,} of {rows:,}{late}")
+            found.append(f"{bot} on {lost:,} of {without['rows']:,}{late}")
     if found:
         yield Sentence(f"No answer: {', '.join(found)}. All figures are over answers.", "warning")
 
@@ -351,8 +346,7 @@ def _without(metric: RankedMetric) -> Iterator[Block]:
     """What the ranking leaves out, and what its columns are."""
     shared = metric.shared
     if shared.without:
-        names = ", ".join(shared.without)
-        yield Sentence(f"Not ranked, no values: {names}.", "dim")
+        yield Sentence(f"Not ranked, no values: {', '.join(shared.without)}.", "dim")
     if shared.dropped:
         missing = [f"{bot} on {number:,}" for bot, number in shared.missing.items()]
         more = ", ..." if len(missing) > MOST_MISSING else ""
@@ -526,8 +520,8 @@ def ranked_object(ranked: RankedRun) -> dict[str, object]:
 
 
 def _without_answer(table: ScoreTable) -> dict[str, int]:
-    rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
-    return {"rows": rows, "timed_out": timed_out, "failed": failed}
+    flags = {"rows": table.asked, "timed_out": table.timed_out, "failed": table.failed}
+    return {name: int(each.sum()) for name, each in flags.items()}
 
 
 def ranking_object(ranking: Ranking) -> dict[str, object]:

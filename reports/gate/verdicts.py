@@ -655,16 +655,16 @@ def threshold_verdicts(
         on_these: whether the mean of these questions decides, and not where that of questions like these may lie.
     """
     names = set(wanted)
-    rows = [(name, column) for name, column in candidate.columns.items() if name in names]
-    of_run = [(name, found) for name, found in candidate.of_run.items() if name in names]
-    absent = sorted(names - {name for name, _ in (*rows, *of_run)})
+    columns = [column for name, column in candidate.columns.items() if name in names]
+    of_run = [found for name, found in candidate.of_run.items() if name in names]
+    absent = sorted(names - candidate.columns.keys() - candidate.of_run.keys())
     return [
         *(
             _of_rows(candidate, column, limit, missing, on_these)
-            for _, column in rows
+            for column in columns
             if (limit := _limit(column)) is not None
         ),
-        *(_of_run(found, limit, candidate) for _, found in of_run if (limit := _limit(found.column)) is not None),
+        *(_of_run(found, limit, candidate) for found in of_run if (limit := _limit(found.column)) is not None),
         *(
             ThresholdVerdict(name, "undecided", None, None, None, None, 0, "the run has no value of it")
             for name in absent
@@ -689,7 +689,7 @@ def _of_rows(
     mean, low, high = _threshold_mean(candidate, column, there) if rows else (None, None, None)
     ends = (mean, mean) if on_these else (low, high)
     outcome = _threshold_outcome(mean, *ends, threshold, column)
-    reached = "no value at all" if mean is None else f"{shown(mean, column)}"
+    reached = "no value at all" if mean is None else shown(mean, column)
     reach = "" if low is None or high is None else f" ({shown(low, column)} to {shown(high, column)})"
     says = f"{reached}{reach}, {_wanted(column, threshold)}"
     if outcome == "met" and without_value > missing * (rows + without_value):
