@@ -14,8 +14,8 @@ import pytest
 
 from .. import InputError
 from ..knowledge import open_questions
-from ..reports import BotSummary, Summary, find_run, open_reported, printable_lines, unknown_name
-from ..reports.compare import bot_states, run_tables
+from ..reports import BotSummary, Summary, find_run, identities, open_reported, printable_lines, unknown_name
+from ..reports.compare import run_tables
 from ..reports.export import FrameRow, RowScore, frame_rows
 from ..reports.gate import NOT_WORSE, UNDECIDED, BotVerdict, GateReport, answers, failures, headline, missing, threshold
 from ..reports.store import Store
@@ -262,7 +262,7 @@ class BotResult:
         with open_baseline(self.run.resolved(str(baseline)), head, result.store.path) as base:
             refuse_itself(base, head.run)
             asking = Confirmation(result.loaded, result.options, os.environ, result.store, base, _ignore)
-            states = bot_states(result.store, result.run_id)
+            states = identities(result.store, result.run_id)
             found = judged(head, base, [self.name], rule, asking=asking, states=states)
         judgement = NotWorse(found, or_undecided)
         self.run.shown.append(judgement)

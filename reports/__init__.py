@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Summary,
         bot_keys,
         find_run,
+        identities,
         paired_in_words,
         summarise,
     )
@@ -60,6 +61,15 @@ if TYPE_CHECKING:
         records_table,
         styled,
     )
-    from .text import count, duration, listed, mapping_in, one_line, printable, printable_lines, unknown_name
+    from .text import (
+        count,
+        duration,
+        listed,
+        one_line,
+        printable,
+        printable_lines,
+        settings_in,
+        unknown_name,
+    )
 else:
     __getattr__, __all__ = front(__name__)

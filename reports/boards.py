@@ -46,7 +46,6 @@ class BoardRow:
     """One bot with a cell for each column of its board.
 
     Attributes:
-        bot: its name.
         cells: one for each column.
         passes_parsed: of a boolean evaluator, the share of passes among readable rows.
         confusion: of a classification, its matrix; None where that has more than ``MOST_CELLS``.

@@ -38,7 +38,6 @@ class Turn(NamedTuple):
 
     Attributes:
         number: from 1.
-        key: of its question.
         value: of the metric, where it has one.
         right: whether it is right; None where nobody can grade it (no expected answer, say), or grading it failed.
         is_open: grading it failed, so that it may be right or wrong.
@@ -98,8 +97,7 @@ class BotConversations:
     """How one bot did; a repeat of a conversation counts as one more.
 
     Attributes:
-        conversations: how many it had.
-        known: those of which it is known whether every turn is right.
+        known: conversations of which it is known whether every turn is right.
         all_right: those in which every turn is.
         share: of the known ones, those in which every turn is right; None where none is known.
         ci_low: of its 95 % interval, clustered by source document; None where there is none.
@@ -135,6 +133,19 @@ class Conversations:
         return record_object(self)
 
 
+def by_turn(bots: Sequence[BotConversations]) -> Iterator[tuple[str, list[TurnFigure | None]]]:
+    """The turns that share a line, by name, with the figure of each bot; None where a bot had none of them."""
+    for ends in dict.fromkeys((turn.first, turn.last) for bot in bots for turn in bot.turns):
+        turns = [next((turn for turn in bot.turns if (turn.first, turn.last) == ends), None) for bot in bots]
+        yield next(turn.name for turn in turns if turn is not None), turns
+
+
+def has_conversations(store: Store, run_id: int) -> bool:
+    """Whether any question of a run is a turn of a conversation."""
+    joined = "FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != ''"
+    return bool(store.query(f"SELECT 1 {joined} LIMIT 1", [run_id]))
+
+
 def metric_of_turns(columns: Iterable[MetricColumn], primary: str | None) -> MetricColumn | None:
     """The metric that says whether a turn is right: ``correct``, else the primary one; None where rows have neither."""
     of_rows = {column.name: column for column in columns if column.level == "row"}
@@ -153,15 +164,7 @@ def is_right(value: float | None, column: MetricColumn) -> bool | None:
 
 
 def talks(store: Store, run_id: int, column: MetricColumn, metric_id: int, bots: Mapping[int, str]) -> Iterator[Talk]:
-    """The conversations of a run, bot by bot; a turn that got no answer is wrong.
-
-    Args:
-        store: with the run.
-        run_id: its key.
-        column: the metric that says whether a turn is right.
-        metric_id: its key.
-        bots: names of the bots by key.
-    """
+    """The conversations of a run, bot by bot; a turn that got no answer is wrong."""
     lines = store.connection.execute(ROWS, [metric_id, run_id])
     for (bot_id, name, repeat), own in itertools.groupby(lines, key=operator.itemgetter(0, 1, 2)):
         found = list(own)
@@ -184,11 +187,7 @@ def conversations_of(
 ) -> Conversations | None:
     """Add the conversations of a run up; None where it has none, or nothing says whether a turn is right."""
     column = metric_of_turns(columns.values(), primary)
-    if column is None or not store.query(
-        "SELECT 1 FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != ''"
-        " LIMIT 1",
-        [run_id],
-    ):
+    if column is None or not has_conversations(store, run_id):
         return None
     metric_id = next(number for number, each in columns.items() if each is column)
     names: set[str] = set()

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from .store.database import Store, transaction
-from .store.encoding import to_json
+from .store.database import Store, insert, transaction
 
 Measure = Literal["mean", "pass_rate"]
 JUDGE_CHANGED = "the judge, its prompt or the metric changed since"
@@ -22,11 +21,7 @@ class StoredCalibration:
 
     Attributes:
         measure: whether it is a mean of the metric or the share of rows that pass.
-        corrected: the estimate.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        labels: rows with a label.
-        is_random: whether these are a random sample.
+        low, high: its 95 % interval.
         judge: model id of the judge that was calibrated.
         run: name of the run in which it was made.
         stale: why it does not hold here; blank when it does.
@@ -105,11 +100,11 @@ def save_check(
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with transaction(store.path, store.connection):
-        store.connection.execute(
-            "INSERT OR REPLACE INTO judge_checks (fingerprint, judge, made_at, accuracy, hostile, result)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            [fingerprint, judge, now, accuracy, hostile, to_json(result)],
-        )
+        insert(
+            store.connection, "INSERT OR REPLACE INTO judge_checks",
+            {"fingerprint": fingerprint, "judge": judge, "made_at": now, "accuracy": accuracy, "hostile": hostile,
+             "result": result},
+        )  # fmt: skip
 
 
 def stored_check(store: Store, fingerprint: str) -> tuple[float | None, float | None] | None:

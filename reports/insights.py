@@ -15,7 +15,7 @@ from .leaderboard import milliseconds
 from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
 from .store.run import RunEvaluator
 from .summary import MetricColumn
-from .text import count
+from .text import count, first_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,8 @@ class Insight:
     """One thing worth knowing of a run.
 
     Attributes:
-        type: what it is about.
         evaluator: id of the evaluator that it rests on; None when it rests on none.
-        metric: the metric that it rests on, or None.
         bot: the bot that it names; None when it names none or several that tie.
-        text: a sentence that says it.
         details: the figures behind it; JSON-able.
         id: its number in the run, from 1.
     """
@@ -140,9 +137,8 @@ def _ranking(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
     if evaluator.board == "bool":
         yield _extreme("most_accurate", values, column.better, evaluator, f"most accurate by {name}", column.name)
         if _differ(values):
-            yield _extreme(
-                "least_accurate", values, _reverse(column.better), evaluator, f"least accurate by {name}", column.name
-            )
+            worse: Better = "lower" if column.better == "higher" else "higher"
+            yield _extreme("least_accurate", values, worse, evaluator, f"least accurate by {name}", column.name)
     elif column.name not in TOTALLED and not _all_worst(values, column):
         yield _extreme("best_bot", values, column.better, evaluator, f"best by {name}", column.name)
 
@@ -218,13 +214,9 @@ def _allow_list(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
         entries = {str(entry): int(hits) for name, entry, hits in found if name == bot.name}
         if not entries:
             continue
-        entries_shown = [f"{entry} ({hits})" for entry, hits in entries.items()]
-        more = f" and {len(entries_shown) - MOST_ALLOWED} more" if len(entries_shown) > MOST_ALLOWED else ""
+        shown = first_of([f"{entry} ({hits})" for entry, hits in entries.items()], MOST_ALLOWED)
         hits = sum(entries.values())
-        text = (
-            f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: "
-            f"{', '.join(entries_shown[:MOST_ALLOWED])}{more}."
-        )
+        text = f"{bot.name}: the allow-lists of pii_leakage hid {hits} {'hit' if hits == 1 else 'hits'}: {shown}."
         yield Insight("allow_list", evaluator.id, metric, bot.name, text, {"allowed": entries})
 
 
@@ -294,10 +286,6 @@ def _all_worst(values: Mapping[str, float], column: MetricColumn) -> bool:
     """Whether all bots tie at the worst that can be, where none is best."""
     worst = column.low if column.better == "higher" else column.high
     return worst is not None and all(abs(value - worst) <= ROUNDING for value in values.values())
-
-
-def _reverse(better: Better) -> Better:
-    return "lower" if better == "higher" else "higher"
 
 
 def _over(rows: int) -> str:

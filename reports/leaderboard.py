@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 
 from ..metrics import Reason
 from ..metrics.evaluators import RATES
-from .conversations import BotConversations, TurnFigure
+from .conversations import BotConversations, TurnFigure, by_turn
 from .corrected import StoredCalibration
 from .outcomes import about_agreement, about_outcomes, aligned, judge_gap
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Style, Table, Words, quoted
-from .text import count, printable
+from .text import count, printable, unfinished
 
 # Figures that a clock gave: they differ between two runs that are equal in all else.
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
@@ -31,9 +31,8 @@ ARROWS = {"higher": "↑", "lower": "↓", "neither": " "}
 
 def leaderboard(summary: Summary) -> list[Block]:
     """What each bot has right, the title, metrics down and bots across, and what the figures are."""
-    unfinished = "" if summary.status == "finished" else f" ({summary.status})"
-    asked = f": {summary.asked}, {count(len(summary.bots), 'bot')}, run {summary.run}"
-    title = Heading((Span(summary.suite, "bold"), f"{asked}{unfinished}"), 2, "")
+    asked = f": {summary.asked}, {count(len(summary.bots), 'bot')}, run {summary.run}{unfinished(summary.status)}"
+    title = Heading((Span(summary.suite, "bold"), asked), 2, "")
     return [*headline_blocks(summary), title, BLANK, *leaderboard_table(summary)]
 
 
@@ -105,10 +104,8 @@ def conversation_blocks(summary: Summary) -> Iterator[Block]:
 
 
 def _turn_rows(talked: Sequence[BotConversations], column: MetricColumn) -> Iterator[Row]:
-    for names in dict.fromkeys((turn.first, turn.last) for each in talked for turn in each.turns):
-        turns = [next((turn for turn in each.turns if (turn.first, turn.last) == names), None) for each in talked]
+    for name, turns in by_turn(talked):
         sizes = {turn.n_ok for turn in turns if turn is not None and turn.mean is not None}
-        name = next(turn.name for turn in turns if turn is not None)
         heading = (name, _number(*sizes)) if len(sizes) == 1 else name
         yield [heading, *(_turn_cell(turn, column, len(sizes) > 1) for turn in turns)]
     yield ["all turns right", *map(_all_right, talked)]
@@ -122,8 +119,8 @@ def _turn_cell(turn: TurnFigure | None, column: MetricColumn, is_counted: bool) 
     noted = (_number(turn.n_ok),) if is_counted else ()
     if turn.ci_low is None or turn.ci_high is None:
         return mean, *noted
-    low, high = (figure(value, column).removeprefix("0") or "0" for value in (turn.ci_low, turn.ci_high))
-    return Cell((mean, f" {low}-{high}", *noted), stacked=((mean, *noted), f"{low}-{high}"))
+    interval = short_interval(turn.ci_low, turn.ci_high, column)
+    return Cell((mean, f" {interval}", *noted), stacked=((mean, *noted), interval))
 
 
 def _all_right(found: BotConversations) -> Words | Cell:
@@ -248,23 +245,19 @@ def is_single(bot: BotSummary, column: MetricColumn) -> bool:
     return bot.metrics[column.name].n_ok == 1 < bot.rows
 
 
-def _in_lines(reason: str) -> list[str]:
-    return textwrap.wrap(reason.replace("_", " "), STACKED, break_long_words=False)
-
-
 def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -> Cell:
     metric = bot.metrics[column.name]
     if metric.mean is None:
         reason = max(metric.reasons, key=lambda name: (name not in NOT_WANTED, metric.reasons[name]), default="no rows")
-        return Cell(f"- {reason}", "dim", wraps=True, stacked=_in_lines(reason))
+        stacked = textwrap.wrap(reason.replace("_", " "), STACKED, break_long_words=False)
+        return Cell(f"- {reason}", "dim", wraps=True, stacked=stacked)
     style: Style = "good" if best else "dim" if is_single(bot, column) else ""
     mean = Span(figure(metric.mean, column), style)
     star = (Span("*", "good"),) if best else ()
     number = (_number(metric.n_ok),) if is_counted and metric.n_ok < bot.rows else ()
     if metric.ci_low is None or metric.ci_high is None:
         return Cell((mean, *star, *number))
-    low, high = (figure(value, column).removeprefix("0") or "0" for value in (metric.ci_low, metric.ci_high))
-    interval = f"{low}-{high}"
+    interval = short_interval(metric.ci_low, metric.ci_high, column)
     return Cell((mean, f" {interval}", *star, *number), stacked=((mean, *star, *number), interval))
 
 
@@ -294,6 +287,16 @@ def figure(value: float, column: MetricColumn) -> str:
     if 0 < abs(value) < 0.05:
         return f"{value:.2g}"  # the cost of one answer is often a small part of a cent
     return f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"
+
+
+def interval_in_words(low: float | None, high: float | None, column: MetricColumn) -> str:
+    """An interval such as ``0.20 to 0.45``; blank where there is none."""
+    return "" if low is None or high is None else f"{figure(low, column)} to {figure(high, column)}"
+
+
+def short_interval(low: float, high: float, column: MetricColumn) -> str:
+    """An interval such as ``.20-.45``, for a cell of a table."""
+    return "-".join(figure(end, column).removeprefix("0") or "0" for end in (low, high))
 
 
 def milliseconds(value: float) -> str:

@@ -11,7 +11,7 @@ import orjson
 from ..metrics.evaluators import RATES
 from .records import record_object
 from .store.database import Store
-from .text import listed
+from .text import listed, settings_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,8 @@ def families(metrics: Iterable[str]) -> list[str]:
 def judge_in_use(store: Store, run_id: int) -> JudgeInUse | None:
     """The judge of a run as it stands on the manifest; None when no metric of the run asks one."""
     ((manifest,),) = store.query("SELECT manifest FROM runs WHERE id = ?", [run_id])
-    settings: Mapping[str, Any] = orjson.loads(manifest).get("settings") or {}
-    judge = settings.get("judge")
-    if not isinstance(judge, dict) or not judge.get("metrics"):
+    judge = settings_in(orjson.loads(manifest), "judge")
+    if not judge.get("metrics"):
         return None
     return JudgeInUse(
         str(judge.get("name", "")), str(judge.get("model_id", "")), bool(judge.get("embedded")),
@@ -82,7 +81,6 @@ class ModelInUse:
     """A model that ran on this machine for metrics, or a server's in its place.
 
     Attributes:
-        role: what it was wanted for.
         model_id: name and revision.
         metrics: those of the run that rest on it.
         is_served: whether a server ran it.
@@ -121,10 +119,6 @@ def named(metrics: tuple[str, ...]) -> str:
 def models_in_use(store: Store, run_id: int) -> tuple[ModelInUse, ...]:
     """The local models of a run as they stand on the manifest."""
     ((manifest,),) = store.query("SELECT manifest FROM runs WHERE id = ?", [run_id])
-    settings: Mapping[str, Any] = orjson.loads(manifest).get("settings") or {}
-    models = settings.get("local_models")
-    if not isinstance(models, dict):
-        return ()
     return tuple(
         ModelInUse(
             role,
@@ -134,5 +128,5 @@ def models_in_use(store: Store, run_id: int) -> tuple[ModelInUse, ...]:
             entry.get("licence"),
             is_absent=entry["from"] != "server" and "sha256" not in entry,
         )
-        for role, entry in models.items()
+        for role, entry in settings_in(orjson.loads(manifest), "local_models").items()
     )

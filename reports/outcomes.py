@@ -67,7 +67,6 @@ class Outcomes:
     """What became of a bot's answers, by the metric ``correct``.
 
     Attributes:
-        counts: answers by outcome.
         low: of the 95 % interval of the share that is right, over questions in their clusters; None where there is
             none.
         high: the same.
@@ -131,15 +130,7 @@ class Outcomes:
 
 
 def outcomes_of(store: Store, run_id: int, bot_id: int, found: MetricSummary | None, rows: int) -> Outcomes | None:
-    """The outcomes of a bot; None where ``correct`` is not measured, or has no value.
-
-    Args:
-        store: with the run.
-        run_id: key of the run.
-        bot_id: key of the bot.
-        found: the bot's ``correct``.
-        rows: how many were asked.
-    """
+    """The outcomes of a bot; None where ``correct`` is not measured, or has no value."""
     if found is None or found.mean is None:
         return None
     lines = store.query(COUNTS, {"run": run_id, "bot": bot_id, "metric": CORRECT})
@@ -166,9 +157,7 @@ class JudgeGap:
 
     Attributes:
         metric: the one by which the run would be read first.
-        bots: their names.
         decides: whether so few others are left that no bot can be told best.
-        sentence: that says it.
     """
 
     metric: str
@@ -310,12 +299,6 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
 
     A row is wrong where the bot gave no answer, and where ``correct`` says so. Whether the evidence was retrieved is
     what ``evidence_recall`` or ``hit_rate`` says, where the run has one of them.
-
-    Args:
-        store: with the run.
-        run_id: key of the run.
-        bot_id: key of the bot.
-        metric_ids: keys of the run's metrics by name.
     """
     retrieval = next((metric_ids[name] for name in RETRIEVAL if name in metric_ids), None)
     wanted = {"run": run_id, "bot": bot_id, "correct": metric_ids.get(CORRECT), "retrieval": retrieval}

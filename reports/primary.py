@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from .. import InputError
 from ..metrics.evaluators import RATES
-from .text import mapping_in
+from .text import settings_in
 
 if TYPE_CHECKING:
     from ..metrics.declaration import Level
@@ -38,7 +38,6 @@ class Primary:
     Attributes:
         column: the metric; one of rows, with a direction.
         named: whether the suite names it; else it was chosen.
-        why: a sentence for people.
     """
 
     column: MetricColumn
@@ -97,7 +96,7 @@ def _why(chosen: str, order: Sequence[str]) -> str:
 
 def named_primary(manifest: Mapping[str, object]) -> str:
     """The primary metric that the suite of a run names; blank where it names none."""
-    return str(mapping_in(manifest.get("settings")).get("primary") or "")
+    return str(settings_in(manifest).get("primary") or "")
 
 
 class Gradable(Protocol):
@@ -151,9 +150,6 @@ def by_directness(means: Mapping[str, Sequence[float]]) -> list[str]:
     """The metrics, those first that say most directly whether an answer is right, and of these the telling ones.
 
     Exact match is telling of bots that pick answers, but where they write them hardly any answer ever matches.
-
-    Args:
-        means: of the bots, by metric.
 
     >>> by_directness({"politeness": [0.9, 0.8], "exact_match": [0.0, 0.4], "rouge_l": [0.3, 0.5]})
     ['rouge_l', 'exact_match', 'politeness']

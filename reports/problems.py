@@ -53,17 +53,9 @@ class Problem:
     """One thing that is wrong in a run.
 
     Attributes:
-        severity: how bad it is.
-        type: what it is about.
         evaluator: id of the evaluator that found it, or None; the first of several.
         metric: the metric that shows it, or None; the first of several.
-        bot: the bot that has it, or None.
-        threshold: what was wanted, or None.
-        value: what was found, or None.
         rows: the first rows behind it, worst first.
-        row_count: how many rows are behind it in all.
-        what: a sentence that says it.
-        action: a sentence that says what to do.
         id: its number in the run, from 1, worst first.
     """
 

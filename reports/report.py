@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
 
+from ..bots import Identity
 from .insights import Insight, insights_of
 from .leaderboard import TIMED_METRICS
 from .problems import Problem, problems_of
 from .records import record_object
 from .reported_run import ReportedRun, RowKey, has_perturbations, open_reported
-from .store.database import Store, explain, marks
-from .store.encoding import to_json
+from .store.database import Store, explain, insert
 from .store.figures import figures_key
 from .store.row_scores import RunScores
 from .store.run import RunEvaluator
-from .summary import Summary
+from .summary import Summary, identities
 
 if TYPE_CHECKING:
     from .boards import Board
@@ -97,78 +97,42 @@ def _are_current(run: ReportedRun) -> bool:
     return bool(run.store.query("SELECT findings_key = ? FROM runs WHERE id = ?", [_key(run), run.id])[0][0])
 
 
+# Fields of problems and insights whose columns have other names.
+COLUMNS: Final = {"bot": "bot_id", "id": "position"}
+
+
 def _keep(run: ReportedRun, found: Findings) -> None:
     connection = run.store.connection
     connection.execute("BEGIN IMMEDIATE")
-    for table, columns, lines in (("problems", PROBLEM, found.problems), ("insights", INSIGHT, found.insights)):
+    for table, lines in (("problems", found.problems), ("insights", found.insights)):
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run.id])
-        sql = f"INSERT INTO {table} (run_id, {', '.join(columns.values())}) VALUES (?, {marks(columns)})"
-        written = ([_column(run, getattr(each, name), name) for name in columns] for each in lines)
-        connection.executemany(sql, [[run.id, *line] for line in written])
+        for each in lines:
+            keys = {"run_id": run.id, "bot_id": run.bot_ids.get(each.bot or ""), "position": each.id}
+            insert(connection, f"INSERT INTO {table}", record_object(each, list(COLUMNS), **keys))
     connection.execute("UPDATE runs SET findings_key = ? WHERE id = ?", [_key(run), run.id])
     connection.execute("COMMIT")
 
 
-# Fields of the records, with the columns of their tables.
-PROBLEM: Final = {
-    "severity": "severity", "type": "type", "evaluator": "evaluator", "metric": "metric", "bot": "bot_id",
-    "threshold": "threshold", "value": "value", "rows": "rows", "row_count": "row_count", "what": "what",
-    "action": "action", "id": "position",
-}  # fmt: skip
-INSIGHT: Final = {
-    "type": "type", "evaluator": "evaluator", "metric": "metric", "bot": "bot_id", "text": "text",
-    "details": "details", "id": "position",
-}  # fmt: skip
-
-
-def _column(run: ReportedRun, value: Any, field: str) -> object:  # noqa: ANN401 - of any field
-    match field:
-        case "bot":
-            return run.bot_ids.get(value or "")
-        case "rows":
-            return to_json([row._asdict() for row in value])
-        case "details":
-            return to_json(value)
-    return value
-
-
 def _load(run: ReportedRun) -> Findings:
-    problems, insights = (
-        run.store.query(
-            f"SELECT {', '.join(columns.values()).replace('bot_id', 'bots.name')} FROM {table}"
-            " LEFT JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
-            [run.id],
-        )
-        for table, columns in (("problems", PROBLEM), ("insights", INSIGHT))
-    )
-    return Findings(tuple(map(_problem, problems)), tuple(map(_insight, insights)))
+    problems = [
+        Problem(**line | {"rows": tuple(RowKey(**row) for row in orjson.loads(line["rows"]))})
+        for line in _stored(run, "problems", Problem)
+    ]
+    insights = [
+        Insight(**line | {"details": orjson.loads(line["details"])}) for line in _stored(run, "insights", Insight)
+    ]
+    return Findings(tuple(problems), tuple(insights))
 
 
-def _problem(line: Sequence[Any]) -> Problem:
-    values = dict(zip(PROBLEM, line, strict=True))
-    return Problem(**values | {"rows": tuple(RowKey(**row) for row in orjson.loads(values["rows"]))})
-
-
-def _insight(line: Sequence[Any]) -> Insight:
-    values = dict(zip(INSIGHT, line, strict=True))
-    return Insight(**values | {"details": orjson.loads(values["details"])})
+def _stored(run: ReportedRun, table: str, kind: type[Problem | Insight]) -> Iterator[dict[str, Any]]:
+    """The lines of a table by the names of the fields, in order."""
+    names = [field.name for field in fields(kind)]
+    columns = ", ".join(COLUMNS.get(name, name) for name in names).replace("bot_id", "bots.name")
+    sql = f"SELECT {columns} FROM {table} LEFT JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position"
+    return (dict(zip(names, line, strict=True)) for line in run.store.query(sql, [run.id]))
 
 
 Found = TypeVar("Found", Problem, Insight)
-
-
-@dataclass(frozen=True, slots=True)
-class BotRecord:
-    """What a bot was made of."""
-
-    name: str
-    kind: str
-    model: str | None
-    embedded: bool
-    settings: Mapping[str, Any]
-    prompts: Mapping[str, str]
-    parts: Mapping[str, str]
-    models: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +142,7 @@ class Report:
     run: ReportedRun
     boards: tuple[Board, ...]
     findings: Findings
-    bots: tuple[BotRecord, ...]
+    bots: Mapping[str, Identity]
     manifest: Mapping[str, Any]
     started_at: str
     finished_at: str | None
@@ -199,19 +163,8 @@ def make_report(store: Store, run_id: int, scores: RunScores | None = None) -> R
         "SELECT manifest, started_at, finished_at FROM runs WHERE id = ?", [run_id]
     )[0]
     boards = boards_of(run)
-    bots = store.query(
-        "SELECT name, kind, model, embedded, settings, prompts, parts, models FROM run_bots"
-        " JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
-        [run_id],
-    )
-    records = tuple(_bot_record(line) for line in bots)
-    return Report(run, boards, findings_of(run), records, orjson.loads(manifest), started_at, finished_at)
-
-
-def _bot_record(line: Sequence[Any]) -> BotRecord:
-    name, kind, model, embedded, *written = line
-    settings, prompts, parts, models = map(orjson.loads, written)
-    return BotRecord(name, kind, model, bool(embedded), settings, prompts, parts, models)
+    bots = identities(store, run_id)
+    return Report(run, boards, findings_of(run), bots, orjson.loads(manifest), started_at, finished_at)
 
 
 def without_times(report: Report) -> Report:

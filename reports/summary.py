@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..bots import Identity
 from ..knowledge.questions.conversations import SIMULATED
 from ..metrics.declaration import Level
 from ..metrics.score import Aggregate, Better
@@ -142,11 +143,8 @@ class Costs:
     """What the results of a run cost, whichever run paid, in the currency of the prices; None where no price is known.
 
     Attributes:
-        bots: all answers.
         judge: the calls that scores rest on.
         simulated_user: the calls of the model that plays users.
-        judge_calls: how many these are.
-        simulated_user_calls: how many these are.
     """
 
     bots: float | None
@@ -390,6 +388,20 @@ def bot_keys(store: Store, run_id: int) -> dict[str, int]:
         "SELECT name, bot_id FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position", [run_id]
     )
     return {str(name): int(bot_id) for name, bot_id in lines}
+
+
+def identities(store: Store, run_id: int) -> dict[str, Identity]:
+    """What the bots of a run were made of, by name, in the order of the suite; nothing in it is secret."""
+    lines = store.query(
+        "SELECT name, kind, model, embedded, settings, prompts, parts, models FROM run_bots"
+        " JOIN bots ON bots.id = bot_id WHERE run_id = ? ORDER BY position",
+        [run_id],
+    )
+    found = {}
+    for name, kind, model, embedded, *written in lines:
+        settings, prompts, parts, models = map(orjson.loads, written)
+        found[str(name)] = Identity(str(kind), settings, model, bool(embedded), parts, prompts, models)
+    return found
 
 
 def _bot(

@@ -153,9 +153,9 @@ def spans(words: Words | Cell) -> Iterator[Span]:
             yield part if isinstance(part, Span) else Span(part)
 
 
-def columns(*headers: Words, first: Kind = "name", others: Kind = "number") -> list[Column]:
+def columns(*headers: Words, first: Kind = "name") -> list[Column]:
     """Columns of figures behind one of names."""
-    return [Column(header, others if place else first) for place, header in enumerate(headers)]
+    return [Column(header, "number" if place else first) for place, header in enumerate(headers)]
 
 
 def records_table(records: Sequence[Mapping[str, object]]) -> Table:

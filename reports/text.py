@@ -36,6 +36,25 @@ def listed(names: Sequence[str], most: int = 5, last: str = "and") -> str:
     return f" {last} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    return f"{', '.join(names[:most])}{f' and {len(names) - most:,} more' if len(names) > most else ''}"
+
+
+def capitalised(text: str) -> str:
+    """The text as a sentence begins; what follows its first letter stays as it is."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def unfinished(status: str) -> str:
+    """What stands behind a run that did not come to its end, such as `` (stopped)``; blank for one that did."""
+    return "" if status == "finished" else f" ({status})"
+
+
 def unknown_name(kind: str, name: str, where: str, known: Iterable[str]) -> str:
     """The sentence for a bot or a metric that a run does not have, with the nearest of those that it has.
 
@@ -75,6 +94,18 @@ def mapping_in(value: object) -> Mapping[str, Any]:
     ({'count': 3}, {})
     """
     return value if isinstance(value, Mapping) else {}
+
+
+def settings_in(manifest: Mapping[str, object], *names: str) -> Mapping[str, Any]:
+    """The settings of a run, or a mapping in them by its names; empty where the manifest has none.
+
+    >>> settings_in({"settings": {"judge": {"embedded": True}}}, "judge")
+    {'embedded': True}
+    """
+    found = mapping_in(manifest.get("settings"))
+    for name in names:
+        found = mapping_in(found.get(name))
+    return found
 
 
 MARKS = re.compile(r"[!-/:-@\[-`{-~]")  # all ASCII punctuation

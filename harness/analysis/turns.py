@@ -14,7 +14,7 @@ from ...metrics.conversation import retained
 from ...metrics.facts import is_blank
 from ...reports import find_run
 from ...reports.analysis.turns import TurnAttribution, TurnPair, bot_turns
-from ...reports.store import BETWEEN, Store, marks
+from ...reports.store import BETWEEN, Store, in_parts, marks
 from ..run import Evaluation, RunConfig, cost_estimate, run_evaluation, suite_evaluation
 from ..run.conversation_scoring import Asked, asked_conversations, conversation_of, turn_lines
 from ..suite import LoadedSuite
@@ -172,8 +172,7 @@ def _pairs(
 def _documents(store: Store, replies: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """The documents of each reply's contexts, in rank order, each once."""
     found: dict[int, dict[str, None]] = {}
-    for start in range(0, len(replies), 400):
-        part = replies[start : start + 400]
+    for part in in_parts(replies):
         for reply, document in store.query(DOCUMENTS.format(marks=marks(part)), part):
             found.setdefault(reply, {})[document] = None
     return {reply: tuple(documents) for reply, documents in found.items()}

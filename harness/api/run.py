@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 import orjson
 
 from ... import InputError, reports
-from ...reports.store import LATEST_FIRST, Store, tool_calls_column, tool_calls_of
+from ...reports.store import LATEST_FIRST, Store, named_lines, tool_calls_column, tool_calls_of
 from ..run import as_names
 from ..suite import nearest
 from .results import (
@@ -441,9 +441,7 @@ class Database:
         """What a statement of SQL returns; reports/SCHEMA.md says which tables and views there are."""
         with contextlib.closing(Store.open(self.path, create=False)) as store:
             store.connection.execute("PRAGMA query_only = ON")
-            cursor = store.connection.execute(sql, arguments)
-            names = [column[0] for column in cursor.description or ()]
-            return Records([dict(zip(names, line, strict=True)) for line in cursor])
+            return Records(list(named_lines(store.connection.execute(sql, arguments))))
 
     def _repr_html_(self) -> str:
         """The runs for notebooks."""

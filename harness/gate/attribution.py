@@ -12,12 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from ... import InputError
 from ...bots import HIDDEN, SENT, BotSettings, ChatModelSettings, FaqSettings, Identity, PromptedSettings, RagSettings
 from ...knowledge import existing, open_questions
-from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, count, find_run, quoted
+from ...reports import Block, Column, Heading, Sentence, Span, Table, Words, count, find_run, identities, quoted
 from ...reports.compare import Effect, MetricEffects, ScoreTable, effects, mean_of_repeats, pair, run_tables, subsets
 from ...reports.gate import BotVerdict, GateReport
 from ...reports.statistics import Difference
@@ -50,21 +48,10 @@ class BotRecord:
 def read_record(store: Store, run_id: int, bot: str) -> BotRecord:
     """The record of a bot in a run. Raises InputError where the run has no such bot."""
     ((run,),) = store.query("SELECT name FROM runs WHERE id = ?", [run_id])
-    found = store.query(
-        "SELECT kind, model, embedded, settings, prompts, parts, models FROM run_bots JOIN bots ON bots.id = bot_id"
-        " WHERE run_id = ? AND name = ?",
-        [run_id, bot],
-    )
-    if not found:
+    identity = identities(store, run_id).get(bot)
+    if identity is None:
         raise InputError(f"Run {run} has no bot {bot!r}, so nothing says what {bot} was before.")
-    kind, model, embedded, *written = found[0]
-    settings, prompts, parts, models = (_mapping(text) for text in written)
-    return BotRecord(str(run), bot, Identity(str(kind), settings, model, bool(embedded), parts, prompts, models))
-
-
-def _mapping(text: str) -> Mapping[str, Any]:
-    found: dict[str, Any] = orjson.loads(text)
-    return found
+    return BotRecord(str(run), bot, identity)
 
 
 @dataclass(frozen=True, slots=True)

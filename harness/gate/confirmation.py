@@ -16,7 +16,6 @@ from ... import InputError
 from ...bots import Identity
 from ...reports import count, find_run
 from ...reports.compare import (
-    BotState,
     Operand,
     Pairing,
     ScoreTable,
@@ -119,12 +118,11 @@ class Confirmation:
             return read_record(store, find_run(store, was.run)[0], was.bot)
 
 
-def _of_file(was: ScoreTable, state: BotState | None) -> BotRecord:
+def _of_file(was: ScoreTable, identity: Identity | None) -> BotRecord:
     """The record that a baseline file has. Raises InputError for a file of an older Proctor, which has none."""
-    if state is None:
+    if identity is None:
         raise InputError("the baseline file does not say what it was made of; 'proctor baseline' writes one that does")
-    made = (state.kind, state.settings, state.model, was.embedded, state.parts, state.prompts, state.models)
-    return BotRecord(was.run, was.bot, Identity(*made))
+    return BotRecord(was.run, was.bot, identity)
 
 
 Sides = Mapping[bool, tuple["LoadedSuite", str]]  # the suite and the name of the new bot, and of the old one (True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import InputError
+from ...bots import Identity
 from ...reports import (
     BLANK,
     Block,
@@ -23,14 +24,13 @@ from ...reports import (
     Span,
     count,
     listed,
-    mapping_in,
     self_test_missed,
+    settings_in,
     unknown_name,
 )
 from ...reports.compare import (
     MOST_NAMED,
     WORDS,
-    BotState,
     Operand,
     RunTables,
     ScoreTable,
@@ -444,7 +444,7 @@ def threshold_report(
 def judged(
     candidate: RunTables, baseline: Operand, wanted: Sequence[str], rule: GateRule,
     early: Callable[[BotVerdict], BotVerdict] | None = None, asking: AsksAgain | None = None,
-    states: Mapping[str, BotState] | None = None,
+    states: Mapping[str, Identity] | None = None,
 ) -> GateReport:  # fmt: skip
     """The verdicts on a run.
 
@@ -515,7 +515,7 @@ def _about(candidate: RunTables, baseline: RunTables) -> list[str]:
         notes.append(f"the baseline's run {baseline.run} {why}")
     if baseline.run == candidate.run and baseline.origin != candidate.origin:
         notes.append(f"the baseline was written from this very run, {candidate.run}: nothing changed since then")
-    judge = mapping_in(mapping_in(candidate.manifest.get("settings")).get("judge"))
+    judge = settings_in(candidate.manifest, "judge")
     if missed := self_test_missed(judge):
         notes.append(f"the judge {judge.get('name')} failed its self-test ({missed}): its metrics can't be relied on")
     if candidate.suite != baseline.suite:

@@ -14,7 +14,7 @@ from ...knowledge import Question, simulation_of
 from ...knowledge.questions.conversations import SIMULATED
 from ...metrics import Facts, Reason, Status
 from ...metrics.facts import Conversation, Turn
-from ...reports.store import OpenRun, Row, RowStatus, RowWriter, Store, marks
+from ...reports.store import OpenRun, Row, RowStatus, RowWriter, Store, in_parts, marks
 from .isolation import apart
 from .queues import BotQueue
 from .scoring import RowFacts
@@ -105,8 +105,7 @@ class ConversationScorer:
         numbers = [self.run.metric_ids[metric.id] for metric in self.plan.metrics]
         found = list(self._complete(bot_queue))
         done: defaultdict[tuple[int, int], dict[int, str | None]] = defaultdict(dict)
-        for start in range(0, len(found), 400):
-            replies = [each.last[1] for each in found[start : start + 400]]
+        for replies in in_parts(each.last[1] for each in found):
             sql = DONE.format(metrics=marks(numbers), replies=marks(replies))
             for reply_id, question_id, number, rests_on in self.store.query(sql, [*numbers, *replies]):
                 done[question_id, reply_id][number] = rests_on
@@ -161,8 +160,7 @@ def turn_lines(store: Store, some: Sequence[Asked], correct: int) -> Mapping[tup
     """
     ordered = sorted({pair for each in some for pair in each.turns})
     found: dict[tuple[int, int], tuple[Any, ...]] = {}
-    for start in range(0, len(ordered), 400):
-        part = ordered[start : start + 400]
+    for part in in_parts(ordered):
         questions, replies = list({one for one, _ in part}), list({other for _, other in part})
         sql = TURNS.format(questions=marks(questions), replies=marks(replies))
         wanted = set(part)

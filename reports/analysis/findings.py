@@ -35,12 +35,8 @@ class Finding:
     """One thing that is wrong.
 
     Attributes:
-        kind: what it is.
         severity: high where answers are wrong because of it or a decision would be, low where it only costs.
-        what: a sentence that says it.
-        action: a sentence that says what to do.
         locations: the pieces of documents that it rests on, the one to look at first.
-        questions: keys of the questions that it concerns.
         score: how sure it is, from 0 to 1; None where it is certain or can't be told.
         details: the figures behind it; JSON-able.
     """
@@ -67,9 +63,7 @@ class PassageUse:
     Attributes:
         start: its first character in the document.
         end: the character after its last.
-        text: how it begins.
-        answers: in how many answers it stood.
-        needed: in how many of these it held evidence of the question's answer.
+        needed: in how many of the answers that it stood in it held evidence of the question's answer.
         wrong: in how many wrong answers it stood without such evidence.
     """
 
@@ -95,9 +89,6 @@ class DocumentSummary:
     """What one document does. Counts are over the answers of all bots that tell what they retrieved.
 
     Attributes:
-        document: its id.
-        title: its title, or blank.
-        characters: of its text.
         language: ISO 639 code; blank where it can't be told.
         passages: how many it has as the bots cut it (the first bot with a retriever; 1 where none cuts).
         questions: keys of the questions whose evidence, or whose answer's support, stands in it.
@@ -151,8 +142,6 @@ class Coverage:
     """A question and a document that have to do with each other.
 
     Attributes:
-        question: key of the question.
-        document: id of the document.
         has_answer: whether evidence, or the answer's support, stands in it.
         retrieved_by: bots in whose contexts it stood.
         wrong_for: those of them whose answer was wrong.
@@ -221,7 +210,6 @@ class ConfigurationResult:
     """What came of one configuration.
 
     Attributes:
-        configuration: what was measured.
         passages: how many passages the documents have in it; None for a retriever that doesn't tell.
         bots: the suite's bots that are set so.
         metrics: means over the questions by metric, each with its interval by clusters.
@@ -252,14 +240,12 @@ class Recommendation:
     """The configuration to take, chosen on one part of the questions and measured on the other.
 
     Attributes:
-        configuration: its place in ``Grid.configurations``.
         chosen_on: how many questions it was chosen on.
         reported_on: how many others the figures are of.
         mean: of the grid's metric, on these others.
         difference: to the current configuration on these others; None where it is the current one.
         same_elsewhere: whether the other part alone would have chosen the same.
         verdict: ``better``, ``no difference shown``, ``worse`` (on the others, so don't change) or ``current``.
-        reason: a sentence with the figures.
     """
 
     configuration: int
@@ -286,7 +272,6 @@ class Grid:
         budget: most mean prompt tokens of a configuration that is recommended; None where there is no bound.
         distinct_passages: passages of different text over all configurations; each was embedded at most once.
         bot: the bot whose answers were measured with the best few; blank where none were.
-        warnings: sentences for the user.
     """
 
     metric: str
@@ -320,15 +305,11 @@ class AblatedAnswer:
     """A wrong answer and what became of it without each of the documents that it was made from.
 
     Attributes:
-        bot: whose answer.
-        question: key of the question.
         value: what the metric says of the answer as it was.
-        answer: the answer as it was.
         without: value by document, with that document removed from the index; None where it could not be had.
         gold_only: value with the gold documents alone; None without any, or where it could not be had.
         shares: Shapley value by document (what it adds to the metric, negative where it harms); empty where single
             ablations told enough. They add up to the value with all of them less that without any.
-        cause: what caused it.
         documents: the documents that caused it, worst first.
         answer_without: what the bot answered without the first of them.
         share_errors: standard error of each share over the orders that were drawn; empty where shares are exact.
@@ -357,7 +338,6 @@ class DocumentAttribution:
     """What one document did over all answers that were asked again.
 
     Attributes:
-        document: its id.
         failures: questions that became right without it, with the bots: (bot, question).
         successes: questions that became wrong without it.
         effect: mean of the metric with it less without it, over the answers in which it stood; negative where it harms.
@@ -377,8 +357,6 @@ class Ablations:
     """What wrong answers are attributed to.
 
     Attributes:
-        metric: the metric that says right or wrong.
-        threshold: what an answer must reach to be right.
         answers: the wrong ones that were looked at.
         documents: ranked: those that cause most failures first, then those that carry most successes.
         bots: whose answers were looked at; bots whose documents can't be taken away are in ``warnings``.
@@ -386,7 +364,6 @@ class Ablations:
         cached: how many were known from before.
         bound: most that may be asked for.
         left_out: answers that were not looked at, because of the bound.
-        warnings: sentences for the user.
     """
 
     metric: str
@@ -410,7 +387,6 @@ class Edit:
 
     Attributes:
         document: its id now (its old one where it was removed).
-        change: what happened to it.
         was: its old id where it was renamed, else blank.
         gained: answers that are right now and wrong with this document as it was: (bot, question).
         lost: answers that are wrong now and right with this document as it was.
@@ -439,13 +415,9 @@ class DocumentChanges:
 
     Attributes:
         folder: the old documents, as the user named them.
-        run: the run over the old documents.
-        metric: the metric that says right or wrong.
         edits: the changed documents, those that turned most answers first.
-        bots: what became of each bot.
         unexplained: answers that turned and that no single edit brings back: (bot, question).
         calls: how many answers were asked for anew.
-        warnings: sentences for the user.
     """
 
     folder: str
@@ -463,13 +435,11 @@ class QuestionQuality:
     """One question as a measuring instrument.
 
     Attributes:
-        question: its key.
         values: how many bots have a value on it.
         difficulty: share of these bots that are wrong; None without any.
         spread: range of the bots' values (0: it tells no two bots apart); None with fewer than two.
         discrimination: correlation of its values with the bots' means over the other questions, from -1 to 1 (negative:
             better bots do worse); None with fewer than three bots or where nothing varies.
-        informative: whether it tells bots apart.
     """
 
     question: str
@@ -486,7 +456,6 @@ class Subset:
 
     Attributes:
         questions: their keys, most telling first.
-        of: how many there are in all.
         agreement: Kendall's tau-b of the bots' means on it with those on all questions.
         error: greatest difference of a bot's mean on it from that on all questions.
         error_elsewhere: the same, chosen on half of the clusters and measured on the other; what to expect of new ones.
@@ -514,7 +483,6 @@ class DatasetQuality:
 
     Attributes:
         findings: duplicates, leaks, contradicted answers, label errors.
-        questions: each question as an instrument.
         subset: None with fewer than two bots, or where no subset keeps the ranking.
         metric: the metric that bots are ranked by; blank without answers.
         warnings: what could not be looked at, and why.
@@ -550,7 +518,6 @@ class Topic:
 
     Attributes:
         name: its most telling words.
-        questions: keys of its questions.
         documents: documents that support an answer to any of them.
         supported: how many of its questions some document supports.
         right: share of the bots' answers that are right; None where none is known to be.
@@ -577,24 +544,16 @@ class KnowledgeAnalysis:
 
     Attributes:
         analysis: its name; ``20261121-093000-1f2e``, in the order of time.
-        suite: name of the suite.
         run: name of the run whose answers it looked at; blank where it looked at none.
         started_at: UTC, ISO 8601.
         finished_at: likewise.
         manifest: versions, settings, seed, models, what was read; no secrets.
         metric: the metric that says whether an answer is right; blank where none is.
-        threshold: what it must reach.
-        bots: whose answers were looked at.
-        questions: all questions.
         grid: None where it was not asked for, or no question has an answer to look for.
         documents: a card for each document, the worst first.
         coverage: questions and documents that have to do with each other.
-        gaps: what is missing.
         attribution: None where it was not asked for, or no bot answered.
-        document_quality: problems in the documents themselves.
-        dataset_quality: what is to be said of the questions.
         document_changes: None without other documents to compare with.
-        warnings: sentences for the user.
     """
 
     analysis: str

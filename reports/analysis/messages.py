@@ -10,7 +10,7 @@ from typing import Final
 from ..compare.scores import Estimate
 from ..statistics.paired import Difference
 from ..summary import asked_in_words
-from ..text import count, mapping_in
+from ..text import count, settings_in
 from .findings import (
     AblatedAnswer,
     Ablations,
@@ -123,8 +123,7 @@ def about(analysis: KnowledgeAnalysis) -> str:
     }
     parts = [f"{kinds[kind]} {words}" for kind, words in phrases.items() if kinds[kind]]  # type: ignore[index]
     documents = len(analysis.documents) or _documents(analysis)
-    settings = mapping_in(analysis.manifest.get("settings"))
-    simulated = int(mapping_in(settings.get("questions")).get("simulated_conversations", 0))
+    simulated = int(settings_in(analysis.manifest, "questions").get("simulated_conversations", 0))
     asked = asked_in_words(len(analysis.questions) - simulated, simulated)
     whole = f"{count(documents, 'document')}, {asked}"
     return whole + (f": {', '.join(parts)}" if parts else "")
@@ -132,7 +131,7 @@ def about(analysis: KnowledgeAnalysis) -> str:
 
 def _documents(analysis: KnowledgeAnalysis) -> int:
     """As many as were read, where no cards were wanted."""
-    found = mapping_in(mapping_in(analysis.manifest.get("settings")).get("documents")).get("count")
+    found = settings_in(analysis.manifest, "documents").get("count")
     return found if isinstance(found, int) else 0
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ..store.database import Store, StoreError, transaction
+from ..records import record_object
+from ..store.database import Store, StoreError, insert, transaction
 from ..store.encoding import to_json
 from .findings import KnowledgeAnalysis
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from pydantic import TypeAdapter
 
-    from .findings import Finding, Grid
+    from .findings import DocumentSummary, Grid
 
 
 _TABLES = (
@@ -77,21 +79,20 @@ def store_analysis(store: Store, analysis: KnowledgeAnalysis) -> None:
         connection = store.connection
         _remove(connection, analysis.analysis)
         run = connection.execute("SELECT id FROM runs WHERE name = ?", [analysis.run]).fetchone()
-        cursor = connection.execute(
-            "INSERT INTO analyses (name, suite, run_id, started_at, finished_at, metric, threshold, manifest, content)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                analysis.analysis, analysis.suite, run and run[0], analysis.started_at, analysis.finished_at,
-                analysis.metric or None, analysis.threshold, to_json(analysis.manifest), content.decode(),
-            ],
+        known = {
+            name: getattr(analysis, name) for name in ("suite", "started_at", "finished_at", "threshold", "manifest")
+        }
+        made = insert(
+            connection, "INSERT INTO analyses",
+            {"name": analysis.analysis, "run_id": run and run[0], "metric": analysis.metric or None, **known,
+             "content": content.decode()},
         )  # fmt: skip
-        analysis_id = cursor.lastrowid or 0
+        analysis_id = made.lastrowid or 0
         if analysis.grid is not None:
             _keep_grid(connection, analysis_id, analysis.grid)
         for table, lines in _tables(analysis):
             for line in lines:
-                places = ", ".join("?" * (len(line) + 1))
-                connection.execute(f"INSERT INTO {table} VALUES ({places})", [analysis_id, *line])
+                insert(connection, f"INSERT INTO {table}", {"analysis_id": analysis_id, **line})
 
 
 def _remove(connection: sqlite3.Connection, name: str) -> None:
@@ -109,113 +110,74 @@ def _remove(connection: sqlite3.Connection, name: str) -> None:
 def _keep_grid(connection: sqlite3.Connection, analysis_id: int, grid: Grid) -> None:
     chosen = None if grid.recommendation is None else grid.recommendation.configuration
     for position, (name, result) in enumerate(zip(grid.names, grid.configurations, strict=True)):
-        configuration = result.configuration
-        cursor = connection.execute(
-            "INSERT INTO analysis_configurations (analysis_id, position, name, splitter, chunk_size, "
-            "chunk_overlap, retriever,"
-            " top_k, embedder, reranker, min_score, passages, bots, is_current, is_recommended, retrieve_ms_p50,"
-            " retrieve_ms_p95) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                analysis_id, position, name, configuration.splitter, configuration.chunk_size,
-                configuration.chunk_overlap, configuration.retriever, configuration.top_k, configuration.embedder,
-                configuration.reranker, configuration.min_score,
-                result.passages, to_json(result.bots), position == grid.current, position == chosen,
-                *(result.retrieve_ms or (None, None)),
-            ],
+        p50, p95 = result.retrieve_ms or (None, None)
+        made = insert(
+            connection, "INSERT INTO analysis_configurations",
+            {"analysis_id": analysis_id, "position": position, "name": name, **record_object(result.configuration),
+             "passages": result.passages, "bots": result.bots, "is_current": position == grid.current,
+             "is_recommended": position == chosen, "retrieve_ms_p50": p50, "retrieve_ms_p95": p95},
         )  # fmt: skip
         for of, means, against in (
             ("retrieval", result.metrics, result.differences), ("answer", result.answers, result.answer_differences),
         ):  # fmt: skip
             for metric, mean in means.items():
-                found = against.get(metric)
-                apart = (None,) * 4 if found is None else (found.mean, found.low, found.high, found.p_value)
-                connection.execute(
-                    "INSERT INTO analysis_configuration_metrics VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [cursor.lastrowid, metric, of, mean.mean, mean.low, mean.high, mean.count, *apart],
-                )
+                line = {"configuration_id": made.lastrowid, "metric": metric, "of": of, "mean": mean.mean,
+                        "low": mean.low, "high": mean.high, "questions": mean.count}  # fmt: skip
+                if found := against.get(metric):
+                    line |= {"difference": found.mean, "difference_low": found.low, "difference_high": found.high,
+                             "p_value": found.p_value}  # fmt: skip
+                insert(connection, "INSERT INTO analysis_configuration_metrics", line)
 
 
-def _tables(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[tuple[object, ...]]]]:
-    """The lines of every table but the grid's, without the analysis's id, in the order of the columns."""
-    yield "analysis_documents", _documents(analysis)
+def _tables(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterable[Mapping[str, object]]]]:
+    """The lines of every table but the grid's by the names of its columns, without the analysis's id."""
+    yield "analysis_documents", map(_document, itertools.count(), analysis.documents)
+    yield "analysis_coverage", map(record_object, analysis.coverage)
+    quality, attribution, changes = analysis.dataset_quality, analysis.attribution, analysis.document_changes
+    parts = {"gaps": analysis.gaps.findings, "documents": analysis.document_quality}
+    parts["questions"] = () if quality is None else quality.findings
+    found = [(part, one) for part, findings in parts.items() for one in findings]
     yield (
-        "analysis_coverage",
-        (
-            (one.question, one.document, one.has_answer, to_json(one.retrieved_by), to_json(one.wrong_for))
-            for one in analysis.coverage
-        ),
+        "analysis_findings",
+        (record_object(one, position=place, part=part) for place, (part, one) in enumerate(found)),
     )
-    yield "analysis_findings", _findings(analysis)
     yield "analysis_questions", _questions(analysis)
-    if analysis.attribution is not None:
-        answers = analysis.attribution.answers
-        yield (
-            "analysis_attributions",
-            (
-                (
-                    one.bot,
-                    one.question,
-                    one.value,
-                    one.gold_only,
-                    one.cause,
-                    to_json(one.documents),
-                    one.answer,
-                    one.answer_without,
-                )
-                for one in answers
-            ),
-        )
+    if attribution is not None:
+        left_out = ("without", "shares", "share_errors", "control", "note")
+        yield "analysis_attributions", (record_object(one, left_out) for one in attribution.answers)
         yield (
             "analysis_ablations",
             (
-                (one.bot, one.question, document, value, one.shares.get(document))
-                for one in answers
+                {"bot": one.bot, "question": one.question, "document": document, "value": value,
+                 "shapley_value": one.shares.get(document)}
+                for one in attribution.answers
                 for document, value in one.without.items()
             ),
-        )
-    if analysis.document_changes is not None:
+        )  # fmt: skip
+    if changes is not None:
+        edits = enumerate(changes.edits)
         yield (
             "analysis_edits",
-            (
-                (place, edit.document, edit.change, edit.was, to_json(edit.gained), to_json(edit.lost))
-                for place, edit in enumerate(analysis.document_changes.edits)
-            ),
+            (record_object(edit, ["was"], position=place, renamed_from=edit.was) for place, edit in edits),
         )
 
 
-def _documents(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
-    for place, card in enumerate(analysis.documents):
-        yield (
-            place, card.document, card.title, card.characters, card.language, card.passages, len(card.questions),
-            len(card.only_support), len(card.single_passages), card.retrieved, card.located, card.needed,
-            len(card.unused), card.tokens, card.wrong, card.graded, card.failures, card.successes,
-        )  # fmt: skip
+def _document(place: int, card: DocumentSummary) -> dict[str, object]:
+    counted = ("questions", "only_support", "single_passages", "unused")
+    return record_object(
+        card, ["failures", "successes", "dated", "uses", "named"], position=place,
+        failures_attributed=card.failures, successes_attributed=card.successes,
+        **{name: len(getattr(card, name)) for name in counted},
+    )  # fmt: skip
 
 
-def _findings(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
-    quality_checked = () if analysis.dataset_quality is None else analysis.dataset_quality.findings
-    parts = (("gaps", analysis.gaps.findings), ("documents", analysis.document_quality), ("questions", quality_checked))
-    found: list[tuple[str, Finding]] = [(part, one) for part, findings in parts for one in findings]
-    for place, (part, one) in enumerate(found):
-        yield (
-            place, part, one.kind, one.severity, one.what, one.action, to_json(one.locations), to_json(one.questions),
-            one.score, to_json(one.details),
-        )  # fmt: skip
-
-
-def _questions(analysis: KnowledgeAnalysis) -> Iterator[tuple[object, ...]]:
-    quality_checked = (
-        {} if analysis.dataset_quality is None else {one.question: one for one in analysis.dataset_quality.questions}
-    )
-    subset = analysis.dataset_quality.subset if analysis.dataset_quality is not None else None
+def _questions(analysis: KnowledgeAnalysis) -> Iterator[dict[str, object]]:
+    quality = analysis.dataset_quality
+    checked = {one.question: one for one in quality.questions} if quality else {}
+    subset = quality.subset.questions if quality and quality.subset else ()
     for place, question in enumerate(analysis.questions):
-        checked = quality_checked.get(question.key)
-        figures = (
-            (None,) * 4
-            if checked is None
-            else (checked.difficulty, checked.spread, checked.discrimination, checked.informative)
-        )
-        yield (
-            place, question.key, question.text, question.gold, *figures,
-            subset is not None and question.key in subset.questions,
-        )  # fmt: skip
+        line: dict[str, object] = {"position": place, "question": question.key, "text": question.text}
+        line |= {"gold": question.gold, "in_subset": question.key in subset}
+        if found := checked.get(question.key):
+            line |= record_object(found, ["values"])
+        yield line

@@ -19,8 +19,6 @@ class TurnPair:
     """One turn of a conversation, asked on the bot's own history and on the expected one.
 
     Attributes:
-        turn: its number.
-        question: what was asked.
         own: whether the answer on the own history is right; None where nobody can tell.
         expected: the same on the expected history; None also where it was not asked.
         documents: what the answer on the own history was made from.
@@ -42,7 +40,6 @@ class LostConversation:
     """A conversation that went wrong.
 
     Attributes:
-        conversation: its id.
         repeat: which try, from 0.
         lost_at: its first wrong turn.
         cause: ``itself`` where that turn is wrong on the expected history as well, ``history`` where it is right there:
@@ -64,9 +61,7 @@ class BotTurns:
     """What the turns of one bot say.
 
     Attributes:
-        bot: its name.
-        conversations: how many it had.
-        lost: those that went wrong, the earliest first wrong turn first.
+        lost: conversations that went wrong, the earliest first wrong turn first.
         turns: later turns with a verdict on both histories; the first turn has no history.
         own: share of them that are right on the bot's own history; None without any.
         expected: the same on the expected history.
@@ -87,8 +82,6 @@ class TurnAttribution:
     """What lost the conversations of a suite.
 
     Attributes:
-        suite: its name.
-        bots: bot by bot.
         asked: how many turns were asked for it.
         left_out: conversations without an expected answer before their last turn, and those with a simulated user.
     """

@@ -32,8 +32,7 @@ class Agreement:
         rows: with both values.
         correlation: Spearman's rank correlation, positive where both find the same answers good; None for fewer than
             ``FEWEST`` rows, or where one of the two is the same everywhere.
-        low: lower end of its 95 % interval (Fisher's z with the standard error of Bonett and Wright, 2000).
-        high: upper end.
+        low, high: its 95 % interval (Fisher's z with the standard error of Bonett and Wright, 2000).
         theirs: mean of the other tool's.
         ours: mean of ours.
         passing: how many pass by theirs and by ours; empty where one of the two has no threshold.

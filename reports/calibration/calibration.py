@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from statistics import fmean, pvariance
 
 from ..corrected import Measure, population_of
-from ..leaderboard import figure
+from ..leaderboard import figure, short_interval
 from ..statistics.agreement import (
     FEWEST,
     Confusion,
@@ -21,8 +21,7 @@ from ..statistics.agreement import (
     stratified_mean,
 )
 from ..statistics.agreement import share as share_of
-from ..store.database import Store
-from ..store.encoding import to_json
+from ..store.database import Store, insert
 from ..summary import MetricColumn
 from ..table import BLANK, Block, Column, RowGroup, Sentence, Table, quoted
 from ..text import count
@@ -128,7 +127,6 @@ class Calibration:
         plain: with the weight 1 (plain PPI); None without other rows.
         corrected: with the best weight (PPI++).
         is_random: whether the labelled rows are a random sample of all.
-        warnings: the limits of the figures.
         population: hash over all rows with a value that the figures are based on.
     """
 
@@ -387,15 +385,14 @@ def save_calibrations(
             "unlabelled": each.others, "is_random": int(each.is_random), "agreement": agreement,
             "kappa": each.confusion.kappa, "sensitivity": sensitivity, "specificity": specificity,
             "judge_mean": each.judge_mean, "people_mean": each.people.mean, "corrected": each.corrected.mean,
-            "ci_low": each.corrected.low, "ci_high": each.corrected.high, "details": to_json(calibration_object(each)),
+            "ci_low": each.corrected.low, "ci_high": each.corrected.high, "details": calibration_object(each),
             "made_at": now,
         }  # fmt: skip
-        names = ", ".join(values)
-        marked = ", ".join(f":{name}" for name in values)
-        store.connection.execute(f"INSERT INTO calibrations ({names}) VALUES ({marked})", values)
+        insert(store.connection, "INSERT INTO calibrations", values)
 
 
 ALL_BOTS = "all bots"
+SHARE = MetricColumn("share", "", "higher", 0.0, 1.0, None)
 
 
 def calibration_table(found: Sequence[Calibration], column: MetricColumn, judge: str = "") -> Iterator[Block]:
@@ -442,16 +439,11 @@ def _lines(found: Sequence[Calibration], column: MetricColumn, judge: str) -> It
 
 
 def _table_share(share: Share | None) -> str:
-    return "-" if share is None else f"{share.value:.2f} {_bound(f'{share.low:.2f}')}-{_bound(f'{share.high:.2f}')}"
+    return "-" if share is None else f"{share.value:.2f} {short_interval(share.low, share.high, SHARE)}"
 
 
 def _table_estimate(estimate: Estimate, column: MetricColumn) -> str:
-    low, high = (_bound(figure(value, column)) for value in (estimate.low, estimate.high))
-    return f"{figure(estimate.mean, column)} {low}-{high}"
-
-
-def _bound(text: str) -> str:
-    return text.removeprefix("0") or "0"
+    return f"{figure(estimate.mean, column)} {short_interval(estimate.low, estimate.high, column)}"
 
 
 def _legend(found: Sequence[Calibration]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from ...metrics.score import passed
 from ..files import csv_line
 from ..primary import CORRECT
 from ..reported_run import ReportedRun, bound
-from ..store.database import MOST_BOUND, Store, insert_many, marks
+from ..store.database import Store, in_parts, insert_many, marks
 from ..summary import MetricColumn
 
 
@@ -58,10 +58,7 @@ class ScoredRow:
     """A row with a value of the metric in question.
 
     Attributes:
-        bot: name of the bot.
         question: id of the question in its set.
-        repeat: from 0.
-        value: of the metric.
         cluster: the question's source document, or the question itself.
         reply_id: replies.id.
         question_id: questions.id.
@@ -149,8 +146,7 @@ def shown_rows(store: Store, rows: Sequence[Answered]) -> dict[Answered, ShownRo
     replies = _texts(store, "SELECT id, answer FROM replies", {row.reply_id for row in rows})
     contexts: dict[int, list[str]] = {}
     ids = sorted(replies)
-    for start in range(0, len(ids), MOST_BOUND):
-        some = ids[start : start + MOST_BOUND]
+    for some in in_parts(ids):
         for reply_id, text in store.query(CONTEXTS.format(marks(some)), some):
             contexts.setdefault(reply_id, []).append(text)
     shown = {}
@@ -165,8 +161,7 @@ def shown_rows(store: Store, rows: Sequence[Answered]) -> dict[Answered, ShownRo
 def _texts(store: Store, select: str, ids: set[int]) -> dict[int, tuple[str | None, ...]]:
     wanted = sorted(ids)
     found: dict[int, tuple[str | None, ...]] = {}
-    for start in range(0, len(wanted), MOST_BOUND):
-        some = wanted[start : start + MOST_BOUND]
+    for some in in_parts(wanted):
         found |= {line[0]: line[1:] for line in store.query(f"{select} WHERE id IN ({marks(some)})", some)}
     return found
 
@@ -214,7 +209,6 @@ class Scale:
     """How verdicts on a metric are read: words mean pass or fail, numbers are values of the metric.
 
     Attributes:
-        column: the metric.
         binary: whether its values are all 0 or 1, so that words are values too.
     """
 
@@ -359,14 +353,11 @@ class Written:
     """What a person wrote on one line.
 
     Attributes:
-        line: number of the line in the file.
         verdict: as text; blank for none.
         metric: name of the metric, blank when there is no such column.
         key: the row's key; blank when the sheet is not one of ours.
         content: beginning of the hash of what was shown, hexadecimal; blank when the sheet is not one of ours.
-        question: the question's id.
         bot: name of the bot, blank when there is no such column.
-        repeat: from 0.
         seed: of the sample that the row is from; None when it was not sampled by us.
         rater: who says so, blank when there is no such column.
     """
@@ -384,29 +375,18 @@ class Written:
 
 
 def sheet(rows: Iterable[SheetRow], metric: str, write: str, seed: int, show: bool) -> Iterator[bytes]:
-    """The sheet as CSV, line by line, after a byte order mark, so that spreadsheets read it as UTF-8.
-
-    Args:
-        rows: in the order of the sample.
-        metric: name of the metric.
-        write: the description of valid verdicts.
-        seed: of the sample.
-        show: whether there is a column with the judge's value.
-    """
+    """The sheet as CSV, line by line, after a byte order mark, so that spreadsheets read it as UTF-8."""
     names = [*COLUMNS, *([JUDGE] if show else [])]
     yield "\N{ZERO WIDTH NO-BREAK SPACE}".encode() + csv_line(names)
     for each in rows:
         row, shown = each.row, each.shown
+        contexts = "\n\n".join(f"[{place}] {text}" for place, text in enumerate(shown.contexts, 1))
         cells: list[object] = [
             row_cell(row, shown), metric, row.bot, row.question, row.repeat,
-            *map(_short, (shown.question, "\n".join(shown.expected), shown.answer, _numbered(shown.contexts))),
+            *map(_short, (shown.question, "\n".join(shown.expected), shown.answer, contexts)),
             each.verdict, write, f"{SEED}{seed}",
         ]  # fmt: skip
         yield csv_line([*cells, *([row.value] if show else [])])
-
-
-def _numbered(contexts: tuple[str, ...]) -> str:
-    return "\n\n".join(f"[{place}] {text}" for place, text in enumerate(contexts, 1))
 
 
 def _short(text: str) -> str:

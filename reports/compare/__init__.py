@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .attribution import Effect, MetricEffects, effects, subsets
     from .baseline import BaselineChoice, at_six_digits, write_baseline
     from .cases import Case
-    from .changes import BotState, PartChange, bot_states, differing, flat, part_changes
+    from .changes import PartChange, differing, flat, part_changes
     from .comparable import Pairing, check_cluster, cluster_codes, cluster_of, mean_of_repeats, pair, same_metric
     from .comparison import (
         FEW_CLUSTERS,

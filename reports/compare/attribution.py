@@ -30,9 +30,7 @@ class MetricEffects:
     """What all changes did to a metric.
 
     Attributes:
-        column: the metric.
         whole: candidate - baseline. The means of the effects add up to its mean.
-        effects: one for each change.
         questions: those that have a value on both sides and in every configuration between them.
         dropped: questions of both sides without one.
     """

@@ -18,13 +18,14 @@ import numpy as np
 import orjson
 
 from ... import InputError
+from ...bots import Identity
 from ...knowledge import existing, unreadable
 from ..files import whole_file
 from ..store.database import Store
 from ..store.row_scores import ABSENT, CODES, STATUSES
-from ..summary import MetricColumn
+from ..summary import MetricColumn, identities
+from ..text import capitalised, settings_in
 from .cases import Case, CaseColumns, Cases
-from .changes import BotState
 from .scores import Figures, RunTables, ScoreTable
 
 
@@ -120,7 +121,7 @@ def read_baseline(path: Path) -> RunTables:
     if made.head.get("checksum") != found.hex:
         raise InputError(
             f"{path} is not as it was written: its content does not match its checksum, so it was edited by hand or "
-            f"merged. {AGAIN[0].upper()}{AGAIN[1:]}; figures in it are not meant to be edited."
+            f"merged. {capitalised(AGAIN)}; figures in it are not meant to be edited."
         )
     try:
         if trouble is not None:
@@ -129,22 +130,23 @@ def read_baseline(path: Path) -> RunTables:
     except _NOT_OURS as error:
         raise InputError(
             f"{path} can't be used as a baseline: its content is not of the form that Proctor writes"
-            f" ({type(error).__name__}: {error}). {AGAIN[0].upper()}{AGAIN[1:]}."
+            f" ({type(error).__name__}: {error}). {capitalised(AGAIN)}."
         ) from error
 
 
 _NOT_OURS: Final = (ArithmeticError, AttributeError, IndexError, KeyError, MemoryError, TypeError, ValueError)
 
 
-def read_states(path: Path) -> dict[str, BotState]:
+def read_states(path: Path) -> dict[str, Identity]:
     """What the bots of a baseline file were made of; empty for a file of an older version."""
     states = {}
     for bot in _opened(path).head.get("bots", ()):
         settings, prompts = bot.get("settings"), bot.get("prompts")
         if isinstance(settings, dict) and isinstance(prompts, dict):
-            states[str(bot["name"])] = BotState(
-                str(bot["kind"]), bot["model"], settings, bot.get("parts", {}), prompts, bot.get("models", {})
-            )
+            states[str(bot["name"])] = Identity(
+                str(bot["kind"]), settings, bot["model"], bool(bot["embedded"]), bot.get("parts", {}), prompts,
+                bot.get("models", {}),
+            )  # fmt: skip
     return states
 
 
@@ -245,7 +247,7 @@ def _no_json(path: Path, content: bytes, error: orjson.JSONDecodeError) -> str:
             return f"{path}:{number}: a conflict of two branches is not settled here. Take one side, or {AGAIN}."
     if not content.strip():
         return f"{path} is empty; a baseline was wanted, and {AGAIN}."
-    return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {AGAIN[0].upper()}{AGAIN[1:]}."
+    return f"{path}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}. {capitalised(AGAIN)}."
 
 
 class _Reading:
@@ -396,7 +398,7 @@ def write_baseline(store: Store, run_id: int, run: RunTables, path: Path, choice
     """
     wanted = {bot: table for bot, table in run.tables.items() if choice.bots is None or bot in choice.bots}
     run = replace(run, tables=wanted)
-    head = _head(run, _bots(store, run_id), choice)
+    head = _head(run, identities(store, run_id), choice)
     # The checksum stands before the questions, so that these wait in a file of their own and not in memory.
     with whole_file(path) as file, tempfile.TemporaryFile() as waiting:
         head["checksum"] = _write_questions(waiting, _Checksum(head), _questions(run, head["metrics"], choice.answers))
@@ -407,7 +409,7 @@ def write_baseline(store: Store, run_id: int, run: RunTables, path: Path, choice
     return run
 
 
-def _head(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: BaselineChoice) -> dict[str, Any]:
+def _head(run: RunTables, bots: Mapping[str, Identity], choice: BaselineChoice) -> dict[str, Any]:
     """The content of the file but for its questions; ``bots`` is what each bot was made of."""
     tables = list(run.tables.values())
     columns = tables[0].columns if tables else {}
@@ -420,7 +422,7 @@ def _head(run: RunTables, bots: Mapping[str, Mapping[str, object]], choice: Base
         "status": run.status,
         "manifest": _extract(run.manifest),
         "metrics": [_metric(columns[name]) for name in names],
-        "bots": [_bot(table) | dict(bots.get(table.bot, {})) for table in tables],
+        "bots": [_bot(table, bots.get(table.bot)) for table in tables],
     }
 
 
@@ -462,30 +464,10 @@ def _lines(head: Mapping[str, Any]) -> Iterator[bytes]:
 
 def _extract(manifest: Mapping[str, object]) -> dict[str, object]:
     """The manifest without the bots' settings, paths and the command: what a comparison tells of it."""
-    settings = manifest.get("settings")
-    settings = settings if isinstance(settings, Mapping) else {}
-    suite = settings.get("suite")
-    suite = suite if isinstance(suite, Mapping) else {}
+    settings, suite = settings_in(manifest), settings_in(manifest, "suite")
     versions = {name: manifest[name] for name in ("proctor", "python", "packages") if name in manifest}
     chosen = {name: settings[name] for name in SETTINGS if name in settings}
     return versions | {"settings": chosen | {"suite": {name: suite[name] for name in OF_SUITE if name in suite}}}
-
-
-def _bots(store: Store, run_id: int) -> dict[str, dict[str, object]]:
-    """What each bot was made of: settings and prompts as they were, documents and code by their hashes."""
-    lines = store.query(
-        "SELECT name, settings, prompts, parts, models FROM run_bots JOIN bots ON bots.id = bot_id WHERE run_id = ?",
-        [run_id],
-    )
-    return {
-        str(name): {
-            "settings": orjson.loads(settings),
-            "prompts": orjson.loads(prompts),
-            "parts": orjson.loads(parts),
-            "models": orjson.loads(models),
-        }
-        for name, settings, prompts, parts, models in lines
-    }
 
 
 def _metric(column: MetricColumn) -> dict[str, object]:
@@ -496,10 +478,12 @@ def _metric(column: MetricColumn) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _bot(table: ScoreTable) -> dict[str, object]:
+def _bot(table: ScoreTable, made_of: Identity | None) -> dict[str, object]:
+    """A bot: settings and prompts as they were, documents and code by their hashes."""
     return {
         "name": table.bot, "fingerprint": table.fingerprint, "kind": table.kind, "model": table.model,
         "embedded": table.embedded, "repeats": table.repeats,
+        **({part: getattr(made_of, part) for part in ("settings", "prompts", "parts", "models")} if made_of else {}),
     }  # fmt: skip
 
 

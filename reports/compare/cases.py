@@ -21,11 +21,9 @@ class Case:
 
     Attributes:
         key: its id in the question set, by which the two sides are paired.
-        text: what was asked.
         yardstick: hash over all by which answers are marked: text, accepted answers, constraints, assertions, evidence
             (documents and quotes, not where they stand today) and whether it can be answered.
         source_document: the cluster in statistics; blank when the question is its own.
-        tags: free labels.
         answerable: whether the knowledge holds the answer; None when the set does not say.
         has_answer: the same, told by what is expected where the set does not say; None without either.
         conversation: id of the conversation of which it is a turn; blank for a question by itself.

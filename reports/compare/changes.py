@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import orjson
 
+from ...bots import Identity
 from ...metrics import Better, passed
-from ..store.database import Store
+from ..summary import MetricColumn
 from ..text import count
 from .comparable import Pairing
 from .scores import ScoreTable, passes
@@ -58,18 +58,6 @@ LONGEST: Final = 40  # characters of a setting that a sentence shows
 HASH: Final = re.compile(r"[0-9a-f]{16,}")
 
 
-@dataclass(frozen=True, slots=True)
-class BotState:
-    """What a bot was made of: see ``bots.baseline.Identity``."""
-
-    kind: str
-    model: str | None
-    settings: Mapping[str, object]
-    parts: Mapping[str, str]
-    prompts: Mapping[str, str]
-    models: Mapping[str, str]
-
-
 What = Literal["type", "model", "prompt", "setting", "part", "revision"]
 
 
@@ -81,7 +69,6 @@ class PartChange:
         what: its kind; a ``part`` is known by its hash alone, a ``revision`` is that of a model.
         name: of the prompt, setting (with dots), part or model; blank for the type and the chat model.
         baseline: what it was; None where there was none.
-        candidate: what it is.
     """
 
     what: What
@@ -90,27 +77,17 @@ class PartChange:
     candidate: object
 
 
-def bot_states(store: Store, run_id: int) -> dict[str, BotState]:
-    """The bots of a run by name."""
-    lines = store.query(
-        "SELECT name, kind, model, settings, parts, prompts, models FROM run_bots JOIN bots ON bots.id = bot_id"
-        " WHERE run_id = ? ORDER BY position",
-        [run_id],
-    )
-    return {str(name): BotState(kind, model, *map(orjson.loads, made)) for name, kind, model, *made in lines}
-
-
-def changed_parts(baseline: BotState, candidate: BotState) -> tuple[str, ...]:
+def changed_parts(baseline: Identity, candidate: Identity) -> tuple[str, ...]:
     """What differs between two states of a bot, each in a few words; empty when they are the same.
 
-    >>> rag = BotState("rag", "small", {"top_k": 4}, {}, {"prompt": "Answer."}, {})
-    >>> changed_parts(rag, BotState("rag", "small", {"top_k": 8}, {}, {"prompt": "Answer briefly."}, {}))
+    >>> rag = Identity("rag", {"top_k": 4}, "small", prompts={"prompt": "Answer."})
+    >>> changed_parts(rag, Identity("rag", {"top_k": 8}, "small", prompts={"prompt": "Answer briefly."}))
     ('prompt: 1 line out, 1 in', 'top_k from 4 to 8')
     """
     return tuple(change_words(each) for each in part_changes(baseline, candidate))
 
 
-def part_changes(baseline: BotState, candidate: BotState) -> Iterator[PartChange]:
+def part_changes(baseline: Identity, candidate: Identity) -> Iterator[PartChange]:
     """What differs between two states of a bot, with what it was and is."""
     if baseline.kind != candidate.kind:
         yield PartChange("type", "", baseline.kind, candidate.kind)
@@ -182,8 +159,6 @@ class ChangedRow:
     """A question whose value changed.
 
     Attributes:
-        key: of the question.
-        text: of the question.
         baseline_value: mean over its repeats.
         candidate_value: likewise.
         flip: whether it crossed the threshold, and which way; None when not.
@@ -204,22 +179,21 @@ class ChangedRow:
 class ChangedRows:
     """The rows of one metric that changed most, worst first and best first; none for one without a direction."""
 
-    metric: str
+    column: MetricColumn
     losses: tuple[ChangedRow, ...]
     gains: tuple[ChangedRow, ...]
 
+    @property
+    def metric(self) -> str:
+        """Its name."""
+        return self.column.name
+
 
 def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
-    """The questions that lost most and gained most, flips of the threshold before other changes.
-
-    Args:
-        pairing: the two sides, whose database is still open.
-        metric: one of its metrics.
-        most: rows of each kind.
-    """
+    """The questions that lost most and gained most, flips of the threshold before other changes."""
     column = pairing.columns[metric]
     if column.better == "neither" or most < 1:
-        return ChangedRows(metric, (), ())
+        return ChangedRows(column, (), ())
     baseline, candidate = pairing.values(metric)
     sign = 1 if column.better == "higher" else -1
     gain = sign * (candidate - baseline)
@@ -228,7 +202,7 @@ def changed_rows(pairing: Pairing, metric: str, most: int) -> ChangedRows:
     order = places[np.lexsort((places, gain[places], flipped[places]))]
     losses = [_row(pairing, metric, int(place)) for place in order[:most] if gain[place] < 0]
     gains = [_row(pairing, metric, int(place)) for place in order[::-1][:most] if gain[place] > 0]
-    return ChangedRows(metric, tuple(losses), tuple(gains))
+    return ChangedRows(column, tuple(losses), tuple(gains))
 
 
 def _row(pairing: Pairing, metric: str, place: int) -> ChangedRow:

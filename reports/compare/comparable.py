@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from ..summary import MetricColumn
-from ..text import count, mapping_in
+from ..text import count, mapping_in, settings_in
 from .cases import OWN, Case, Cases, Places
 from .scores import Figures, ScoreTable
 
@@ -39,7 +39,7 @@ def why_versions_differ(
 
 
 def _reasons(metric: str, manifests: Manifests) -> Iterator[str]:
-    baseline, candidate = (mapping_in(manifest.get("settings")) for manifest in manifests)
+    baseline, candidate = map(settings_in, manifests)
     options = [_options(metric, settings) for settings in (baseline, candidate)]
     if options[0] != options[1]:
         yield f"its options were {_shown(options[0])}, now {_shown(options[1])}"
@@ -127,7 +127,6 @@ class Pairing:
         metrics: the comparable metrics, in the order of the candidate.
         columns: by metric; the candidate's, whose threshold holds.
         refused: by metric of either side that is not comparable, a sentence that says why.
-        dropped: the questions left out.
         same_answers: whether candidate has the very answers of baseline, cached and not asked again.
         same_words: whether both gave the same answers, word for word.
     """

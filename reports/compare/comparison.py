@@ -26,7 +26,7 @@ from ..statistics import (
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn, paired_in_words
-from ..text import count, unknown_name
+from ..text import count, first_of, settings_in, unknown_name
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
@@ -139,7 +139,6 @@ class MetricComparison:
     """One metric of two sides. Means and difference rest on the questions with a value on both.
 
     Attributes:
-        column: the metric, with direction and threshold.
         baseline_mean: of the baseline.
         candidate_mean: of the candidate.
         difference: candidate - baseline, in the raw direction of the metric.
@@ -147,7 +146,6 @@ class MetricComparison:
             by itself; None where there is no test.
         bh: the same by Benjamini and Hochberg.
         verdict: after the correction that was asked for.
-        missing: questions without a value.
         bounds: least and greatest mean difference, whatever the missing values had been; None where none is missing
             on one side alone, or the metric has no range.
         pass_to_fail: questions that met the threshold and don't any more; None without a threshold.
@@ -173,6 +171,11 @@ class MetricComparison:
     def adjusted(self, correct: Correction) -> float | None:
         """The corrected p value."""
         return self.holm if correct == "holm" else self.bh
+
+    def is_significant(self, correct: Correction) -> bool:
+        """Whether the corrected p value is so small that chance is ruled out."""
+        p_value = self.adjusted(correct)
+        return p_value is not None and p_value <= ALPHA
 
     @property
     def wins_ties_losses(self) -> tuple[int, int, int]:
@@ -377,8 +380,7 @@ def _left_out(dropped: Dropped) -> Iterator[str]:
         (dropped.remarked, "marked by another yardstick now (accepted answers, constraints or evidence)"),
     ):
         if keys:
-            more = f" and {len(keys) - 3:,} more" if len(keys) > 3 else ""
-            yield f"Left out: {count(len(keys), 'question')} {why}: {', '.join(keys[:3])}{more}."
+            yield f"Left out: {count(len(keys), 'question')} {why}: {first_of(keys, 3)}."
 
 
 def _few(pairing: Pairing) -> Iterator[str]:
@@ -420,8 +422,7 @@ def _other_runs(baseline: Operand, candidate: Operand, pairing: Pairing) -> Iter
 
 def _other_speed(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> Iterator[str]:
     """Latency rests on how many asked at once, and on the machine."""
-    settings = [manifest.get("settings") for manifest in (baseline, candidate)]
-    found = [each if isinstance(each, Mapping) else {} for each in settings]
+    found = [settings_in(manifest) for manifest in (baseline, candidate)]
     crowd = [None if each.get("latency_run") else each.get("concurrency") for each in found]
     if crowd[0] != crowd[1]:
         shown = ["one" if many is None else str(many) for many in crowd]
@@ -448,7 +449,6 @@ class Asked:
         correct: how p values are corrected over the metrics.
         flips: how many rows of each kind are shown of a metric.
         all_flips: of every metric, and not only of the one in which most happened.
-        seed: of all draws.
         preferred_by: judge and prompt version whose stored verdicts on pairs of answers count; None for those of the
             judge that spoke last.
         constraints_decide: whether a pair is decided by constraints that one answer alone meets.
@@ -474,16 +474,7 @@ class Described:
 
     Attributes:
         name: what it is called in tables and sentences: the bot where bots differ, else ``baseline`` or ``candidate``.
-        bot: its bot.
-        run: its run.
         origin: the file that the run is in.
-        suite: the suite.
-        status: of the run.
-        kind: type of the bot.
-        model: its chat model.
-        embedded: no language model takes part.
-        questions: how many were asked.
-        repeats: how often each.
     """
 
     name: str
@@ -504,20 +495,13 @@ class Comparison:
     """Head against baseline.
 
     Attributes:
-        baseline: what it is compared with.
-        candidate: what is looked at.
-        questions: paired ones.
-        simulated: how many of them are turns of simulated users.
-        clusters: how many clusters they make.
-        cluster: how clusters are made.
-        clustered_by: what these are, with how many of each.
+        simulated: how many of the questions are turns of simulated users.
+        clustered_by: what the clusters are, with how many of each.
         correct: how p values are corrected over the metrics.
         metrics: the compared ones, in the order of the candidate.
         latency: None where times are not known on both sides.
         refused: by metric that is not compared, why.
-        dropped: questions that are not compared.
         changes: what was changed in the bot in between; empty for different bots, or where it is not known.
-        warnings: what makes the comparison weaker than it looks.
         rows: those that changed most, of one metric or of all.
         same_answers: candidate holds the very answers of baseline: there is nothing to compare.
         primary: the primary metric of the candidate, with the reason; None where none of quality has a value.
@@ -553,13 +537,7 @@ class Comparison:
 
 
 def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked: Asked) -> Comparison:
-    """Compare a bot of one side with one of the other.
-
-    Args:
-        baseline: what it is compared with, still open.
-        candidate: what is looked at, still open.
-        bots: the bot of each.
-        asked: how.
+    """Compare a bot of one side with one of the other; both operands are still open.
 
     Raises:
         NothingComparable: nothing at all can be compared; the sentence says which part is not, and why.
@@ -585,7 +563,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
         else:
             found.append(made)
     refused |= refused_of_run((*baseline.of_run, *candidate.of_run), asked.metrics)
-    latency = _latency(pairing, asked.seed)
+    latency = None if pairing.same_answers or not len(pairing.cases) else paired_latency(pairing, asked.seed)
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
     metrics = correct_all(found, asked.correct, primary.name if primary else "")
@@ -637,10 +615,6 @@ def _judge_variance(metric: str, baseline: Operand, candidate: Operand, bots: tu
     return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
 
 
-def _latency(pairing: Pairing, seed: int) -> LatencyDifference | None:
-    return None if not len(pairing.cases) or pairing.same_answers else paired_latency(pairing, seed)
-
-
 def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:
     missing = count_missing(pairing, metric, *pairing.values(metric))
     operands = []
@@ -680,7 +654,6 @@ class Compared:
     Attributes:
         comparisons: of every pair of bots of which anything can be compared.
         left_out: on the pairs that can't be, and on bots without a partner.
-        refused: by pair that can't be compared, why.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -689,13 +662,7 @@ class Compared:
 
 
 def compare_bots(baseline: Operand, candidate: Operand, bots: Sequence[str], asked: Asked) -> Compared:
-    """Compare the bots that match.
-
-    Args:
-        baseline: what it is compared with, still open.
-        candidate: what is looked at, still open.
-        bots: of two whole runs, only these; none for all.
-        asked: how.
+    """Compare the bots that match, of two whole runs only ``bots``, where any are named; both are still open.
 
     Raises:
         InputError: no bot matches, there is no such metric, or no such way to cluster.

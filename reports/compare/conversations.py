@@ -13,7 +13,7 @@ from ..conversations import bands, metric_of_turns
 from ..statistics.paired import Difference, difference
 from ..store.row_scores import ABSENT, CODES
 from ..summary import MetricColumn
-from ..text import mapping_in
+from ..text import settings_in
 from .comparable import Pairing
 from .scores import Figures, ScoreTable, is_binary, is_yes_or_no, passes
 
@@ -39,7 +39,6 @@ class AllRight:
         conversations: those of which it is known on both sides.
         baseline_mean: share of them, on the baseline's side.
         candidate_mean: likewise.
-        difference: candidate - baseline.
         gained: conversations that are right more often now.
         lost: less often.
     """
@@ -57,11 +56,9 @@ class ComparedConversations:
     """The conversations of two sides by ``metric``, which says whether a turn is right.
 
     Attributes:
-        metric: its name.
         conversations: with a turn that is paired.
         left_out: those of which a turn stands on one side alone, or was worded or marked otherwise: they may differ by
             turn, and are not among those that are all right.
-        turns: by number of the turn.
         all_right: None where no conversation is known on both sides.
     """
 
@@ -74,13 +71,7 @@ class ComparedConversations:
 
 
 def compared_conversations(pairing: Pairing, primary: str | None, seed: int) -> ComparedConversations | None:
-    """Compare the conversations of two sides; None where there are none, or nothing says whether a turn is right.
-
-    Args:
-        pairing: the two sides.
-        primary: the primary metric.
-        seed: of the draws of the tests.
-    """
+    """Compare the conversations of two sides; None where there are none, or nothing says whether a turn is right."""
     column = metric_of_turns(pairing.columns.values(), primary)
     if not pairing.cases.has_conversations:
         return None
@@ -180,10 +171,7 @@ def _graded(table: ScoreTable, column: MetricColumn) -> tuple[Flags, Flags, Flag
 
 def other_histories(baseline: Mapping[str, object], candidate: Mapping[str, object]) -> str:
     """A sentence where one side was asked its turns after its own answers, the other after the expected ones."""
-    policies = [
-        mapping_in(mapping_in(manifest.get("settings")).get("conversations")).get("history")
-        for manifest in (baseline, candidate)
-    ]
+    policies = [settings_in(manifest, "conversations").get("history") for manifest in (baseline, candidate)]
     if None in policies or policies[0] == policies[1]:
         return ""
     shown = ["the expected answers" if each == "expected" else "the bot's own answers" for each in policies]

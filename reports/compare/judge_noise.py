@@ -13,6 +13,7 @@ from ...metrics.evaluators import RATES
 from ..statistics.variance import majority_variance
 from ..store.database import Store
 from ..store.judge_calls import USER_CALL
+from ..text import settings_in
 
 FEWEST: Final = 5  # second verdicts, or answers with votes, below which there is no estimate
 UNKNOWN: Final = "unknown: needs votes or the same answers judged twice"
@@ -96,8 +97,7 @@ def judge_variance(store: Store, run_id: int, bot: str, metric: str) -> JudgeNoi
 
 def _judge(store: Store, run_id: int) -> Mapping[str, Any]:
     ((manifest,),) = store.query("SELECT manifest FROM runs WHERE id = ?", [run_id])
-    judge = (orjson.loads(manifest).get("settings") or {}).get("judge")
-    return judge if isinstance(judge, dict) else {}
+    return settings_in(orjson.loads(manifest), "judge")
 
 
 def _judged_again(store: Store, ids: Mapping[str, int]) -> JudgeNoise | None:

@@ -11,7 +11,7 @@ from ..primary import CORRECT
 from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
 from ..statistics.paired import Difference
 from ..summary import MetricColumn, paired_in_words
-from ..text import count
+from ..text import count, first_of
 from .changes import Direction
 from .comparison import Comparison, MetricComparison, Noise, among_corrected
 from .judge_noise import UNKNOWN
@@ -318,12 +318,7 @@ def refused_groups(comparison: Comparison) -> list[tuple[str, str]]:
     together: dict[str, list[str]] = {}
     for name, why in comparison.refused.items():
         together.setdefault(why, []).append(name)
-    return [(_some(names), why) for why, names in together.items()]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    return [(first_of(names, NAMED), why) for why, names in together.items()]
 
 
 def flip_words(flip: Direction | None) -> str:

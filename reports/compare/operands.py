@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from ... import InputError
+from ...bots import Identity
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import BY_TIME, LATEST, LATEST_FIRST
-from ..text import listed, unknown_name
-from .changes import BotState, bot_states
+from ..summary import identities
+from ..text import listed, settings_in, unknown_name
 from .comparable import is_judged
 from .judge_noise import judge_variance
 from .scores import RunTables, ScoreTable, run_tables
@@ -50,7 +51,7 @@ class Operand:
 
     run: RunTables
     bot: str | None = None
-    states: Mapping[str, BotState] = field(default_factory=dict)
+    states: Mapping[str, Identity] = field(default_factory=dict)
     of_run: tuple[str, ...] = ()
     is_baseline: bool = False
     judge_noise: Callable[[str, str], float | None] = field(default=_not_known, repr=False)
@@ -58,9 +59,8 @@ class Operand:
 
     def judge_variance(self, bot: str, metric: str) -> float | None:
         """Variance of one verdict by the judge's chance alone: 0 without a judge, None where it is not known."""
-        settings = self.run.manifest.get("settings")
-        judge = settings.get("judge") if isinstance(settings, Mapping) else None
-        if not isinstance(judge, Mapping) or not is_judged(metric, judge) or judge.get("embedded"):
+        judge = settings_in(self.run.manifest, "judge")
+        if not is_judged(metric, judge) or judge.get("embedded"):
             return 0.0
         return self.judge_noise(bot, metric)
 
@@ -213,7 +213,7 @@ def operand_in(store: Store, text: str, wanted: Collection[str] | None = None) -
         [run[0]],
     )
     return Operand(
-        tables, bot, bot_states(store, run[0]), tuple(str(name) for (name,) in of_run),
+        tables, bot, identities(store, run[0]), tuple(str(name) for (name,) in of_run),
         judge_noise=partial(_judge_noise, store, run[0]), source=(store, run[0]),
     )  # fmt: skip
 
@@ -307,15 +307,10 @@ class Matched:
 
 
 def match_bots(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> Matched:
-    """Match the bots of two operands.
+    """Match the bots of two operands, of two whole runs only ``bots``, where any are named.
 
     A bot that the user named on one side is compared with the one named on the other; where only one side names a bot,
     with that of the same name, or the only one there. Two whole runs are compared bot by bot, by name.
-
-    Args:
-        baseline: what it is compared with.
-        candidate: what is looked at.
-        bots: of two whole runs, only these.
 
     Raises:
         InputError: a bot that is not there, no bot that matches, or one bot of one run with itself.

@@ -29,7 +29,6 @@ class Wish:
     """What is to be found out.
 
     Attributes:
-        metric: of which.
         delta: the difference to be shown, and the gate's margin of harm; in units of the metric.
         power: chance of showing it when it is there.
         repeats: how often each question is to be asked; None as in the earlier run.
@@ -48,7 +47,6 @@ class Need:
     """How many questions are needed, when each is asked so often.
 
     Attributes:
-        repeats: answers to each question.
         to_show: questions that show a difference of delta with the power wanted. As many let the gate, with delta as
             its margin of harm, call a bot that is as good as before not worse, with that power.
         to_settle: questions after which the gate decides nearly always, whatever the truth is: its interval is then
@@ -95,10 +93,6 @@ class Plan:
     """A plan for a metric.
 
     Attributes:
-        run: the earlier run.
-        wish: what is to be found out.
-        column: the metric.
-        planned: for each pair of bots.
         refused: of which bots nothing can be foreseen, and why.
         noun: what a cluster of the questions is, in the singular.
     """
@@ -112,12 +106,7 @@ class Plan:
 
 
 def make_plan(run: RunTables, wish: Wish, bot: str = "") -> Plan:
-    """Plan from an earlier run: for each pair of its bots, or for its only one.
-
-    Args:
-        run: the earlier run.
-        wish: what is to be found out.
-        bot: only pairs with this bot.
+    """Plan from an earlier run: for each pair of its bots (with ``bot``, where one is named), or for its only one.
 
     Raises:
         InputError: no such metric, a delta that makes no sense, or a run that tells nothing of the spread.

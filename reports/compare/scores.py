@@ -56,12 +56,7 @@ class ScoreTable:
     """The scores of one bot in one run. All arrays have the shape (questions, repeats), in the order of ``cases``.
 
     Attributes:
-        run: name of the run.
-        bot: name of the bot.
         fingerprint: of the bot: two sides with the same one are the same bot in the same state.
-        kind: type of the bot in the suite.
-        model: its chat model, or None.
-        embedded: whether no language model takes part.
         cases: the questions, in the order of the run.
         simulated: the places of turns of simulated users among them.
         columns: the metrics of rows, each with its version, direction, range and threshold.
@@ -73,7 +68,6 @@ class ScoreTable:
         latency_ms: the bot's own time; NaN where it is not known.
         cost: as the backend counts; NaN where it does not.
         abstained: 1 when the bot says that it does not answer, 0 when not, -1 where it does not tell.
-        answer_hashes: the ``answer_hash`` of each answer.
         answers: gives what the bot said, by the question's key and repeat, for those who want to read it.
         of_run: figures over all rows of the bot at once, by metric; a run that goes on, or a baseline file, has none.
     """
@@ -126,8 +120,6 @@ class RunTables:
 
     Attributes:
         origin: where it came from, as a user would name it.
-        run: its name.
-        suite: name of its suite.
         status: ``running``, ``finished``, ``stopped``, ``failed``.
         manifest: what it rests on: versions, models, judge, settings.
         tables: by bot, in the order of the suite.
@@ -202,13 +194,7 @@ class Mean:
 def clustered_mean(
     values: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None
 ) -> Mean:
-    """The mean of some values; there must be one.
-
-    Args:
-        values: one a unit.
-        clusters: code of the cluster of each.
-        low: the least value there can be.
-        high: the greatest.
+    """The mean of some values between ``low`` and ``high``, each with the code of its cluster; there must be one.
 
     >>> clustered_mean(np.array([1.0, 0.0]), np.array([0, 1]), 0.0, 1.0)
     Mean(value=0.5, low=None, high=None, no_interval='2 questions are too few: an interval takes 5')
@@ -227,8 +213,7 @@ class Estimate:
 
     Attributes:
         mean: over the values that are there; every value weighs the same.
-        low: lower end of the interval; None where it can't be told (see ``mean_interval``).
-        high: upper end.
+        low, high: ends of the interval; None where it can't be told (see ``mean_interval``).
         count: how many values there are.
         clusters: how many clusters they come from.
     """
@@ -243,14 +228,7 @@ class Estimate:
 def estimate(
     values: Figures, clusters: NDArray[np.intp], low: float | None = None, high: float | None = None
 ) -> Estimate | None:
-    """The mean of the values that are not NaN; None when all are.
-
-    Args:
-        values: of one dimension.
-        clusters: code of the cluster of each value.
-        low: least value that there can be.
-        high: greatest value that there can be.
-    """
+    """The mean of the values that are not NaN, each with the code of its cluster; None when all are."""
     there = np.isfinite(values)
     values, clusters = values[there], clusters[there]
     if not len(values):

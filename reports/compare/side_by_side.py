@@ -21,7 +21,7 @@ from ..statistics.agreement import Share
 from ..statistics.agreement import share as share_of
 from ..statistics.intervals import Figures
 from ..statistics.preference import WinRate, davidson, length_controlled, prediction_powered, win_rate
-from ..store.database import Store, insert_many, marks, transaction
+from ..store.database import Store, in_parts, insert_many, marks, transaction
 from ..store.encoding import to_json
 from ..text import count
 from .comparable import Pairing, cluster_codes, cluster_of
@@ -29,7 +29,6 @@ from .comparable import pair as pair_tables
 from .operands import Operand
 
 PEOPLE: Final = "people"  # in place of a judge's model id
-MOST_FOUND: Final = 400  # hashes looked up at once
 Why = Literal["judge", "equal", "constraints", "failed"]
 
 ROWS: Final = """
@@ -47,9 +46,7 @@ class AnswerPair:
     """Two answers to one question; None for a bot that failed.
 
     Attributes:
-        key: of the question.
         repeat: from 0.
-        question: what was asked.
         expected: accepted answers.
         evidence: quotes of documents that hold the answer.
         constraints: what an answer must contain.
@@ -127,8 +124,7 @@ def _said(line: Sequence[str | None]) -> str | None:
 def pairs_of_run(store: Store, run_id: int, bots: tuple[str, str], keys: Sequence[str]) -> list[AnswerPair]:
     """The answers of two bots of one run to some questions, repeat by repeat; only where both answered."""
     sides: list[dict[tuple[str, int], Sequence[str]]] = [{}, {}]
-    for start in range(0, len(keys), MOST_FOUND):
-        some = keys[start : start + MOST_FOUND]
+    for some in in_parts(keys):
         sql = f"{ROWS} AND answer IS NOT NULL AND status = 'answered' AND questions.key IN ({marks(some)})"
         for side, bot in zip(sides, bots, strict=True):
             side |= {(line[0], int(line[1])): line for line in store.query(sql, [run_id, bot, *some])}
@@ -233,8 +229,7 @@ def stored_verdicts(stores: Collection[Store], pairs: Sequence[AnswerPair]) -> d
     found: dict[AnswerPair, list[StoredVerdict]] = {}
     hashes = [*{**straight, **turned}]
     for store in {id(store): store for store in stores}.values():
-        for start in range(0, len(hashes), MOST_FOUND):
-            some = hashes[start : start + MOST_FOUND]
+        for some in in_parts(hashes):
             for line in store.query(FIND.format(marks=marks(some)), some):
                 content = bytes(line[1])
                 for pair in straight.get(content, ()):
@@ -260,7 +255,6 @@ class JudgedPair:
     """One pair with its verdict.
 
     Attributes:
-        pair: the answers.
         verdict: None where there is none.
         settled: who decided; blank without a verdict.
         people: what a person said; None where nobody did.
@@ -294,11 +288,9 @@ class SideBySide:
     Attributes:
         judge: model id of the judge; blank where every pair was settled without one.
         judge_name: what reports call it.
-        embedded: whether no language model judged.
         won: pairs on which the candidate is better.
         lost: pairs on which the baseline is better.
         tied: pairs on which neither is.
-        missing: pairs without a verdict.
         settled: pairs with a verdict by who decided.
         turned: judged pairs whose verdict turned with the order; they count as ties.
         rate: win rate over questions, ties half; None without any verdict.
@@ -309,7 +301,6 @@ class SideBySide:
         agreement: with people, on the pairs that both have.
         corrected: win rate over all pairs as people would have it (prediction-powered); None without labels.
         is_early: judging ended as soon as it was certain who is better; the interval holds however often one looks.
-        left_out: questions that were left out then.
         rows: every pair, in the order of the questions.
     """
 
@@ -411,8 +402,8 @@ def _figures(rows: tuple[JudgedPair, ...], pairing: Pairing, judge: str, name: s
     settled = dict.fromkeys(("judge", "equal", "constraints", "failed"), 0)
     for row in decided:
         settled[row.settled] += 1
-    _, clusters, means = _by_question(decided, pairing, values)
-    ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))[2]
+    clusters, means = _by_question(decided, pairing, values)
+    _, ratios = _by_question(decided, pairing, np.array([_log_ratio(row.pair) for row in decided], np.float64))
     both = [row for row in decided if row.people is not None and row.settled != "failed"]
     agreed = sum(bool(row.people and row.verdict and row.people.better == row.verdict.better) for row in both)
     return SideBySide(
@@ -435,15 +426,14 @@ def _log_ratio(pair: AnswerPair) -> float:
 
 def _by_question(
     rows: Sequence[JudgedPair], pairing: Pairing, values: Figures
-) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.intp]], Figures]:
-    """Keys of the questions, their clusters, and the mean of their values."""
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], Figures]:
+    """The clusters of the questions, and the mean of their values."""
     of_key: dict[str, list[float]] = {}
     for row, value in zip(rows, values, strict=True):
         of_key.setdefault(row.pair.key, []).append(float(value))
     clusters = _clusters(pairing)
-    keys = list(of_key)
-    means = np.array([math.fsum(of_key[key]) / len(of_key[key]) for key in keys], np.float64)
-    return keys, np.array([clusters[key] for key in keys], np.intp), means
+    means = np.array([math.fsum(each) / len(each) for each in of_key.values()], np.float64)
+    return np.array([clusters[key] for key in of_key], np.intp), means
 
 
 def _clusters(pairing: Pairing) -> dict[str, int]:
@@ -605,10 +595,8 @@ class Tournament:
         bots: the strongest first.
         strengths: in the order of ``bots``: log-strength with the ends of its interval, which are NaN where they can't
             be told; 0 is the average.
-        duels: of every two bots.
         cycles: bots of which each is better than the next, and the last than the first.
         judge_name: what reports call the judge.
-        missing: pairs without a verdict.
     """
 
     bots: tuple[str, ...]

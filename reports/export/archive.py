@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shutil import copyfileobj
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -17,6 +17,7 @@ from ..corrected import StoredCalibration
 from ..files import csv_line, file_names
 from ..report import Report, insight_object, problem_object, without_times
 from ..reported_run import ReportedRun
+from ..store.database import named_lines
 from ..summary import MetricColumn
 from ..table import Heading
 from ..table import markdown as as_markdown
@@ -25,10 +26,6 @@ from .markdown import markdown
 from .tables import CsvRow, FrameRow, about_json, csv_heading, frame_rows, has_tool_calls, row_json
 
 # Without ids, dates and measured times, and in an order that rests on texts alone: equal runs give equal files.
-NAMES = (
-    "bot", "question_id", "repeat", "judge", "call", "vote", "exchange", "reply", "reasoning", "problem", "error",
-    "finish_reason", "tokens_in", "tokens_out", "cost",
-)  # fmt: skip
 CALLS = """
 FROM run_rows
 JOIN row_judge_calls ON row_judge_calls.run_id = run_rows.run_id AND row_judge_calls.reply_id = run_rows.reply_id
@@ -36,8 +33,8 @@ JOIN row_judge_calls ON row_judge_calls.run_id = run_rows.run_id AND row_judge_c
 JOIN judge_calls ON judge_calls.id = call_id
 JOIN judge_prompts AS prompts ON prompts.id = prompt_id"""
 REPLIES = f"""
-SELECT prompts.fingerprint, bots.name, questions.key, run_rows.repeat, judge, call, vote, exchange, reply, reasoning,
-    judge_calls.problem, error, finish_reason, tokens_in, tokens_out, cost {CALLS}
+SELECT bots.name AS bot, questions.key AS question_id, run_rows.repeat, judge, call, vote, exchange, reply, reasoning,
+    judge_calls.problem, error, finish_reason, tokens_in, tokens_out, cost, prompts.fingerprint AS instructions {CALLS}
 JOIN judge_texts AS requests ON requests.id = request_id
 JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
 JOIN bots ON bots.id = run_rows.bot_id
@@ -65,7 +62,7 @@ def write_judge_files(run: ReportedRun, folder: Path) -> None:
         instructions[fingerprint] = names[name]
         (folder / "prompts" / f"{names[name]}.md").write_bytes(text.encode())
     with (folder / "calls.jsonl").open("wb") as file:
-        file.writelines(_lines(run.store.connection.execute(REPLIES, [run.id]), instructions))
+        file.writelines(_lines(named_lines(run.store.connection.execute(REPLIES, [run.id])), instructions))
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
@@ -77,12 +74,11 @@ def _numbered(names: Sequence[str]) -> list[str]:
     return made
 
 
-def _lines(found: Iterable[tuple[object, ...]], instructions: dict[bytes, str]) -> Iterator[bytes]:
-    for fingerprint, *values in found:
-        entry = dict(zip(NAMES, values, strict=True))
+def _lines(entries: Iterable[dict[str, Any]], instructions: dict[bytes, str]) -> Iterator[bytes]:
+    for entry in entries:
         if isinstance(entry["exchange"], str):
             entry["exchange"] = orjson.loads(entry["exchange"])
-        entry["instructions"] = instructions[fingerprint]  # type: ignore[index] # a BLOB column
+        entry["instructions"] = instructions[entry["instructions"]]
         yield orjson.dumps(entry) + b"\n"
 
 
@@ -164,11 +160,11 @@ def _metric(column: MetricColumn) -> dict[str, object]:
 
 
 def _write_prompts(report: Report, folder: Path) -> None:
-    names = file_names([bot.name for bot in report.bots])
-    for bot in report.bots:
+    names = file_names(list(report.bots))
+    for bot_name, bot in report.bots.items():
         prompts = file_names(list(bot.prompts))
         for name, text in bot.prompts.items():
-            place = folder / "prompts" / names[bot.name]
+            place = folder / "prompts" / names[bot_name]
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{prompts[name]}.md").write_bytes(text.encode("utf-8", "replace"))
 
@@ -183,9 +179,9 @@ def _manifest(report: Report, named: Sequence[tuple[Board, str]]) -> dict[str, o
         "simulated_conversations": report.run.summary.simulations,
         "rows": {bot.name: bot.rows for bot in report.run.bots},
         "bots": [
-            {"name": bot.name, "kind": bot.kind, "model": bot.model, "embedded": bot.embedded,
+            {"name": name, "kind": bot.kind, "model": bot.model, "embedded": bot.embedded,
              "models": bot.models, "settings": bot.settings, "parts": bot.parts, "prompts": sorted(bot.prompts)}
-            for bot in report.bots
+            for name, bot in report.bots.items()
         ],
         "evaluators": {name: board.evaluator.id for board, name in named},
         "left_out": LEFT_OUT,

@@ -9,7 +9,7 @@ from typing import Final
 from ..compare import messages as words
 from ..compare import side_by_side
 from ..compare.changes import ChangedRow, ChangedRows
-from ..compare.comparison import ALPHA, Compared, Comparison, Described, MetricComparison, Noise
+from ..compare.comparison import Compared, Comparison, MetricComparison, Noise
 from ..compare.conversations import ComparedConversations
 from ..compare.messages import headline
 from ..compare.side_by_side import JudgedPair, SideBySide, Tournament
@@ -34,7 +34,7 @@ from ..table import (
     columns,
     quoted,
 )
-from ..text import count
+from ..text import count, unfinished
 from .github import Annotation, commands
 
 
@@ -57,11 +57,8 @@ def _worse(comparison: Comparison) -> Iterator[Annotation]:
             means = f"{figure(metric.baseline_mean, column)} to {figure(metric.candidate_mean, column)}"
             by = f"{words.signed(difference.mean, column)} {words.interval(difference.low, difference.high, column)}"
             title = f"{comparison.candidate.bot}: {column.name} is worse"
-            yield Annotation("warning", title, f"{means}, {by.strip()}, p {_p(metric, comparison)}")
-
-
-def _p(metric: MetricComparison, comparison: Comparison) -> str:
-    return words.p_value(metric.adjusted(comparison.correct))
+            p = words.p_value(metric.adjusted(comparison.correct))
+            yield Annotation("warning", title, f"{means}, {by.strip()}, p {p}")
 
 
 STYLES: Final[dict[str, Style]] = {"better": "good", "worse": "bad", "other": "bold", "open": "bold"}
@@ -183,20 +180,16 @@ def _head(comparison: Comparison) -> Iterator[Block]:
     if baseline.bot == candidate.bot:
         names = (": ", quoted(candidate.bot, 60), " in two runs")
     yield Heading((Span(candidate.suite, "bold"), *names), 2, "")
-    same_run = f", run {candidate.run}{_status(candidate)}" if baseline.run == candidate.run else ""
+    same_run = f", run {candidate.run}{unfinished(candidate.status)}" if baseline.run == candidate.run else ""
     yield Sentence(f"{words.asked(comparison)}{same_run}", "dim")
     for operand in () if same_run else (baseline, candidate):
-        yield Item((quoted(operand.name, 60), ": run ", quoted(operand.run), _status(operand)), "dim")
+        yield Item((quoted(operand.name, 60), ": run ", quoted(operand.run), unfinished(operand.status)), "dim")
     if comparison.changes:
         yield Sentence(f"changed: {'; '.join(comparison.changes)}")
     if sentence := words.about_primary(comparison):
         yield Sentence(sentence)
     kinds = {kind for kind, _, _ in words.groups(comparison)} & {"better", "worse"}
     yield Sentence(words.headline(comparison), STYLES[kinds.pop()] if len(kinds) == 1 else "bold")
-
-
-def _status(operand: Described) -> str:
-    return "" if operand.status == "finished" else f" ({operand.status})"
 
 
 def _metrics(comparison: Comparison) -> Iterator[Block]:
@@ -217,14 +210,14 @@ def _metrics(comparison: Comparison) -> Iterator[Block]:
 
 def _row(found: MetricComparison, comparison: Comparison, kind: str) -> list[Words | Cell]:
     difference, column = found.difference, found.column
-    adjusted = found.adjusted(comparison.correct)
     mean = Span(words.signed(difference.mean, column), "" if kind == "open" else STYLES[kind])
+    star = "*" if found.is_significant(comparison.correct) else " "
     return [
         ("  ", quoted(column.name), f" {ARROWS[column.better]}".rstrip()),
         figure(found.baseline_mean, column),
         figure(found.candidate_mean, column),
         (mean, f" {words.interval(difference.low, difference.high, column)}".rstrip()),
-        f"{words.p_value(adjusted)}{'*' if adjusted is not None and adjusted <= ALPHA else ' '}",
+        f"{words.p_value(found.adjusted(comparison.correct))}{star}",
         "-" if difference.effect is None else f"{difference.effect:.2f}",
         "/".join(f"{number:,}" for number in found.wins_ties_losses),
     ]
@@ -292,13 +285,12 @@ def _noise(comparison: Comparison) -> Iterator[Block]:
 
 def _rows(rows: ChangedRows, comparison: Comparison) -> Iterator[Block]:
     baseline, candidate = comparison.baseline.name, comparison.candidate.name
-    column = next(each.column for each in comparison.metrics if each.column.name == rows.metric)
     for word, found in (("lost", rows.losses), ("gained", rows.gains)):
         if found:
             yield BLANK
             yield Heading(("Where ", quoted(candidate, 60), f" {word} most, by ", quoted(rows.metric)))
         for row in found:
-            yield _changed(row, column)
+            yield _changed(row, rows.column)
             yield Item(quoted(row.text, LONGEST), level=1)
             for name, answer in ((baseline, row.baseline_answer), (candidate, row.candidate_answer)):
                 text = "no answer" if answer is None else quoted(answer, LONGEST) if answer.strip() else "(blank)"
@@ -388,7 +380,7 @@ def comparison_object(comparison: Comparison) -> dict[str, object]:
         "refused": dict(comparison.refused),
         "dropped": record_object(comparison.dropped),
         "warnings": list(comparison.warnings),
-        "rows": {rows.metric: _row_objects(rows) for rows in comparison.rows},
+        "rows": {rows.metric: record_object(rows, ["column"]) for rows in comparison.rows},
         "conversations": comparison.conversations and record_object(comparison.conversations, ["column"]),
     }
 
@@ -490,7 +482,3 @@ def _noise_object(noise: Noise) -> dict[str, object]:
         "width_with_twice_questions": noise.twice_questions,
         "width_with_twice_repeats": noise.twice_repeats,
     }
-
-
-def _row_objects(rows: ChangedRows) -> dict[str, object]:
-    return {"losses": [record_object(row) for row in rows.losses], "gains": [record_object(row) for row in rows.gains]}

@@ -27,6 +27,7 @@ from ..table import (
     markdown,
     quoted,
 )
+from ..text import unfinished
 from .comparison import compared_conversation_blocks
 from .github import Annotation, Level, commands
 from .junit import Case, CaseSuite, Kind, junit_xml
@@ -147,7 +148,6 @@ def gate_markdown(report: GateReport, more: Sequence[str] = ()) -> str:
         report: what the gate found.
         more: sentences that end the page, such as what the run saved.
     """
-    unfinished = "" if report.status == "finished" else f" ({report.status})"
     sign = SIGNS.get(report.exit_code, OTHER_SIGN)
     against: tuple[str | Span, ...] = (f", {NO_BASELINE}.",)
     if report.baseline:
@@ -155,7 +155,7 @@ def gate_markdown(report: GateReport, more: Sequence[str] = ()) -> str:
     head: list[Block] = [
         *opening_blocks(report),
         Heading((f"{sign} ", report.suite, f": {report.word}"), 2),
-        Sentence(("Run ", quoted(report.run), unfinished, *against, f" Exit code {report.exit_code}.")),
+        Sentence(("Run ", quoted(report.run), unfinished(report.status), *against, f" Exit code {report.exit_code}.")),
         *(
             [Sentence(f"Not compared: {report.not_compared} of the baseline.", "warning")]
             if report.not_compared

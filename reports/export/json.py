@@ -58,6 +58,9 @@ def _metric_object(name: str, metric: MetricSummary) -> dict[str, object]:
     return made
 
 
+PARTS = ("kind", "model", "embedded", "settings", "prompts", "parts", "models")  # of a bot, as they are told
+
+
 def run_object(report: Report) -> dict[str, object]:
     """All that is told of the run but its rows."""
     from ..analysis.store import analysis_of_run
@@ -70,7 +73,9 @@ def run_object(report: Report) -> dict[str, object]:
         "started_at": report.started_at,
         "finished_at": report.finished_at,
         "manifest": report.manifest,
-        "bot_records": [asdict(bot) for bot in report.bots],
+        "bot_records": [
+            {"name": name, **{part: getattr(bot, part) for part in PARTS}} for name, bot in report.bots.items()
+        ],
         "evaluators": [
             {**board_object(board), "problem_type": board.evaluator.problem_type,
              "parameters": dict(board.evaluator.parameters)}

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ...metrics import Reason
 from ...metrics.evaluators import RATES
-from ..leaderboard import figure
+from ..leaderboard import interval_in_words
 from ..problems import Problem
 from ..report import Report
 from ..reported_run import (
@@ -24,7 +24,7 @@ from ..reported_run import (
     metrics_once,
     misses,
 )
-from ..store.database import marks
+from ..store.database import in_parts, marks
 from ..store.run import RunEvaluator
 from ..summary import BotSummary, MetricColumn, MetricSummary
 from ..text import count, one_line
@@ -41,8 +41,6 @@ class Case:
 
     Attributes:
         name: what it is called within its suite.
-        kind: how it came out.
-        message: that, in a sentence.
         text: what a reader opens, such as the rows behind it; may have many lines.
         type: a word for the kind of failure or error; the kind itself where it is blank.
     """
@@ -119,9 +117,6 @@ def _text(text: str) -> str:
     return FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-CHUNK: Final = 400  # keys read at once: SQLite's oldest limit on bound values is 999
-
-
 class AnsweredRow(NamedTuple):
     """A question with its answer, or with the error where there is none."""
 
@@ -146,8 +141,7 @@ def answered_rows(run: ReportedRun, bot: str, keys: Collection[RowKey], longest:
     """What was asked and answered in the rows of a bot; each text cut to ``longest`` characters and one more."""
     questions = sorted({key.question_id for key in keys})
     found: dict[RowKey, AnsweredRow] = {}
-    for start in range(0, len(questions), CHUNK):
-        chunk = questions[start : start + CHUNK]
+    for chunk in in_parts(questions):
         arguments = [longest + 1, longest + 1, run.id, run.bot_ids[bot], *chunk]
         for key, repeat, question, answer, is_answer, place in run.store.query(
             ANSWERED_ROWS.format(keys=marks(chunk)), arguments
@@ -247,9 +241,8 @@ def _metric(
     wanted = f"wanted {bound(column)}"
     is_unread = not cell.n_ok and cell.n_parse_failure > 0
     if cell.mean is None or is_unread:
-        reasons = ", ".join(
-            f"{reason} on {count(rows, 'row')}" for reason, rows in sorted(cell.reasons.items(), key=_most_first)
-        )
+        most_first = sorted(cell.reasons.items(), key=lambda each: (-each[1], each[0]))
+        reasons = ", ".join(f"{reason} on {count(rows, 'row')}" for reason, rows in most_first)
         message = f"no value: {reasons or 'no rows'}; {wanted}"
         # Where the bot gave no answer, the first case says so.
         broken = cell.n_failed - cell.reasons.get(Reason.BOT_RAISED, 0)
@@ -264,16 +257,10 @@ def _metric(
     return _Checked(Case(column.name, "failure", message, type="threshold"), rows)
 
 
-def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
-    return -reason[1], reason[0]
-
-
 def _reached(cell: MetricSummary, column: MetricColumn) -> str:
     """The mean, in enough digits to be told from the threshold, with its interval."""
-    shown = figure_apart(cell.mean or 0.0, column)
-    if cell.ci_low is None or cell.ci_high is None:
-        return shown
-    return f"{shown} ({figure(cell.ci_low, column)} to {figure(cell.ci_high, column)})"
+    interval = interval_in_words(cell.ci_low, cell.ci_high, column)
+    return f"{figure_apart(cell.mean or 0.0, column)}{f' ({interval})' if interval else ''}"
 
 
 def _unmeasured(report: Report, bot: str, metric: str) -> Sequence[Problem]:

@@ -21,7 +21,7 @@ from ..analysis.findings import (
 from ..analysis.turns import BotTurns, LostConversation, TurnAttribution
 from ..compare.messages import change, share
 from ..table import BLANK, Block, Cell, Column, Heading, Item, Sentence, Span, Style, Table, Words, columns, quoted
-from ..text import count, listed
+from ..text import capitalised, count, listed
 
 FINDINGS: Final = 4  # of a kind
 LONGEST: Final = 520  # characters of a sentence that quotes documents; both quotations of two, see document_quality
@@ -50,7 +50,7 @@ def early_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
     """The beginning of ``knowledge_blocks``, which can be shown before its last and longest parts are known."""
     yield Heading(f"{analysis.suite}: {words.about(analysis)}", 2)
     if by := words.marked_by(analysis):
-        yield Sentence(f"{by[0].upper()}{by[1:]}.", "dim")
+        yield Sentence(f"{capitalised(by)}.", "dim")
     for name, inside in _parts(analysis):
         if name not in LATE:
             yield from (BLANK, Heading(words.TITLES[name]), *inside)
@@ -97,8 +97,7 @@ def _findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator
     for finding in words.worst_first(findings):
         by_kind.setdefault(finding.kind, []).append(finding)
     for kind, found in by_kind.items():
-        title = words.KINDS[kind]
-        title = title[:1].upper() + title[1:]
+        title = capitalised(words.KINDS[kind])
         yield Item(f"{title}, {len(found)}" if found[1:] else title, "bold")
         yield _of_kind(found[:FINDINGS], asked)
         if len(found) > FINDINGS:
@@ -190,7 +189,7 @@ def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Block]:
         for note in words.usage_notes(card):
             noted.setdefault(note, []).append(card.document)
     for note, documents in noted.items():
-        yield Item(f"{note[0].upper()}{note[1:]}: {', '.join(documents)}.")
+        yield Item(f"{capitalised(note)}: {', '.join(documents)}.")
     if len(cards) > CARDS:
         yield Item(f"... and {count(len(cards) - CARDS, 'more document')}", "dim")
 

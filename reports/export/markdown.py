@@ -12,7 +12,7 @@ from ..problems import Problem, counted
 from ..report import Report
 from ..table import Block, Column, Folded, Heading, Item, Sentence, Span, Table, Words, quoted
 from ..table import markdown as as_markdown
-from ..text import count
+from ..text import count, unfinished
 from .knowledge import analysis_blocks
 
 MOST_PROBLEMS = 30  # a comment on a pull request has room for about 65,000 characters
@@ -42,12 +42,11 @@ def _page(report: Report) -> Iterator[Block]:
 
 def _provenance(report: Report) -> Words:
     summary = report.run.summary
-    status = "" if summary.status == "finished" else f" ({summary.status})"
     by = ("Proctor ", quoted(str(report.manifest.get("proctor", ""))))
     if not report.timed:
-        return (*by, f"{status}.")
+        return (*by, f"{unfinished(summary.status)}.")
     ended = f", {report.finished_at[:16].replace('T', ' ')} UTC" if report.finished_at else ""
-    return ("Run ", quoted(summary.run), f"{status}{ended}, ", *by, ".")
+    return ("Run ", quoted(summary.run), f"{unfinished(summary.status)}{ended}, ", *by, ".")
 
 
 def _problems(problems: tuple[Problem, ...]) -> Iterator[Block]:

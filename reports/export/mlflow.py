@@ -49,8 +49,6 @@ class Logged:
         experiment: its name: that of the suite.
         run_id: MLflow's id of the run above.
         bots: MLflow's ids of the runs below, by bot.
-        rows: how many rows the table has.
-        metrics: how many figures were logged.
     """
 
     uri: str
@@ -126,13 +124,12 @@ def _log(
     _log_params(client, above, dict(_flat({**report.manifest, "started_at": report.started_at})))
     below: dict[str, str] = {}
     count = 0
-    settings = {each.name: each for each in report.bots}
     for bot in run.bots:
         if bots and bot.name not in bots:
             continue
         tags = {"mlflow.parentRunId": above, "proctor.bot": bot.name}
         made = client.create_run(experiment, run_name=bot.name, tags=tags)
-        record = settings[bot.name]
+        record = report.bots[bot.name]
         params = {"kind": record.kind, "model": record.model, **record.settings}
         _log_params(client, made.info.run_id, dict(_flat(params)))
         count += _log_metrics(client, made.info.run_id, dict(figures(bot)))

@@ -18,7 +18,7 @@ from ..records import json_value, record_object
 from ..statistics.paired import Difference
 from ..summary import MetricColumn, paired_in_words
 from ..table import BLANK, Block, Column, Heading, Item, Sentence, Span, Table, Words, columns, quoted
-from ..text import count, listed
+from ..text import count, first_of, listed, unfinished
 
 COVERAGES = (0.1, 0.25, 0.5, 0.75, 0.9)
 ABOUT_CURVES = (
@@ -32,10 +32,9 @@ COST = MetricColumn("cost", "", "lower", None, 1.0, None)  # shown with two digi
 def abstention_blocks(found: AbstainedRun) -> Iterator[Block]:
     """The four outcomes and their cost; then what the bots' confidence is worth."""
     run = found.run
-    unfinished = "" if run.status == "finished" else f" ({run.status})"
     unknown = f", {found.unknown:,} unlabelled and left out" if found.unknown else ""
     of = f": {found.answerable:,} answerable and {count(found.unanswerable, 'unanswerable question')}{unknown}"
-    yield Heading((Span(run.suite, "bold"), f"{of}, run {run.run}{unfinished}"), 2, "")
+    yield Heading((Span(run.suite, "bold"), f"{of}, run {run.run}{unfinished(run.status)}"), 2, "")
     why = " (--metric names another)" if found.chosen else ""
     yield Sentence(f"An answer is right when {found.rule.sentence}{why}.")
     yield from (BLANK, _outcomes(found), *_notes(found), BLANK)
@@ -54,7 +53,7 @@ def _outcomes(found: AbstainedRun) -> Table:
         [name.replace("_", " "), *(_rate(each.counts[name], each.rates[name]) for each in bots)] for name in OUTCOMES
     ]
     best = min(each.cost.value for each in bots) if len(bots) > 1 else None
-    costs = (Span(_cost(each.cost), "good" if each.cost.value == best else "") for each in bots)
+    costs = (Span(mean_text(each.cost, COST), "good" if each.cost.value == best else "") for each in bots)
     rows.append(["expected cost", *costs])
     if found.ranking is not None:
         odds = dict(zip(found.ranking.bots, found.ranking.best.tolist(), strict=True))
@@ -65,10 +64,6 @@ def _outcomes(found: AbstainedRun) -> Table:
 def _rate(number: int, rate: Mean) -> str:
     ends = "" if rate.low is None or rate.high is None else f" {rate.low * 100:.0f}-{rate.high * 100:.0f}"
     return f"{number:,}  {percent(rate.value)}{ends}"
-
-
-def _cost(mean: Mean) -> str:
-    return f"{mean.value:.2f} {interval(mean.low, mean.high, COST)}".rstrip()
 
 
 def _noun(found: AbstainedRun | RankedRun) -> str:
@@ -92,23 +87,18 @@ def _notes(found: AbstainedRun) -> Iterator[Block]:
     if found.answerable == 0:
         yield Sentence("No question is answerable, so answering can only be wrong here.", "warning")
     for bot, each in found.bots.items():
-        name = bot
         if not each.tells:
-            yield Sentence(f"{name} does not report abstentions, so every answer counts.", "warning")
+            yield Sentence(f"{bot} does not report abstentions, so every answer counts.", "warning")
         if each.failed:
-            yield _warning(f"{name}: {each.failed:,} of {_asked(each)} left out: failed.")
+            yield Sentence(f"{bot}: {each.failed:,} of {_asked(each)} left out: failed.", "warning")
         if each.unmarked:
-            yield _warning(f"{name}: {each.unmarked:,} of {_asked(each)} left out: no value of the metric.")
+            yield Sentence(f"{bot}: {each.unmarked:,} of {_asked(each)} left out: no value of the metric.", "warning")
     if found.without:
         yield Sentence(f"Without any outcome: {', '.join(found.without)}.", "warning")
 
 
 def _asked(found: Abstention) -> str:
     return count(found.rows + found.failed + found.unmarked, "row")
-
-
-def _warning(sentence: str) -> Sentence:
-    return Sentence(sentence, "warning")
 
 
 def _curves(found: AbstainedRun) -> Table:
@@ -129,7 +119,8 @@ def _promises(found: AbstainedRun) -> Iterator[Block]:
     for bot, caution in found.cautions.items():
         if caution.alike is not None:
             beyond = [_threshold(caution.elsewhere)] if elsewhere else []
-            rows.append([(quoted(bot, 60), f", {_setting(caution)}"), *_promised(caution.alike), *beyond])
+            setting = caution.confidence.key if caution.confidence.floor is None else "min_similarity"
+            rows.append([(quoted(bot, 60), f", {setting}"), *_promised(caution.alike), *beyond])
     yield Sentence(f"To answer at most {_risk(found.risk)} of all questions wrongly, answer from this confidence on:")
     headers = ("threshold for", "more like these", "answers", "wrongly", *([other] if elsewhere else []))
     yield Table(columns(*headers), rows)
@@ -148,10 +139,6 @@ def _promises(found: AbstainedRun) -> Iterator[Block]:
         ),
         "dim",
     )
-
-
-def _setting(caution: Caution) -> str:
-    return "min_similarity" if caution.confidence.floor is not None else caution.confidence.key
 
 
 def _promised(promise: Promise) -> Iterator[str]:
@@ -269,10 +256,9 @@ MOST_MISSING = 3  # bots that are named where questions are left out
 def rank_blocks(ranked: RankedRun) -> Iterator[Block]:
     """The bots by each wanted metric, what else speaks for them, and whether other metrics and judges agree."""
     run = ranked.run
-    unfinished = "" if run.status == "finished" else f" ({run.status})"
     table = next(iter(run.tables.values()))
     asked = paired_in_words(len(table.cases), len(table.simulated))
-    asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished}"
+    asked = f": {asked}, {count(len(run.tables), 'bot')}, run {run.run}{unfinished(run.status)}"
     yield Heading((Span(run.suite, "bold"), asked), 2, "")
     for detail in ranked.details:
         yield from (*_few_values(detail.metric, len(table.cases)), _verdict(detail, ranked))
@@ -298,9 +284,8 @@ def _few_values(metric: RankedMetric, asked: int) -> Iterator[Sentence]:
     """How many questions the verdict is about, where most have no value of every bot, as when the judge failed."""
     if 2 * metric.ranking.questions < asked:
         of = f"{metric.ranking.questions:,} of {count(asked, 'question')}"
-        yield _warning(
-            f"Only {of} {'has' if metric.ranking.questions == 1 else 'have'} {metric.column.name} of every bot."
-        )
+        have = "has" if metric.ranking.questions == 1 else "have"
+        yield Sentence(f"Only {of} {have} {metric.column.name} of every bot.", "warning")
 
 
 def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
@@ -330,10 +315,11 @@ def _unanswered(ranked: RankedRun) -> Iterator[Block]:
     """Which bots failed: all that follows is about their answers."""
     found = []
     for bot, table in ranked.run.tables.items():
-        rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
-        if timed_out + failed:
+        without = _without_answer(table)
+        timed_out = without["timed_out"]
+        if lost := timed_out + without["failed"]:
             late = f" ({timed_out:,} timed out)" if timed_out else ""
-            found.append(f"{bot} on {timed_out + failed:,} of {rows:,}{late}")
+            found.append(f"{bot} on {lost:,} of {without['rows']:,}{late}")
     if found:
         yield Sentence(f"No answer: {', '.join(found)}. All figures are over answers.", "warning")
 
@@ -360,8 +346,7 @@ def _without(metric: RankedMetric) -> Iterator[Block]:
     """What the ranking leaves out, and what its columns are."""
     shared = metric.shared
     if shared.without:
-        names = ", ".join(shared.without)
-        yield Sentence(f"Not ranked, no values: {names}.", "dim")
+        yield Sentence(f"Not ranked, no values: {', '.join(shared.without)}.", "dim")
     if shared.dropped:
         missing = [f"{bot} on {number:,}" for bot, number in shared.missing.items()]
         more = ", ..." if len(missing) > MOST_MISSING else ""
@@ -403,8 +388,7 @@ def _frontier(detail: InDetail, ranked: RankedRun) -> Iterator[Block]:
 def _beaten(offer: Offer) -> Words:
     if not offer.dominated_by:
         return "on the frontier"
-    more = f" and {len(offer.dominated_by) - MOST_BEATING} more" if len(offer.dominated_by) > MOST_BEATING else ""
-    return Span(f"dominated by {', '.join(offer.dominated_by[:MOST_BEATING])}{more}", "dim")
+    return Span(f"dominated by {first_of(offer.dominated_by, MOST_BEATING)}", "dim")
 
 
 def _best(detail: InDetail) -> Iterator[Block]:
@@ -536,8 +520,8 @@ def ranked_object(ranked: RankedRun) -> dict[str, object]:
 
 
 def _without_answer(table: ScoreTable) -> dict[str, int]:
-    rows, timed_out, failed = (int(flags.sum()) for flags in (table.asked, table.timed_out, table.failed))
-    return {"rows": rows, "timed_out": timed_out, "failed": failed}
+    flags = {"rows": table.asked, "timed_out": table.timed_out, "failed": table.failed}
+    return {name: int(each.sum()) for name, each in flags.items()}
 
 
 def ranking_object(ranking: Ranking) -> dict[str, object]:

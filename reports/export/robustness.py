@@ -13,7 +13,6 @@ from ..robustness.robustness import (
     AnswerTable,
     BotRobustness,
     IntensityCurve,
-    KindAnswers,
     MetricRobustness,
     Robustness,
     ScoreSpread,
@@ -280,12 +279,9 @@ def _bot_object(found: BotRobustness) -> dict[str, object]:
 
 def _answers(found: AnswerTable) -> dict[str, object]:
     return record_object(
-        found, ["overlap"], word_overlap=found.overlap, kinds=[_kind_answers(kind) for kind in found.kinds]
-    )
-
-
-def _kind_answers(found: KindAnswers) -> dict[str, object]:
-    return record_object(found, ["overlap"], word_overlap=found.overlap)
+        found, ["overlap"], word_overlap=found.overlap,
+        kinds=[record_object(kind, ["overlap"], word_overlap=kind.overlap) for kind in found.kinds],
+    )  # fmt: skip
 
 
 def _metric(found: MetricRobustness) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -11,26 +10,19 @@ import orjson
 from ...knowledge.formats import OWN, format_names
 from ...knowledge.questions.rows import Row
 from ..reported_run import ReportedRun
-from ..store.database import marks
-
-CHUNK: Final = 400  # SQLite's oldest limit on bound values is 999
+from ..store.database import in_parts, marks, named_lines
 
 ROWS: Final = """
-SELECT bots.name, run_rows.question_id, run_rows.repeat, run_rows.reply_id, questions.key, text, expected, constraints,
-    evidence, tags, source_document, answerable, questions.history, conversation, turn, extra, status, answer, error,
-    retrieved, latency_ms, tokens_in, tokens_out, cost, tool_calls, expected_tools, forbidden_tools, nuggets
+SELECT bots.name AS bot, run_rows.question_id, run_rows.repeat, run_rows.reply_id, questions.key AS id,
+    text AS question, expected AS expected_answers, constraints, evidence, tags, source_document, answerable,
+    questions.history, conversation, turn, extra, status, answer, error, retrieved, latency_ms, tokens_in, tokens_out,
+    cost, tool_calls, expected_tools, forbidden_tools, nuggets
 FROM run_rows
 JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_rows.bot_id
 JOIN bots ON bots.id = run_rows.bot_id
 JOIN questions ON questions.id = run_rows.question_id
 JOIN replies ON replies.id = run_rows.reply_id
 WHERE run_rows.run_id = ? ORDER BY run_bots.position, run_rows.repeat, run_rows.position, run_rows.question_id"""
-_NAMES: Final = (
-    "bot", "question_id", "repeat", "reply_id", "id", "question", "expected_answers", "constraints", "evidence", "tags",
-    "source_document", "answerable", "history", "conversation", "turn", "extra", "status", "answer", "error",
-    "retrieved", "latency_ms", "tokens_in", "tokens_out", "cost", "tool_calls", "expected_tools", "forbidden_tools",
-    "nuggets",
-)  # fmt: skip
 _JSON: Final = (
     "expected_answers", "constraints", "evidence", "tags", "history", "extra", "tool_calls", "expected_tools",
     "forbidden_tools", "nuggets",
@@ -47,10 +39,10 @@ def recorded_rows(run: ReportedRun, bots: Collection[str], tool: str) -> Iterato
         bots: only of these; empty for all.
         tool: the format that takes them: its own scores lose its name, and ours get the name proctor before them.
     """
-    lines = (dict(zip(_NAMES, line, strict=True)) for line in run.store.connection.execute(ROWS, [run.id]))
+    lines = named_lines(run.store.connection.execute(ROWS, [run.id]))
     wanted = (line for line in lines if not bots or line["bot"] in bots)
     names = {number: score_name(name, tool) for name, number in run.metric_ids.items()}
-    while chunk := list(islice(wanted, CHUNK)):
+    for chunk in in_parts(wanted):
         contexts, scores = _contexts(run, chunk), _scores(run, chunk, names)
         for line in chunk:
             yield _row(line, contexts, scores)
@@ -75,10 +67,13 @@ def _row(
         name: value
         for name, value in line.items()
         if name not in _NOT_SHOWN and (value not in (None, "", []) or (value == [] and name in _COUNT_EMPTY))
-    } | {key: value for key, value in line["extra"].items() if key not in _NAMES}
+    } | {key: value for key, value in line["extra"].items() if key not in line}
     if line["answerable"] is not None:
         row["answerable"] = bool(line["answerable"])
-    row["evidence"] = [[_place(place) for place in group] for group in line["evidence"]]
+    row["evidence"] = [
+        [{key: value for key, value in place.items() if value not in (None, "")} for place in group]
+        for group in line["evidence"]
+    ]
     if not row["evidence"]:
         del row["evidence"]
     row["repeat"] = line["repeat"]
@@ -91,10 +86,6 @@ def _row(
     if found := scores.get((line["reply_id"], line["question_id"])):
         row["scores"] = found
     return row
-
-
-def _place(place: Mapping[str, Any]) -> dict[str, object]:
-    return {key: value for key, value in place.items() if value not in (None, "")}
 
 
 def _contexts(run: ReportedRun, chunk: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str, str]]]:

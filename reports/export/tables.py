@@ -13,9 +13,8 @@ import orjson
 from ...metrics import passed
 from ..files import csv_cell, csv_line, whole_file
 from ..reported_run import ReportedRun
-from ..store.database import Store, marks
+from ..store.database import Store, in_parts, marks
 
-CHUNK = 400  # rows read at once: SQLite's oldest limit on bound values is 999
 ABOUT = ("bot", "question_id", "conversation", "turn", "repeat", "question", "expected", "answer", "status", "error")
 
 
@@ -82,8 +81,7 @@ WHERE scores.reply_id IN ({replies}) AND scores.metric_id IN ({metrics})"""
 def frame_rows(run: ReportedRun, metrics: Collection[str]) -> Iterator[FrameRow]:
     """The rows in the order of bots and test cases, with their scores by these metrics; a few hundred in memory."""
     names = {run.metric_ids[name]: name for name in run.metric_ids if name in metrics}
-    keys = iter(run.store.connection.execute(KEYS, [run.id]))
-    while chunk := list(itertools.islice(keys, CHUNK)):
+    for chunk in in_parts(run.store.connection.execute(KEYS, [run.id])):
         questions = _texts(run, QUESTIONS, {line[1] for line in chunk})
         replies = _texts(run, "SELECT id, answer, status, error, tool_calls FROM replies", {line[3] for line in chunk})
         scores = _scores(run, names, {line[3] for line in chunk})

@@ -180,14 +180,7 @@ class GateReport:
     """What a gate found.
 
     Attributes:
-        suite: name of the suite.
-        run: name of the run that was looked at.
-        status: how that run ended.
         baseline: where the other side came from, as a user would name it; blank where thresholds alone decide.
-        baseline_run: name of that run.
-        rule: what was gated and let pass.
-        bots: a verdict for each gated bot.
-        notes: sentences about what was left out.
         primary: the primary metric, with the reason; None where there is none.
         missing_bots: bots of the baseline that the run has not, where nobody chose which are gated.
     """

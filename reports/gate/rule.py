@@ -51,7 +51,6 @@ class GateRule:
         thresholds: metrics whose mean has to reach the threshold of the run.
         cluster: how questions are grouped (see ``comparable.pair``).
         flips: how many of the questions that got worse are named, of each bot.
-        seed: of the draws of tests.
         metrics: what is gated; ``all`` for all shares (range 0 to 1); blank for those with a margin, else the primary.
         primary: the primary metric, on which a failed answer is a wrong one; blank gates all shares where no other is
             named.

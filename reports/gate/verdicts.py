@@ -156,7 +156,6 @@ class OnThese:
     """A metric on these very questions.
 
     Attributes:
-        outcome: the verdict.
         gain: mean change a question, above 0 where the bot got better; all answers taken together.
         noise: its standard error, from the bots' and the judge's noise alone.
         questions: how many are paired.
@@ -419,8 +418,6 @@ class MetricVerdict:
     """One metric of one bot.
 
     Attributes:
-        metric: its name.
-        outcome: the verdict.
         margin: how much worse its mean may become.
         column: the metric as it stands in the candidate's run, else in the baseline's; None where neither has it.
         baseline_mean: mean of the questions that have a value on both sides, on the baseline's side.
@@ -434,10 +431,8 @@ class MetricVerdict:
         missing_share: of the questions that have a value on the baseline's side; in part counts by its part.
         too_much_missing: whether the share is above what is let pass.
         bounds: least and greatest gain, whatever the missing values were; None where none is missing.
-        sentence: the verdict in words.
         these: what is said of these very questions; None where nothing is paired, or nobody looked.
         like_these: the verdict for questions like these; None where nothing was compared.
-        like_sentence: that verdict in words.
         simulated: how many of the questions of the gain are turns of simulated users.
     """
 
@@ -625,16 +620,12 @@ class ThresholdVerdict:
     """One threshold of one bot, compared with the mean of the candidate alone.
 
     Attributes:
-        metric: its name.
         outcome: met or below threshold when the whole interval of the mean is on one side, else undecided; on these
             questions alone, and for a figure of the whole run, the mean itself is on one side. What misses too many
             values is not met.
         threshold: what the mean has to reach; None where the run has no such metric.
         mean: over all rows of the candidate that have a value.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        rows: how many rows have a value.
-        sentence: the verdict in words.
+        low, high: its 95 % interval.
     """
 
     metric: str
@@ -664,16 +655,16 @@ def threshold_verdicts(
         on_these: whether the mean of these questions decides, and not where that of questions like these may lie.
     """
     names = set(wanted)
-    rows = [(name, column) for name, column in candidate.columns.items() if name in names]
-    of_run = [(name, found) for name, found in candidate.of_run.items() if name in names]
-    absent = sorted(names - {name for name, _ in (*rows, *of_run)})
+    columns = [column for name, column in candidate.columns.items() if name in names]
+    of_run = [found for name, found in candidate.of_run.items() if name in names]
+    absent = sorted(names - candidate.columns.keys() - candidate.of_run.keys())
     return [
         *(
             _of_rows(candidate, column, limit, missing, on_these)
-            for _, column in rows
+            for column in columns
             if (limit := _limit(column)) is not None
         ),
-        *(_of_run(found, limit, candidate) for _, found in of_run if (limit := _limit(found.column)) is not None),
+        *(_of_run(found, limit, candidate) for found in of_run if (limit := _limit(found.column)) is not None),
         *(
             ThresholdVerdict(name, "undecided", None, None, None, None, 0, "the run has no value of it")
             for name in absent
@@ -698,7 +689,7 @@ def _of_rows(
     mean, low, high = _threshold_mean(candidate, column, there) if rows else (None, None, None)
     ends = (mean, mean) if on_these else (low, high)
     outcome = _threshold_outcome(mean, *ends, threshold, column)
-    reached = "no value at all" if mean is None else f"{shown(mean, column)}"
+    reached = "no value at all" if mean is None else shown(mean, column)
     reach = "" if low is None or high is None else f" ({shown(low, column)} to {shown(high, column)})"
     says = f"{reached}{reach}, {_wanted(column, threshold)}"
     if outcome == "met" and without_value > missing * (rows + without_value):
@@ -755,7 +746,6 @@ class LatencyVerdict:
         outcome: the verdict; None where latency is only shown.
         limit: how many times as long the median may take; None likewise.
         found: the figures; None when nothing is paired or the answers are the same.
-        sentence: the verdict in words.
     """
 
     outcome: Outcome | None
@@ -842,15 +832,11 @@ class GateFlip:
     """A question on which a bot became worse.
 
     Attributes:
-        key: of the question.
-        question: its text.
         falls: the gated metrics that fell, worst first.
         baseline_answer: what the bot said; None where nothing is on record.
         candidate_answer: what it says now.
-        candidate_answered: whether it answered at all.
         again: what the metric that fell most was when it was asked again, before and now; blank where it was not.
         conversation: id of the conversation of which it is a turn; blank for a question by itself.
-        turn: its number there.
     """
 
     key: str
@@ -888,13 +874,7 @@ class _Falling:
 def gate_flips(pairing: Pairing, metrics: Sequence[str], most: int, again: Again | None = None) -> tuple[GateFlip, ...]:
     """The questions that got worse, a pass that failed first, then an answer without a value, then the largest fall.
 
-    Those that were asked again and did not stay worse come last.
-
-    Args:
-        pairing: the two sides.
-        metrics: comparable metrics, those that matter most first.
-        most: how many questions are wanted.
-        again: what was asked again.
+    Those that were asked again and did not stay worse come last. Of ``metrics``, those that matter most come first.
     """
     asked = again or Again()
     falling = [_falling(pairing, name, asked) for name in metrics]
@@ -1006,22 +986,15 @@ class BotVerdict:
         bot: its name in the run that is looked at.
         baseline_bot: what it is compared with; blank where there is no baseline, and thresholds alone decide.
         baseline_run: name of the run that holds that.
-        candidate_run: name of the run that is looked at.
         unchanged: the bot is the same, and its answers are the very ones of the baseline.
         questions: how many are paired, turns of simulated users among them.
         simulated: how many of them are such turns.
-        clusters: how many they come from.
-        metrics: a verdict for each gated metric.
         thresholds: a verdict for each threshold that the suite names.
-        latency: what became of the times.
         flips: the questions that got worse, worst first.
-        notes: sentences about what was left out.
-        failures: how many answers failed outright.
         changes: what the bot is made of that was otherwise; blank where nobody knows.
         primary: the primary metric, where it is gated: a failed answer is a wrong one to it.
         conversations: by number of the turn, and right throughout; None where each question stands by itself.
         left_out: those of the notes that say which questions of the baseline are not compared.
-        questions_left_out: how many these are.
     """
 
     bot: str

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...metrics.classification import ConfusionMatrix
 from ..boards import Board, BoardRow, Cell
 from ..compare.scores import Mean, clustered_mean
-from ..leaderboard import figure, milliseconds
+from ..leaderboard import figure, interval_in_words, milliseconds
 from ..problems import ERROR_RATE
 from ..report import Report
 from ..reported_run import ROUNDING, ReportedRun, figure_apart, metrics_once, misses, row_metric
@@ -95,7 +95,6 @@ class GroupMean:
     Attributes:
         mean: None where the bot has no value there.
         low, high: 95 % interval; None with fewer than two questions (or, of a tag, two documents).
-        questions: with a value.
         difference: from the bot's mean over all questions.
         outlier: ``worse`` or ``better`` (``different`` without a direction) where that mean is outside the interval.
     """
@@ -133,7 +132,6 @@ class _Groups:
     """Groups of one kind: a question may be in several.
 
     Attributes:
-        names: of the groups.
         members: place of a question, one for each group that it is in.
         codes: place in ``names`` for each member.
         clusters: by question, its cluster within a group.
@@ -175,14 +173,7 @@ class _BotRows:
 def breakdowns(
     run: ReportedRun, scores: ScoreValues, bots: Sequence[str], leading: str = ""
 ) -> list[tuple[Breakdown, ...]]:
-    """The row metric of each evaluator by tag, by document, or by both; none where questions have neither.
-
-    Args:
-        run: the run.
-        scores: its values.
-        bots: those that are shown.
-        leading: the metric that comes first.
-    """
+    """The row metric of each evaluator by tag, by document, or by both; ``leading`` comes first."""
     ids, groups = _groups(run.store.connection.execute(QUESTIONS, [run.id]))
     kinds = [each for each in groups if each.parts_questions]
     if not kinds:
@@ -348,10 +339,8 @@ class ConfusionTable:
     """One bot.
 
     Attributes:
-        bot: its name.
         columns: answers, the labels first.
         labels: how many of the columns are labels.
-        lines: by label.
         has_rest: whether there are answers without a column.
         cut: what is not shown, as a sentence; empty where all is.
     """
@@ -495,7 +484,6 @@ class HeatCell:
     """One figure of one bot.
 
     Attributes:
-        bot: its name.
         cell: the figure with its counts.
         text: the figure, rounded without crossing its threshold; empty without a figure.
         heat: shade from 0 (worst bot) to 10 (best); None without a value.
@@ -641,7 +629,6 @@ class BotLatency:
     """One bot; all durations are milliseconds over its answered rows, as on the leaderboard.
 
     Attributes:
-        bot: its name.
         answered: rows with a duration.
         failed: rows without an answer; they are in none of the percentiles.
         percentiles: by ``PERCENTILES``; empty without an answered row.
@@ -777,9 +764,8 @@ def _distribution_summary(scores: MetricScores, summary: MetricSummary, column: 
     """Mean with interval, median, how many miss the threshold, how many rows have no value."""
     parts, known = [], scores.known
     if (mean := summary.mean) is not None:
-        low, high = summary.ci_low, summary.ci_high
-        interval = "" if low is None or high is None else f" ({figure(low, column)} to {figure(high, column)})"
-        parts.append(f"mean {figure(mean, column)}{interval}")
+        interval = interval_in_words(summary.ci_low, summary.ci_high, column)
+        parts.append(f"mean {figure(mean, column)}{f' ({interval})' if interval else ''}")
     if len(known):
         parts.append(f"median {figure(float(np.median(known)), column)}")
     if len(known) and column.threshold is not None and column.better != "neither":
@@ -820,11 +806,7 @@ MOST_BROKEN_DOWN: Final = 4  # metrics; the matrix of answers groups by all of t
 
 
 def boards_section(report: Report) -> Markup:
-    """The part of a page that shows all boards of a run.
-
-    Args:
-        report: the run, whose store is still open.
-    """
+    """The part of a page that shows all boards of a run."""
     run = report.run
     heat = heatmap(report)
     scores = score_values(run)

@@ -184,16 +184,13 @@ class Histogram:
     """A distribution.
 
     Attributes:
-        title: of what, and whose.
-        description: the same as a sentence or two, for screen readers.
+        description: what is shown, in a sentence or two, for screen readers.
         edges: rising, one more than there are counts; of equal factors where ``is_log``.
         counts: of the rows between two edges.
-        series: number of its colour.
         label: how a value is written; None for plain numbers.
         reference: a value with a line, such as a threshold; None for none.
         is_log: whether the axis is logarithmic.
         most: the count at the top, the same for drawings beside one another; None for its own greatest.
-        width, height: of the drawing.
     """
 
     title: str
@@ -284,7 +281,6 @@ class Line:
         tone: ``good``, ``bad``, ``doubt`` or nothing; the sign in ``figures`` has to say the same.
         series: number of its colour and shape; None for a plain dot in the colour of the tone.
         inner: an interval within, drawn thick, as the middle half.
-        href: where the name leads.
         note: shown on hover.
     """
 
@@ -320,13 +316,10 @@ class DotIntervals:
     """Lines below one another on one axis.
 
     Attributes:
-        title: what is shown.
-        description: the same as a sentence or two, for screen readers.
+        description: what is shown, in a sentence or two, for screen readers.
         x: the axis, from ``interval_scale``.
-        lines: from top to bottom.
         reference: a value with a line down all rows, such as no difference; None for none.
         x_title: what the axis measures, with its direction.
-        width: of the drawing.
     """
 
     title: str
@@ -444,16 +437,12 @@ class Lines:
     """A line chart with a place for each name on the x axis, and the names of series at the right end.
 
     Attributes:
-        title: what is shown.
-        description: the same as a sentence or two, for screen readers.
+        description: what is shown, in a sentence or two, for screen readers.
         places: what is written below, such as the dates of runs; nothing where a gap is wanted.
-        series: its lines.
         y_title: what is measured, with its direction.
         limits: of possible values.
-        label: how a value is written.
         reference: a value with a line across, such as a threshold; None for none.
         gap: a sign that is drawn in every gap.
-        width, height: of the drawing.
     """
 
     title: str
@@ -602,12 +591,9 @@ class Point:
     """One thing measured twice.
 
     Attributes:
-        name: written beside it.
         x, y: what was measured.
         low, high: ends of the interval of ``y``; None where there is none.
-        series: number of its colour and shape.
         on_frontier: whether no other is at least as good in both and better in one.
-        note: shown on hover.
     """
 
     name: str
@@ -665,13 +651,10 @@ class Scatter:
     """A scatter plot; make the scales with ``ALONG`` and ``UPWARDS`` as their places.
 
     Attributes:
-        title: what is shown against what.
-        description: the same as a sentence or two, for screen readers.
-        x, y: its axes.
+        description: what is shown, in a sentence or two, for screen readers.
         x_title, y_title: what they measure, with unit and direction.
         points: in any order.
         is_lower_better: whether the frontier runs along the bottom and not along the top.
-        width, height: of the drawing.
     """
 
     title: str

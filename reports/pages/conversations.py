@@ -7,16 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..conversations import BotConversations, TurnFigure
-from ..leaderboard import figure
+from ..conversations import BotConversations, TurnFigure, by_turn
+from ..leaderboard import figure, interval_in_words
 from ..report import Report
-from ..reported_run import ReportedRun
 from ..summary import MetricColumn, Summary
-from ..text import mapping_in
+from ..text import settings_in
 from .page import render
-
-ANY = """
-SELECT 1 FROM run_rows JOIN questions ON questions.id = question_id WHERE run_id = ? AND conversation != '' LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +43,6 @@ class TurnBoard:
     lines: tuple[TurnLine, ...]
 
 
-def has_conversations(run: ReportedRun) -> bool:
-    """Whether any question of the run is a turn of a conversation."""
-    return bool(run.store.query(ANY, [run.id]))
-
-
 def conversations_section(report: Report, has_figures: bool = True) -> Markup:
     """The section; its transcripts are drawn when they are looked at.
 
@@ -59,8 +50,7 @@ def conversations_section(report: Report, has_figures: bool = True) -> Markup:
         report: the run.
         has_figures: whether the page has figures by number of the turn.
     """
-    settings = mapping_in(report.manifest.get("settings"))
-    policy = mapping_in(settings.get("conversations")).get("history", "own")
+    policy = settings_in(report.manifest, "conversations").get("history", "own")
     found = report.run.summary.conversations
     metric = found.metric if found else ""
     return render("conversations.html.j2", is_own=policy != "expected", metric=metric, has_figures=has_figures)
@@ -77,9 +67,7 @@ def turn_board(summary: Summary) -> TurnBoard | None:
 
 
 def _lines(bots: list[BotConversations], column: MetricColumn) -> Iterator[TurnLine]:
-    for first, last in dict.fromkeys((turn.first, turn.last) for bot in bots for turn in bot.turns):
-        turns = [next((turn for turn in bot.turns if (turn.first, turn.last) == (first, last)), None) for bot in bots]
-        name = next(turn.name for turn in turns if turn is not None)
+    for name, turns in by_turn(bots):
         yield TurnLine(name, tuple(_cell(turn, column) for turn in turns))
     yield TurnLine("all turns right", tuple(map(_all_right, bots)))
     yield TurnLine("first wrong turn", tuple(TurnCell(_first_wrong(bot)) for bot in bots))
@@ -89,9 +77,7 @@ def _lines(bots: list[BotConversations], column: MetricColumn) -> Iterator[TurnL
 def _cell(turn: TurnFigure | None, column: MetricColumn) -> TurnCell:
     if turn is None or turn.mean is None:
         return TurnCell("\N{EN DASH}")
-    interval = ""
-    if turn.ci_low is not None and turn.ci_high is not None:
-        interval = f"{figure(turn.ci_low, column)} to {figure(turn.ci_high, column)}"
+    interval = interval_in_words(turn.ci_low, turn.ci_high, column)
     heat = None
     if (column.low, column.high) == (0, 1) and column.better != "neither":
         heat = round(10 * (turn.mean if column.better == "higher" else 1 - turn.mean))

@@ -101,9 +101,6 @@ class CoverageMap:
     Attributes:
         rows: documents from top to bottom.
         cells: what is drawn, from left to right.
-        questions: how many columns.
-        left_out: how many documents are not drawn.
-        step: width of a column.
         counts: how often there is each state that there can be, drawn or not.
     """
 

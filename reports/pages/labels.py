@@ -41,12 +41,7 @@ def labels_section() -> Section:
 
 
 def label_block(columns: Sequence[Column], most: int = MOST_ROWS) -> bytes:
-    """The rows that people label first, a JSON object; its form is written down in ``DATA.md``.
-
-    Args:
-        columns: of one run.
-        most: how many rows.
-    """
+    """The rows that people label first, a JSON object; its form is written down in ``DATA.md``."""
     run = columns[0].run
     places = {column.bot: place for place, column in enumerate(columns)}
     # Of each bot as many as there may be, however many rows it has.

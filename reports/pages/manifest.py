@@ -18,11 +18,11 @@ from markupsafe import Markup
 from ...bots import HIDDEN, redacted, redacted_command
 from ..models_in_use import families
 from ..problems import counted
-from ..report import BotRecord, Report
+from ..report import Report
 from ..reported_run import ReportedRun, bound
 from ..store.run import ANALYSED, BETWEEN, CONFIRMED, EARLY_STOP, PERTURBED
-from ..summary import MetricColumn, asked_in_words
-from ..text import count, mapping_in
+from ..summary import asked_in_words
+from ..text import count, mapping_in, settings_in
 from .page import render
 
 
@@ -107,7 +107,6 @@ class ModelOfRun:
 
     Attributes:
         id: name and revision, with the settings that are part of it.
-        used_for: what it did.
         kind: what it is or where it ran, as far as it is known.
         embedded: whether it comes with Proctor and is no language model.
         settings: further settings, as lines; blank where there are none.
@@ -137,10 +136,10 @@ def _once(models: Iterable[ModelOfRun]) -> Iterator[ModelOfRun]:
 
 def _of_bots(report: Report) -> Iterator[ModelOfRun]:
     roles: dict[tuple[str, str, bool], list[str]] = {}
-    for bot in report.bots:
+    for bot_name, bot in report.bots.items():
         named = bot.models or ({"chat": bot.model} if bot.model else {})
         for role, model in named.items():
-            roles.setdefault((role, model, bot.embedded), []).append(bot.name)
+            roles.setdefault((role, model, bot.embedded), []).append(bot_name)
     for (role, model, embedded), bots in roles.items():
         is_chat = role == "chat"
         used_for = f"{role} of {', '.join(bots)}"
@@ -148,7 +147,7 @@ def _of_bots(report: Report) -> Iterator[ModelOfRun]:
 
 
 def _judge(report: Report) -> Iterator[ModelOfRun]:
-    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("judge"))
+    settings = settings_in(report.manifest, "judge")
     metrics = settings.get("metrics")
     if not metrics:
         return
@@ -164,17 +163,17 @@ def _judge(report: Report) -> Iterator[ModelOfRun]:
     for model in asked:
         made = mapping_in(model)
         yield ModelOfRun(
-            str(made.get("name")), graded, MODEL_KINDS["chat"], embedded, settings=_model_lines(made.get("settings"))
+            str(made.get("name")), graded, MODEL_KINDS["chat"], embedded, settings=_shown_settings(made.get("settings"))
         )
 
 
 def _embedder(report: Report) -> Iterator[ModelOfRun]:
-    if model := mapping_in(report.manifest.get("settings")).get("embedder"):
+    if model := settings_in(report.manifest).get("embedder"):
         yield ModelOfRun(str(model), "embedder of the metrics", MODEL_KINDS["embedder"])
 
 
 def _local(report: Report) -> Iterator[ModelOfRun]:
-    settings = mapping_in(mapping_in(report.manifest.get("settings")).get("local_models"))
+    settings = settings_in(report.manifest, "local_models")
     for model in report.run.summary.local_models:
         origin = str(mapping_in(settings.get(model.role)).get("from", ""))
         runs = "not here: its metrics have no value" if model.is_absent else ORIGINS.get(origin, "")
@@ -182,7 +181,8 @@ def _local(report: Report) -> Iterator[ModelOfRun]:
         yield ModelOfRun(model.model_id, f"{model.role}: {', '.join(families(model.metrics))}", f"{runs}{licence}")
 
 
-def _model_lines(settings: object) -> str:
+def _shown_settings(settings: object) -> str:
+    """Settings without secrets; blank where there are none."""
     return settings_text(redacted(settings)) if settings else ""
 
 
@@ -204,7 +204,6 @@ class RepeatCommand:
         is_typed: whether this was typed; otherwise it is rebuilt from the settings.
         packages: one line that installs the same versions; blank where they are not known.
         variables: names of the environment variables that the suite refers to.
-        notes: sentences about what the command needs and does.
     """
 
     command: str
@@ -216,7 +215,7 @@ class RepeatCommand:
 
 def repeat_command(manifest: Mapping[str, Any], suite: str) -> RepeatCommand:
     """The command that repeats a run; the name of its ``suite`` tells what a run was made for."""
-    settings = mapping_in(manifest.get("settings"))
+    settings = settings_in(manifest)
     typed = _typed(manifest.get("command"))
     words = typed or list(_rebuilt(settings))
     command = shlex.join(words)
@@ -321,7 +320,7 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         heading: what it is called on the page.
     """
     manifest = report.manifest
-    settings = mapping_in(manifest.get("settings"))
+    settings = settings_in(manifest)
     again = repeat_command(manifest, report.run.summary.suite)
     return render(
         "manifest.html.j2",
@@ -330,12 +329,16 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         again=again,
         facts=[*_of_run(report), *_of_questions(report, settings), *_of_setup(manifest, again)],
         models=models_of_run(report),
-        bots=[_bot(bot, report) for bot in report.bots],
+        bots=report.bots,
+        problems={bot.name: bot.problem for bot in report.run.bots},
+        settings_text=_shown_settings,
+        prompt_text=lambda text: _cut(text, LONGEST_PROMPT),
         documents=_documents(settings),
-        metrics=[_metric(column) for column in report.run.summary.metrics],
+        metrics=report.run.summary.metrics,
+        bound=bound,
         meanings=metric_meanings(report.run),
         left_out=mapping_in(settings.get("metrics_left_out")),
-        settings=settings_text(redacted(settings.get("suite"))) if settings.get("suite") else "",
+        settings=_shown_settings(settings.get("suite")),
         packages=mapping_in(manifest.get("packages")),
         warnings=[str(each) for each in manifest.get("warnings") or ()],
     )
@@ -374,7 +377,7 @@ def _of_questions(report: Report, settings: Mapping[str, Any]) -> Iterator[Fact]
 
 
 def _of_setup(manifest: Mapping[str, Any], again: RepeatCommand) -> Iterator[Fact]:
-    settings = mapping_in(manifest.get("settings"))
+    settings = settings_in(manifest)
     if settings.get("suite_file"):
         text_hash = str(settings.get("suite_hash", ""))
         sample = ", the sample that comes with Proctor" if text_hash == _sample_hash() else ""
@@ -401,21 +404,6 @@ def _sample_hash() -> str:
     return hashlib.sha256(sample.read_bytes()).hexdigest()
 
 
-def _bot(bot: BotRecord, report: Report) -> dict[str, object]:
-    problem = next((each.problem for each in report.run.bots if each.name == bot.name), None)
-    return {
-        "name": bot.name,
-        "kind": bot.kind,
-        "model": bot.model,
-        "embedded": bot.embedded,
-        "problem": problem,
-        "settings": settings_text(redacted(bot.settings)) if bot.settings else "",
-        "prompts": {name: _cut(text, LONGEST_PROMPT) for name, text in bot.prompts.items()},
-        "parts": bot.parts,
-        "models": bot.models,
-    }
-
-
 def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
     """The documents as the manifest has them; None where it does not name them."""
     found = mapping_in(settings.get("documents"))
@@ -424,15 +412,6 @@ def _documents(settings: Mapping[str, Any]) -> dict[str, object] | None:
     if not isinstance(number, int):
         return None
     return {"count": number, "hash": str(found.get("hash", "")), "each": each, "more": max(0, number - len(each))}
-
-
-def _metric(column: MetricColumn) -> dict[str, str]:
-    wanted = bound(column)
-    default = ", the evaluator's default" if wanted and column.threshold_is_default else ""
-    return {
-        "name": column.name, "better": column.better, "threshold": f"{wanted}{default}" or "none",
-        "version": column.version,
-    }  # fmt: skip
 
 
 def moment(written: str) -> str:

@@ -10,13 +10,22 @@ from markupsafe import Markup
 
 from .. import BotSummary, MetricColumn, MetricSummary, Report
 from ..insights import Insight
-from ..leaderboard import ARROWS, about_corrections, about_intervals, best_bots, corrected_figures, figure, milliseconds
+from ..leaderboard import (
+    ARROWS,
+    about_corrections,
+    about_intervals,
+    best_bots,
+    corrected_figures,
+    figure,
+    interval_in_words,
+    milliseconds,
+)
 from ..outcomes import VERB, Outcomes, about_agreement, about_outcomes, counted_causes
 from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
 from ..ranking import InDetail, Offer
 from ..reported_run import ReportedRun, RowKey, bound, figure_apart, metrics_once, misses
-from ..text import count, listed
+from ..text import capitalised, count, first_of, listed
 from .charts import ALONG, UPWARDS, Point, Scatter, linear_scale, log_scale
 from .manifest import metric_meanings
 from .page import SEVERITY_TONES, render
@@ -60,7 +69,6 @@ class Cell:
         notes: which rows have no value and why; other small print.
         missing: where the rows without a value are, or blank.
         corrected: the mean corrected by human labels, or blank.
-        bar: a drawing of the mean and its interval.
         made: how the figure was made, for its tooltip.
     """
 
@@ -81,13 +89,10 @@ class Line:
     """A metric, or latency, cost and the like, of all bots.
 
     Attributes:
-        name: of the metric.
-        cells: one for each bot.
         arrow, better: its direction, as a sign and in words.
         wanted: its threshold in words.
         notes: which rows have no value and why, where that is the same for all bots.
         missing: where these rows are.
-        meaning: what the metric measures, in a sentence.
     """
 
     name: str
@@ -178,11 +183,8 @@ class LeaderboardTable:
     """The leaderboard: bots from left to right, the best first.
 
     Attributes:
-        headings: the bots.
         first: the primary metrics, the one that leads first, and no more than ``MOST_OPEN``.
-        operations: latency, failures, tokens and cost.
         groups: all other metrics by evaluator.
-        others: how many metrics these are.
     """
 
     headings: tuple[Heading, ...]
@@ -280,14 +282,12 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
             missing=missing_href if found.reasons else "",
             corrected=_corrected(found, column),
         )
-    interval = ""
-    if found.ci_low is not None and found.ci_high is not None:
-        interval = f"{figure(found.ci_low, column)} to {figure(found.ci_high, column)}"
     mark = ""
     if bound(column.of_suite):
         mark = "missed" if misses(found.mean, column) else "met"
     return Cell(
-        figure_apart(found.mean, column.of_suite), interval, address, is_best, mark, without,
+        figure_apart(found.mean, column.of_suite), interval_in_words(found.ci_low, found.ci_high, column), address,
+        is_best, mark, without,
         missing_href if without else "", _corrected(found, column), _bar(found, column, ends), _made(found, rows[1]),
     )  # fmt: skip
 
@@ -439,13 +439,12 @@ def about_tradeoffs(detail: InDetail) -> str:
     )
     if not beaten:
         return basis
-    dominated = ", ".join(f"{offer.bot} (by {offer.dominated_by[0]})" for offer in beaten[:6])
-    more = f" and {len(beaten) - 6} more" if len(beaten) > 6 else ""
-    return f"{basis} Dominated in everything measured, perhaps by chance: {dominated}{more}."
+    dominated = first_of([f"{offer.bot} (by {offer.dominated_by[0]})" for offer in beaten], MOST_NAMED)
+    return f"{basis} Dominated in everything measured, perhaps by chance: {dominated}."
 
 
 MOST_INSIGHTS = 6
-MOST_NAMED = 6  # metrics that a line names
+MOST_NAMED = 6  # metrics or bots that a line names
 BEST = ("best_bot", "most_accurate")
 HARDEST = "most_difficult_case"
 EVERY = {1: "the only bot", 2: "both bots"}
@@ -875,12 +874,12 @@ def _notes(report: Report) -> list[str]:
         *about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge, in_full=True),
         *about_intervals(summary), *about_corrections(summary),
     )  # fmt: skip
-    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in about]
+    notes = [f"{capitalised(sentence)}." for sentence in about]
     if any(bot.embedded for bot in summary.bots):
         notes.append("No LLM: answers come from an embedded model that only picks sentences or entries.")
     if summary.judge is not None:
-        notes.append(f"{summary.judge.sentence[0].upper()}{summary.judge.sentence[1:]}.")
+        notes.append(f"{capitalised(summary.judge.sentence)}.")
     if costs := summary.costs.sentence:
-        notes.append(f"{costs[0].upper()}{costs[1:]}.")
-    notes += [f"{model.sentence[0].upper()}{model.sentence[1:]}." for model in summary.local_models]
+        notes.append(f"{capitalised(costs)}.")
+    notes += [f"{capitalised(model.sentence)}." for model in summary.local_models]
     return notes

@@ -171,12 +171,7 @@ SHARED_STYLES: Final = ("base", "layout", "charts")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One part of a page, which the reader chooses by its title.
-
-    Attributes:
-        title: in the navigation.
-        body: its HTML, from a template.
-    """
+    """One part of a page, which the reader chooses by its title."""
 
     title: str
     body: Markup
@@ -196,7 +191,6 @@ class Page:
     """A page before its data.
 
     Attributes:
-        title: of the window.
         subtitle: one line below it: which run, when, which version.
         sections: its parts, the first one shown first.
         scripts: names of files in ``scripts/`` beyond the shared ones, such as ``list/rows``, in the order in which

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ..compare import messages
-from ..compare.changes import ChangedRow, ChangedRows
-from ..compare.comparison import ALPHA, Asked, Comparison, MetricComparison, Pair, compare_bots
+from ..compare.comparison import Asked, Comparison, MetricComparison, Pair, compare_bots
 from ..compare.operands import Operand
-from ..leaderboard import ARROWS, figure
+from ..leaderboard import ARROWS
 from ..report import Report, make_report
 from .charts import DotIntervals, Line, interval_scale
 from .rows import Column, rows_address
@@ -22,7 +21,6 @@ class BotPair:
     """A bot of baseline and a bot of candidate.
 
     Attributes:
-        bots: their names.
         columns: baseline first; only those of a side that is a database.
         comparison: None where nothing of them can be compared.
         refused: why not; blank where there is a comparison.
@@ -68,18 +66,17 @@ class PairedRuns:
         return None not in self.reports
 
 
-def paired_runs(baseline: Operand, candidate: Operand, bots: Sequence[str] = ()) -> PairedRuns:
+def paired_runs(baseline: Operand, candidate: Operand) -> PairedRuns:
     """Compare two sides, and give the columns that show the answers of both.
 
     Args:
         baseline: what it is compared with, open as long as the page is being made.
         candidate: what is looked at, likewise.
-        bots: of two whole runs, only these; none for all.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    found = compare_bots(baseline, candidate, bots, Asked())
+    found = compare_bots(baseline, candidate, (), Asked())
     reports = _reports(baseline, candidate)
     pairs: list[tuple[Pair, Comparison | None]] = [
         *(
@@ -136,65 +133,7 @@ TONES: Final = {"better": "good", "worse": "bad"}
 MOST_SENTENCES: Final = 6  # verdicts as sentences; the table has all
 
 
-@dataclass(frozen=True, slots=True)
-class MetricLine:
-    """A metric as a line of the table: all texts, as they are shown."""
-
-    name: str
-    arrow: str
-    baseline: str
-    candidate: str
-    difference: str
-    interval: str
-    p: str
-    is_significant: bool
-    effect: str
-    counts: str
-    lost: int | None
-    gained: int | None
-    verdict: str
-    tone: str
-    missing: str
-    links: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class RowLine:
-    """A question that changed: before and after, and where it is opened."""
-
-    row: ChangedRow
-    baseline: str
-    candidate: str
-    flip: str
-    href: str
-
-
-def metric_groups(pair: BotPair, comparison: Comparison) -> Iterator[tuple[str, list[MetricLine]]]:
-    """The metrics by verdict, as in ``proctor compare``: a heading with its lines."""
-    for _, heading, found in messages.groups(comparison):
-        yield heading, [metric_line(each, pair, comparison) for each in found]
-
-
-def metric_line(found: MetricComparison, pair: BotPair, comparison: Comparison) -> MetricLine:
-    """One metric of a comparison as it is shown."""
-    column, difference, missing = found.column, found.difference, found.missing
-    adjusted = found.adjusted(comparison.correct)
-    shows = {"lost": "lost", "gained": "gained", "all": "", "missing": "missing"}
-    return MetricLine(
-        name=column.name, arrow=ARROWS[column.better].strip(), baseline=figure(found.baseline_mean, column),
-        candidate=figure(found.candidate_mean, column), difference=messages.signed(difference.mean, column),
-        interval=messages.interval(difference.low, difference.high, column), p=messages.p_value(adjusted),
-        is_significant=adjusted is not None and adjusted <= ALPHA,
-        effect="-" if difference.effect is None else f"{difference.effect:.2f}",
-        counts=" / ".join(f"{number:,}" for number in found.wins_ties_losses),
-        lost=found.pass_to_fail, gained=found.fail_to_pass, verdict=found.verdict,
-        tone=TONES.get(found.verdict, ""),
-        missing=f"{missing.both:,} of {missing.wanted:,}" if missing.both < missing.wanted else "",
-        links={name: _link(pair, column.name, show) for name, show in shows.items()},
-    )  # fmt: skip
-
-
-def _link(pair: BotPair, metric: str, show: str = "", opened: str = "") -> str:
+def link(pair: BotPair, metric: str, show: str = "", opened: str = "") -> str:
     """Where the list of questions shows them; blank where the page does not list both sides."""
     if len(pair.columns) < 2:
         return ""
@@ -244,22 +183,6 @@ def _forest_line(found: MetricComparison) -> Line:
     note = f"{column.name}: {shown} {messages.interval(difference.low, difference.high, column)}"
     name = f"{column.name} {ARROWS[column.better]}".strip()
     return Line(name, difference.mean, difference.low, difference.high, shown, TONES.get(found.verdict, ""), note=note)
-
-
-def changed_lines(
-    pair: BotPair, comparison: Comparison, rows: ChangedRows
-) -> list[tuple[str, list[RowLine]]]:  # fmt: skip
-    """The questions that lost and gained most by a metric, by heading."""
-    name = comparison.candidate.name
-    made = ((f"Where {name} lost most", rows.losses), (f"Where {name} gained most", rows.gains))
-    return [(heading, [_row(pair, comparison, rows.metric, row) for row in found]) for heading, found in made if found]
-
-
-def _row(pair: BotPair, comparison: Comparison, metric: str, row: ChangedRow) -> RowLine:
-    column = next(each.column for each in comparison.metrics if each.column.name == metric)
-    href = _link(pair, metric, opened=row.key)
-    flip = messages.flip_words(row.flip).strip()
-    return RowLine(row, figure(row.baseline_value, column), figure(row.candidate_value, column), flip, href)
 
 
 def first_metric(comparison: Comparison) -> str | None:

@@ -7,19 +7,20 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import orjson
 from markupsafe import Markup
 
 from ..compare import Comparison, Operand, PartChange, differing, flat, messages, part_changes, same_metric
+from ..conversations import has_conversations
 from ..export.comparison import side_by_side_blocks
 from ..report import Report
 from ..summary import MetricColumn
 from ..table import html
-from ..text import mapping_in
+from ..text import mapping_in, settings_in
 from . import pair_changes
-from .conversations import conversations_section, has_conversations
+from .conversations import conversations_section
 from .manifest import manifest_section
 from .page import Page, Section, page_bytes, render
 from .pair_changes import BotPair, PairedRuns, paired_runs
@@ -171,7 +172,6 @@ class TextDifference:
     """Two texts of one name, such as a prompt or the wording of a question.
 
     Attributes:
-        name: of the text.
         baseline, candidate: the texts, as far as they are compared; None where there was or is none.
         stretches: of lines that are the same and that are not.
         is_cut: they are longer than what is compared.
@@ -199,7 +199,6 @@ class BotOrigin:
     """What differs between the setups of two bots.
 
     Attributes:
-        title: of the pair.
         is_known: whether both runs record the setup of their bots.
         texts: prompts.
         values: everything else.
@@ -302,7 +301,7 @@ def question_origin(pairs: PairedRuns) -> QuestionOrigin | None:
         return None
     dropped = pair.comparison.dropped
     texts = tuple(_perturbation(pairs, pair, key) for key in dropped.perturbed[:MOST_PERTURBED])
-    settings = [mapping_in(_settings(operand).get("questions")) for operand in (pairs.baseline, pairs.candidate)]
+    settings = [settings_in(operand.run.manifest, "questions") for operand in (pairs.baseline, pairs.candidate)]
     return QuestionOrigin(
         dropped.baseline_only, dropped.candidate_only, dropped.remarked, dropped.perturbed, texts,
         tuple(value_line(*each) for each in differing(*settings)),
@@ -329,17 +328,15 @@ def run_origins(pairs: PairedRuns) -> Iterator[tuple[str, list[ValueLine]]]:
 
 
 def _groups(manifest: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    settings = mapping_in(manifest.get("settings"))
-    suite = {
-        name: value for name, value in mapping_in(settings.get("suite")).items() if name not in {"bots", "metrics"}
-    }
+    settings = settings_in(manifest)
+    suite = {name: value for name, value in settings_in(manifest, "suite").items() if name not in {"bots", "metrics"}}
     others = {name: value for name, value in settings.items() if name not in ELSEWHERE}
     command = manifest.get("command")
     typed = {"command": " ".join(map(str, command))} if isinstance(command, list) else {}
     code = {name: manifest[name] for name in ("proctor", "python") if name in manifest}
     return {
-        "Documents": dict(mapping_in(mapping_in(settings.get("documents")).get("each"))),
-        "Judge": flat(mapping_in(settings.get("judge"))),
+        "Documents": dict(settings_in(manifest, "documents", "each")),
+        "Judge": flat(settings_in(manifest, "judge")),
         "How it was run": {**flat(others), **flat({"suite": suite}), **typed},
         "Software": {**code, **mapping_in(manifest.get("packages"))},
         "Machine": flat(mapping_in(manifest.get("machine"))),
@@ -375,19 +372,12 @@ def _measured(column: MetricColumn | None) -> str | None:
     return f"version {column.version}{wanted}"
 
 
-def _settings(operand: Operand) -> Mapping[str, Any]:
-    return mapping_in(operand.run.manifest.get("settings"))
-
-
 def is_unchanged(pairs: PairedRuns) -> bool:
     """Whether nothing on record differs between the two."""
     bots = all(each.is_same for each in bot_origins(pairs))
     asked = [each.comparison for each in pairs.pairs]
-    return bots and all(_asked_the_same(each) for each in asked) and not list(run_origins(pairs))
-
-
-def _asked_the_same(comparison: Comparison | None) -> bool:
-    return comparison is not None and not comparison.dropped.count
+    same_questions = all(each is not None and not each.dropped.count for each in asked)
+    return bots and same_questions and not list(run_origins(pairs))
 
 
 # What an opened question shows beyond that of one run.
@@ -396,24 +386,18 @@ SCRIPTS = (*DETAIL_SCRIPTS, *PAIR_SCRIPTS, *LIST_SCRIPTS)
 STYLES = ("questions", "question", "manifest", "pair")
 
 
-def pair_file(
-    baseline: Operand,
-    candidate: Operand,
-    bots: Sequence[str] = (),
-    limits: Limits | None = None,
-) -> Iterator[bytes]:
+def pair_file(baseline: Operand, candidate: Operand, limits: Limits | None = None) -> Iterator[bytes]:
     """The page with its data, in pieces.
 
     Args:
         baseline: what it is compared with; open until the last piece is out.
         candidate: what is looked at, likewise.
-        bots: of two whole runs, only these; none for all.
         limits: of the file, for each run; left out, the usual ones.
 
     Raises:
         InputError: no bot of one side matches one of the other, or both sides are the same.
     """
-    pairs = paired_runs(baseline, candidate, bots)
+    pairs = paired_runs(baseline, candidate)
     return page_bytes(pair_page(pairs), data_blocks(pairs.columns, limits or Limits()) if pairs.columns else ())
 
 
@@ -437,7 +421,9 @@ def pair_page(pairs: PairedRuns, settings: Mapping[str, object] | None = None) -
 def _talked(pairs: PairedRuns) -> Report | None:
     """The candidate where it has conversations whose answers are on the page."""
     report = pairs.reports[1]
-    return report if report is not None and pairs.columns and has_conversations(report.run) else None
+    if report is None or not pairs.columns or not has_conversations(report.run.store, report.run.id):
+        return None
+    return report
 
 
 def _title(pairs: PairedRuns) -> str:

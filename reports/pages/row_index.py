@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -89,7 +90,6 @@ class _Asked:
     """The questions of one run by their ids.
 
     Attributes:
-        questions: as they are read.
         turns: number of a question among those with its key, from the last: it may be corrected between passes.
     """
 
@@ -103,7 +103,6 @@ class Listed:
 
     Attributes:
         ids: their keys in the database as JSON; None for all of them.
-        left_out: how many others there are.
     """
 
     ids: str | None = None
@@ -577,7 +576,7 @@ def file_contents(
         listed: the questions in the index.
     """
     sizes = {
-        "details": _sum(_sizes(columns, REPLY_SIZES, listed), _sizes(columns, SCORE_SIZES, listed)),
+        "details": _sizes(columns, REPLY_SIZES, listed) + _sizes(columns, SCORE_SIZES, listed),
         "passages": _sizes(columns, PASSAGE_SIZES, listed),
         "calls": _sizes(columns, CALL_SIZES, listed),
     }
@@ -601,12 +600,8 @@ def _of_run(columns: Sequence[Column], sql: str, listed: Listed) -> list[tuple[A
     )
 
 
-def _sizes(columns: Sequence[Column], sql: str, listed: Listed) -> dict[int, int]:
-    return dict(_of_run(columns, sql, listed))
-
-
-def _sum(one: Mapping[int, int], other: Mapping[int, int]) -> dict[int, int]:
-    return {key: size + other.get(key, 0) for key, size in one.items()}
+def _sizes(columns: Sequence[Column], sql: str, listed: Listed) -> Counter[int]:
+    return Counter(dict(_of_run(columns, sql, listed)))
 
 
 def _passages_of(columns: Sequence[Column], questions: Iterable[int], listed: Listed) -> list[int]:
@@ -625,11 +620,7 @@ def _part(sizes: Mapping[int, int], order: Iterable[int], most: int) -> Part:
         if (size := sizes.get(key, 0)) and size <= most:
             chosen.add(key)
             most -= size
-    return Part(_among(chosen), len(sizes) - len(chosen))
-
-
-def _among(chosen: Collection[int]) -> Wanted:
-    return lambda key: key in chosen
+    return Part(chosen.__contains__, len(sizes) - len(chosen))
 
 
 def _both(chosen: Collection[int], wanted: Wanted) -> Wanted:

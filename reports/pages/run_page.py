@@ -11,12 +11,13 @@ from markupsafe import Markup
 
 from ..analysis.findings import KnowledgeAnalysis
 from ..analysis.store import analysis_of_run
+from ..conversations import has_conversations
 from ..report import Report, make_report
 from ..store import Store, figures_key, keep_figure, stored_figure, to_json
 from ..store.row_scores import RunScores
 from ..summary import Summary
 from .boards import boards_section
-from .conversations import conversations_section, has_conversations
+from .conversations import conversations_section
 from .knowledge import knowledge_section
 from .labels import SCRIPTS as LABEL_SCRIPTS
 from .labels import STYLES as LABEL_STYLES
@@ -81,7 +82,9 @@ def run_page(report: Report, settings: Mapping[str, object] | None = None) -> Pa
 
 def _bodies(report: Report) -> dict[str, Markup]:
     """The sections that are worked out from all rows, by their ids."""
-    talked = {"conversations": conversations_section(report)} if has_conversations(report.run) else {}
+    talked = (
+        {"conversations": conversations_section(report)} if has_conversations(report.run.store, report.run.id) else {}
+    )
     return {"overview": overview_section(report), "metrics": boards_section(report), **talked}
 
 

@@ -16,21 +16,20 @@ import orjson
 from markupsafe import Markup
 
 from ..analysis.findings import Severity
-from ..leaderboard import ARROWS, best_bots, figure
+from ..leaderboard import ARROWS, best_bots, figure, interval_in_words
 from ..store.database import Store, marks
 from ..store.leases import workers_on
 from ..store.run import ASIDE, BY_TIME, LAST_AT
 from ..summary import (
     ASKED_IN_RUN,
     IS_SIMULATED,
-    BotSummary,
     MetricColumn,
     MetricSummary,
     Summary,
     bot_keys,
     summarise,
 )
-from ..text import count, duration
+from ..text import count, duration, settings_in
 from .charts import Lines, Series, Value
 from .page import Page, Section, render
 
@@ -48,8 +47,6 @@ class Progress:
     """How far a run is that goes on.
 
     Attributes:
-        rows: rows that are there.
-        failed: rows of these without an answer.
         seconds_left: until it ends, at the rate of the last two minutes; None where that is not known.
         is_worked_on: whether a program is at work on it; a killed run keeps the status ``running``.
     """
@@ -84,48 +81,40 @@ class RunLine:
     """A run in one line.
 
     Attributes:
-        id: its key.
-        name: what people call it.
-        suite: of which it is a pass.
-        status: ``running``, ``finished``, ``stopped`` or ``failed``.
-        started_at: when.
+        summary: its bots, in the order of the suite, and what else is added up of it.
         finished_at: when it last ended; None while it goes on.
-        rows: rows that are there.
         expected: rows that it will have, None where that is not known.
-        questions: different questions, without those of simulated users.
-        simulations: conversations of simulated users.
-        bots: in the order of the suite.
-        lead: the primary metric; None where it has none.
         problems: how many of each severity; None until they are computed.
-        judge: who graded; None where no metric asks a judge.
-        why: why this metric leads; blank where there is none.
         seconds: how long its passes took; None while it goes on, and where it was killed.
-        cost: of answers, judge and simulated users, as far as prices are known; None where none is.
         git: the commit that it was made from, with branch and whether files were changed; None outside of git.
         progress: how far it is; None where it does not go on.
         file: its database, where the page has several; else blank.
     """
 
-    id: int
-    name: str
-    suite: str
-    status: str
+    summary: Summary
     started_at: str
     finished_at: str | None
-    rows: int
     expected: int | None
-    questions: int
-    simulations: int
-    bots: tuple[BotSummary, ...]
-    lead: MetricColumn | None
     problems: Mapping[str, int] | None
-    judge: str | None
-    why: str = ""
     seconds: float | None = None
-    cost: float | None = None
     git: Mapping[str, Any] | None = None
     progress: Progress | None = None
     file: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.summary.run
+
+    @property
+    def rows(self) -> int:
+        """Rows that are there."""
+        return sum(bot.rows for bot in self.summary.bots)
+
+    @property
+    def lead(self) -> MetricColumn | None:
+        """The primary metric, or the first where it has none."""
+        return self.summary.primary.column if self.summary.primary else next(iter(self.summary.metrics), None)
 
     @property
     def took(self) -> str:
@@ -145,12 +134,7 @@ class RunLine:
     @property
     def best(self) -> set[str]:
         """Names of the bots that are best by the leading metric; none where there is nothing to compare."""
-        return best_bots(self.lead, self.bots) if self.lead else set()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether more rows may come."""
-        return self.status == "running"
+        return best_bots(self.lead, self.summary.bots) if self.lead else set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +163,12 @@ def comparison_address(baseline: str, candidate: str) -> str:
     return f"/compare?{urlencode({'baseline': baseline, 'candidate': candidate})}"
 
 
-def is_helper(suite: str) -> bool:
-    """Whether runs of the suite are helpers: they explain, perturb, confirm or analyse runs of another suite."""
-    return suite.endswith(ASIDE)
-
-
 def suites(stores: Sequence[Store]) -> dict[str, int]:
-    """The suites with their number of runs, the latest first; helper runs are left out."""
+    """The suites with their number of runs, the latest first; runs that explain or confirm others are left out."""
     counts: dict[str, int] = {}
     wanted = f"SELECT MAX({LAST_AT}), suite, COUNT(*) FROM runs GROUP BY suite ORDER BY MAX({LAST_AT}) DESC"
     for _, suite, number in merge(*(store.query(wanted) for store in stores), key=itemgetter(0), reverse=True):
-        if not is_helper(suite):
+        if not suite.endswith(ASIDE):
             counts[suite] = counts.get(suite, 0) + number
     return counts
 
@@ -206,19 +185,10 @@ def run_lines(
     stores: Sequence[Store], suite: str | None = None, *, helpers: bool = False, skip: int = 0, most: int = PER_PAGE,
     summary_of: Summaries = summarise,
 ) -> list[RunLine]:  # fmt: skip
-    """The runs, the latest first.
-
-    Args:
-        stores: the open databases.
-        suite: only of this one.
-        helpers: helper runs instead of all others.
-        skip: how many to leave out at the beginning.
-        most: how many to list at most.
-        summary_of: what gives their summaries.
-    """
+    """The runs, the latest first: those of a suite, where one is named; helper runs, or all others."""
     conditions, values = _conditions(suite, helpers)
     wanted = (
-        f"SELECT {LAST_AT}, id, suite, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
+        f"SELECT {LAST_AT}, id, started_at, finished_at, manifest, findings_key IS NOT NULL FROM runs"
         f" WHERE {conditions} ORDER BY {BY_TIME} LIMIT ?"
     )
     found = (
@@ -247,33 +217,24 @@ def _conditions(suite: str | None, helpers: bool) -> tuple[str, list[object]]:
 
 
 def _line(
-    store: Store, summary: Summary, file: str, run_id: int, suite: str, started_at: str,
-    finished_at: str | None, manifest: str, has_findings: int,
+    store: Store, summary: Summary, file: str, run_id: int, started_at: str, finished_at: str | None, manifest: str,
+    has_findings: int,
 ) -> RunLine:  # fmt: skip
     facts = orjson.loads(manifest)
     expected, git = expected_rows(facts), facts.get("git")
     return RunLine(
-        id=run_id, name=summary.run, suite=suite, status=summary.status, started_at=started_at,
-        finished_at=finished_at, rows=sum(bot.rows for bot in summary.bots),
-        expected=expected, questions=summary.questions, simulations=summary.simulations, bots=tuple(summary.bots),
-        lead=summary.primary.column if summary.primary else next(iter(summary.metrics), None),
-        problems=_problems(store, run_id) if has_findings else None,
-        judge=summary.judge.name if summary.judge else None, why=summary.primary.why if summary.primary else "",
-        seconds=float(took) if isinstance(took := facts.get("seconds"), int | float) else None,
-        cost=summary.costs.total,
-        git=git if isinstance(git, Mapping) else None,
-        progress=progress_of(store, run_id, expected) if summary.status == "running" else None, file=file,
+        summary, started_at, finished_at, expected, _problems(store, run_id) if has_findings else None,
+        float(took) if isinstance(took := facts.get("seconds"), int | float) else None,
+        git if isinstance(git, Mapping) else None,
+        progress_of(store, run_id, expected) if summary.status == "running" else None, file,
     )  # fmt: skip
 
 
 def expected_rows(manifest: Mapping[str, Any]) -> int | None:
     """How many rows a run will have, by its manifest: questions x bots x repeats; None where that is not known."""
-    settings = manifest.get("settings")
-    if not isinstance(settings, Mapping):
-        return None
-    questions, bots, repeat = (settings.get(name) for name in ("questions", "bots", "repeat"))
-    number = questions.get("count") if isinstance(questions, Mapping) else None
-    if not isinstance(questions, Mapping) or not isinstance(number, int) or not isinstance(bots, Sequence):
+    settings, questions = settings_in(manifest), settings_in(manifest, "questions")
+    number, bots, repeat = questions.get("count"), settings.get("bots"), settings.get("repeat")
+    if not isinstance(number, int) or not isinstance(bots, Sequence):
         return None
     number += int(questions.get("simulated_conversations", 0))
     return number * len(bots) * (repeat if isinstance(repeat, int) else 1)
@@ -342,9 +303,6 @@ class Point:
     """What a bot got in a run.
 
     Attributes:
-        place: of the run in the trend, from 0.
-        version: of the metric.
-        question_set: of the run.
         summary: the figure, its interval and how many rows it rests on.
         is_changed: its settings, prompts, documents or models differ from its run before.
     """
@@ -428,7 +386,8 @@ def trend_of(store: Store, suite: str, metric: str, summary_of: Summaries = summ
     runs: list[TrendRun] = []
     last: tuple[TrendRun, object] | None = None
     for run_id, last_at, content, summary in found:
-        run = TrendRun(run_id, summary.run, summary.status, last_at, summary.questions, _column(summary, metric))
+        column = next((each for each in summary.metrics if each.name == metric), None)
+        run = TrendRun(run_id, summary.run, summary.status, last_at, summary.questions, column)
         if run.column:
             if last is not None:
                 is_same = content == last[1] and content is not None and run.questions == last[0].questions
@@ -446,10 +405,6 @@ def _share_of_same(store: Store, before: int, after: int) -> float:
     asked = f"SELECT DISTINCT CASE WHEN {IS_SIMULATED} THEN conversation ELSE key END {ASKED_IN_RUN}"
     one, other = ({key for (key,) in store.query(asked, [run])} for run in (before, after))
     return len(one & other) / len(one | other) if one | other else 1.0
-
-
-def _column(summary: Summary, metric: str) -> MetricColumn | None:
-    return next((column for column in summary.metrics if column.name == metric), None)
 
 
 def _bots(
@@ -513,10 +468,9 @@ def _value(trend: Trend, bot: str, point: Point) -> Value | None:
     found, run = point.summary, trend.runs[point.place]
     if found.mean is None:
         return None
-    interval = ""
-    if found.ci_low is not None and found.ci_high is not None:
-        interval = f" ({figure(found.ci_low, trend.column)} to {figure(found.ci_high, trend.column)})"
-    note = f"{bot}, run {run.name}: {figure(found.mean, trend.column)}{interval}, {count(found.n_ok, 'row')}"
+    interval = interval_in_words(found.ci_low, found.ci_high, trend.column)
+    mean = f"{figure(found.mean, trend.column)}{f' ({interval})' if interval else ''}"
+    note = f"{bot}, run {run.name}: {mean}, {count(found.n_ok, 'row')}"
     return Value(found.mean, found.ci_low, found.ci_high, note, run.address)
 
 
@@ -542,15 +496,7 @@ MOST_HELPERS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RunChoice:
-    """What a reader has chosen; blank for the default.
-
-    Attributes:
-        suite: only runs of this one.
-        metric: whose trend is shown.
-        page: of the list, from 1.
-        baseline: of a comparison.
-        candidate: of a comparison.
-    """
+    """What a reader has chosen; blank for the default."""
 
     suite: str = ""
     metric: str = ""
@@ -584,7 +530,7 @@ class RunListing:
         made: dict[str, str] = {}
         later: dict[tuple[str, str], str] = {}
         for line in self.lines:
-            place = (line.suite, line.file)
+            place = (line.summary.suite, line.file)
             if place in later:
                 made[later[place]] = comparison_address(line.handle, later[place])
             later[place] = line.handle
@@ -592,13 +538,7 @@ class RunListing:
 
 
 def runs_page(stores: Sequence[Store], wanted: RunChoice, summary_of: Summaries = summarise) -> Page:
-    """The page of all runs of some databases.
-
-    Args:
-        stores: the open databases.
-        wanted: what the reader has chosen.
-        summary_of: what gives the summaries of runs.
-    """
+    """The page of all runs of some databases."""
     known = suites(stores)
     suite = wanted.suite if wanted.suite in known else ""
     listing = _listing(stores, suite or None, wanted.page, summary_of)
@@ -665,11 +605,11 @@ def _first_choice(listing: RunListing) -> tuple[str, str]:
     if not listing.lines:
         return "", ""
     candidate = listing.lines[0]
-    alike = (line for line in listing.lines[1:] if (line.suite, line.file) == (candidate.suite, candidate.file))
-    before = next(alike, None)
+    place = candidate.summary.suite, candidate.file
+    before = next((line for line in listing.lines[1:] if (line.summary.suite, line.file) == place), None)
     if before:
         return before.handle, candidate.handle
-    bots = [in_file(f"{candidate.name}:{bot.name}", candidate.file) for bot in candidate.bots]
+    bots = [in_file(f"{candidate.name}:{bot.name}", candidate.file) for bot in candidate.summary.bots]
     first, last = (bots * 2)[:2] if bots else ("", "")
     return first, last
 

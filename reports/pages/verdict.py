@@ -13,7 +13,7 @@ from ..compare.comparison import MetricComparison, compare_metric, correct_all, 
 from ..compare.messages import p_value
 from ..compare.operands import Operand
 from ..compare.scores import RunTables, run_tables
-from ..leaderboard import figure, milliseconds
+from ..leaderboard import figure, interval_in_words, milliseconds
 from ..outcomes import JudgeGap, judge_gap
 from ..primary import CORRECT, OPERATIONAL, RIGHTNESS, of_quality
 from ..problems import apart
@@ -139,7 +139,6 @@ class Verdict:
         sentence: the one that counts.
         certainty: how sure it is; empty where there is nothing to be sure of.
         cost: latency and cost of the bots that it names; empty where they are not known.
-        caveats: what weakens it.
     """
 
     tone: Tone
@@ -156,12 +155,7 @@ class Verdict:
 
 
 def verdict_of(summary: Summary, leading: Leading | None) -> Verdict:
-    """The verdict on a run.
-
-    Args:
-        summary: of the run.
-        leading: who leads; None where the bots can't be ranked.
-    """
+    """The verdict on a run; without ``leading`` where the bots can't be ranked."""
     answered = [bot for bot in summary.bots if bot.rows > bot.failed]
     if not any(bot.rows for bot in summary.bots):
         return Verdict("none", _plain("No question has been asked yet."), caveats=tuple(_state(summary)))
@@ -196,9 +190,8 @@ def _alone(summary: Summary, bot: BotSummary) -> Verdict:
         Part(" on "), _measured(column.name),
     ]  # fmt: skip
     certainty: Sentence = ()
-    if found.ci_low is not None and found.ci_high is not None:
-        low, high = figure(found.ci_low, column), figure(found.ci_high, column)
-        certainty = _plain(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
+    if interval := interval_in_words(found.ci_low, found.ci_high, column):
+        certainty = _plain(f"95 % interval {interval} over {count(found.n_ok, 'row')}.")
     tone: Tone = "none"  # without a threshold nobody said what is good
     if any(bound(columns[name]) for name in bot.metrics):
         tone = "open" if any(misses(found.mean, columns[name]) for name, found in bot.metrics.items()) else "shown"

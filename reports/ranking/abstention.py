@@ -45,7 +45,6 @@ class Confidence:
     """How sure a bot was.
 
     Attributes:
-        bot: its name.
         key: what tells it: a key of the trace, or the score of the first context.
         values: of shape (questions, repeats); NaN where it does not tell.
         floor: below which the bot abstains of its own, as an FAQ bot does below its ``min_similarity``; None where it
@@ -100,7 +99,6 @@ class RiskCoverage:
         aurc: area under the curve: the mean risk over k.
         best_aurc: that of the best possible order, all right answers first.
         random_aurc: that of answers in random order: the share that is wrong.
-        answers: how many there are.
         questions: how many there could have been.
     """
 
@@ -168,7 +166,6 @@ class Promise:
         at: that threshold.
         at_answered: share of the questions on record that are answered at it.
         lowest: the lowest threshold that could be tried.
-        questions: how many it rests on.
     """
 
     threshold: float | None
@@ -262,12 +259,9 @@ class Abstention:
     """What a bot answered and what it abstained.
 
     Attributes:
-        bot: its name.
         outcomes: of shape (questions, repeats): a place in ``OUTCOMES``, or NONE.
-        counts: rows of each outcome.
         rates: share of the rows with an outcome, with a 95 % interval.
         cost: expected cost of a question, with a 95 % interval.
-        rows: how many have an outcome.
         failed: rows of questions that count on which the bot gave no answer at all, which have no outcome.
         unmarked: answers to answerable questions of which the metric says nothing, which have no outcome.
         tells: whether the bot says when it abstains; one that does not is counted as answering.
@@ -304,14 +298,7 @@ def outcomes_of(table: ScoreTable, rule: Rule) -> Codes:
 
 
 def abstention(table: ScoreTable, rule: Rule, costs: Costs, clusters: NDArray[np.intp]) -> Abstention | None:
-    """Add up the outcomes of a bot; None where no row has one.
-
-    Args:
-        table: the bot's scores.
-        rule: what makes an answer right.
-        costs: of the outcomes.
-        clusters: code of the cluster of each case.
-    """
+    """Add up the outcomes of a bot; None where no row has one."""
     outcomes = outcomes_of(table, rule)
     known = outcomes != NONE
     if not known.any():

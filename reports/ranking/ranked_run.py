@@ -21,7 +21,7 @@ from ..statistics.paired import Difference
 from ..store.database import Store
 from ..store.run import BY_TIME
 from ..summary import MetricColumn
-from ..text import unknown_name
+from ..text import settings_in, unknown_name
 from .abstention import (
     NONE,
     WRONG,
@@ -76,10 +76,7 @@ class JudgeAgreement:
     """A metric as several judges see it.
 
     Attributes:
-        metric: its name.
         runs: the run of each judge, by the judge's name; this run's first.
-        rankings: by the judge's name.
-        agreement: of those rankings.
     """
 
     metric: str
@@ -111,7 +108,7 @@ def judges_of(run: RunTables, metrics: Sequence[str], cluster: str, seed: int = 
     Of each judge it is the latest run; bots are the same when nothing of them has changed, and questions when text and
     yardstick are the same.
     """
-    judge = _judge(run.manifest)
+    judge = settings_in(run.manifest, "judge")
     graded = judge.get("metrics")
     judged = [metric for metric in metrics if isinstance(graded, list) and metric in graded]
     if not judged:
@@ -127,18 +124,12 @@ def judges_of(run: RunTables, metrics: Sequence[str], cluster: str, seed: int = 
     return Judges(name, MEMBERS in model, tuple(judged), tuple(found))
 
 
-def _judge(manifest: Mapping[str, object]) -> Mapping[str, object]:
-    settings = manifest.get("settings")
-    judge = settings.get("judge") if isinstance(settings, Mapping) else None
-    return judge if isinstance(judge, Mapping) else {}
-
-
 def _others(store: Store, run: RunTables, model: str) -> Iterator[tuple[str, RunTables]]:
     """Names of other judges, with the latest run of each that has at least two of the bots."""
     seen = {model}
     fingerprints = {table.fingerprint for table in run.tables.values()}
     for run_id, _, manifest in store.query(SAME_BOTS, [run.run, orjson.dumps(sorted(fingerprints)).decode()]):
-        judge = _judge(orjson.loads(manifest))
+        judge = settings_in(orjson.loads(manifest), "judge")
         other = str(judge.get("model_id", ""))
         if not other or other in seen:
             continue
@@ -223,13 +214,9 @@ class RankedRun:
     """A run and its ranking.
 
     Attributes:
-        run: the run.
-        cluster: what keeps questions together.
-        metrics: the ranking by every metric of quality.
         details: by the metrics that were asked for, or the primary one.
         chosen: whether that one was chosen by us.
         agreement: of the rankings by all metrics that rank two bots or more.
-        judges: what other judges say.
         confidences: what tells the confidence of each bot, where anything does.
         costs: what an answer of a bot was taken to cost, where its rows don't say; stated, or nothing for want of a
             language model.
@@ -394,7 +381,6 @@ class Caution:
     """What a bot's confidence is worth.
 
     Attributes:
-        confidence: what tells it.
         curve: risk by coverage; None where the bot answered nothing that can be marked.
         alike: the threshold that is promised for more questions like these; None likewise.
         elsewhere: the one for questions of other clusters; None also where every question is its own.
@@ -413,18 +399,13 @@ class AbstainedRun:
     """A run by its four outcomes.
 
     Attributes:
-        run: the run.
-        rule: what makes an answer right.
         chosen: whether the rule's metric was chosen by us.
-        costs: of the outcomes.
         risk: the share of wrong answers that is accepted.
-        answerable, unanswerable, unknown: how many questions there are of each kind.
         bots: by name, in the order of their cost, least first.
         ranking: by cost, over the questions on which all have an outcome; None for one bot alone, or fewer than two
             clusters of such questions.
         cautions: by name of the bot, where it tells a confidence.
         without: bots of which no row has an outcome.
-        cluster: what keeps questions together.
     """
 
     run: RunTables

@@ -23,12 +23,10 @@ class SharedQuestions:
     """One metric of several bots, question by question.
 
     Attributes:
-        column: the metric.
         bots: those that have any value, in the order of the run.
         without: those that have none, and so can't be ranked.
         places: where the questions stand in the run.
         values: of shape (questions, bots), the mean over the repeats of each.
-        clusters: code of the cluster of each question.
         dropped: questions on which only some of the bots have a value.
         missing: of those, how many each bot has no value on, by name; those with most missing first.
     """
@@ -115,7 +113,6 @@ class Ranking:
     """How bots stand on one metric. Bots are in the order that was given; ranks begin at 1; ties share.
 
     Attributes:
-        bots: who is ranked.
         means: of each, turned so that higher is better.
         ranks: of each as measured; bots that tie share the mean of the ranks that they take.
         best: for each the probability that it is the best: the share of draws of the true means in which it is.
@@ -174,11 +171,6 @@ def rank_all(measured: Mapping[str, Goodness], seed: int = 0, draws: int = DRAWS
     three to ten of them call 95 sure or more, 85 to 95 of 100 is right. Questions of one cluster, or of two, say too
     little of how means vary (two differ by one figure: what they call 98 sure is right in 92 of 100); all bots then
     have the same odds. ``tests/benchmarks/rank_calibration.py`` measures it.
-
-    Args:
-        measured: what is ranked, by metric.
-        seed: of the draws.
-        draws: how many.
 
     Source: Gelman and others 2013, section 3.6 (means under an unknown covariance); Bell and McCaffrey 2002 (CR2).
     """

@@ -22,7 +22,6 @@ class BestPerQuestion:
 
     Attributes:
         single: name of the bot with the best mean.
-        single_mean: its mean.
         bound: mean of the best value on each question, which no choice among these bots can exceed. It is flattered:
             of several values with noise, the greatest is mostly one that was lucky.
         gain: from the single bot to the bound.
@@ -115,7 +114,6 @@ class Offer:
     """What a bot gives and takes; None where it is not known.
 
     Attributes:
-        bot: its name.
         quality: mean of the metric, turned so that higher is better.
         latency_ms: median time of an answer.
         cost: mean cost of an answer.
@@ -180,7 +178,6 @@ class Router:
     """What "``first`` from confidence t on, else ``second``" would have done; quality is such that higher is better.
 
     Attributes:
-        first, second: the two bots.
         key: what tells the first one's confidence.
         threshold: the best t over all questions; None where asking the first bot never pays.
         thresholds: the best t of the training questions of each fold.
@@ -189,7 +186,6 @@ class Router:
         held_out: mean on the held-out questions, each routed by the t of its fold.
         fitted: mean when t is chosen and measured on the same questions, which flatters it.
         single: the best bot alone, over the same questions.
-        single_mean: its mean.
         gain: of ``held_out`` over the single bot.
         share_first: share of the questions on which the first bot's answer is used, by the t of each fold.
         latency_ms: median time, with the first bot's where both are asked; None where it is not known.

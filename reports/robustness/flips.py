@@ -143,17 +143,11 @@ class Flip:
     """One question and one perturbation of it whose outcome differs on one metric.
 
     Attributes:
-        bot: who was asked.
-        metric: what flipped.
-        threshold: what the metric wants.
         direction: what became of it, in the first repeat that flipped.
         perturbation: how it was perturbed; ``perturbation.source`` is the key of the question.
         key: of the perturbed question.
         repeat: the first repeat that flipped.
         repeats: how many repeats flipped.
-        before: value of the question as it was.
-        after: value of the perturbation.
-        question: as it was.
         perturbed: as it was asked then.
     """
 
@@ -259,7 +253,6 @@ class KindFlips:
     """One kind of perturbation, as one metric of one bot sees it; rows are pairs of each repeat.
 
     Attributes:
-        kind: how the questions were perturbed.
         must: what a good bot does.
         pass_to_fail: rows that passed before and fail now.
         fail_to_pass: rows that failed before and pass now.

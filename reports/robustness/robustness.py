@@ -322,7 +322,6 @@ class KindAnswers:
     """The answers to one kind of perturbation; rows are pairs of each repeat.
 
     Attributes:
-        kind: how the questions were perturbed.
         must: what a good bot does.
         rows: pairs of a question and its perturbation, times the repeats.
         missing: those of them without both answers.
@@ -419,7 +418,6 @@ class MetricRobustness:
         kinds: flips by kind of perturbation; empty without a threshold.
         curves: answers to intensity, by kind.
         perturbations: spread and worst case over perturbations; None where there is nothing.
-        repeats: likewise over repeats.
     """
 
     column: MetricColumn
@@ -434,14 +432,12 @@ class BotRobustness:
     """One bot.
 
     Attributes:
-        bot: its name.
         same_state: whether it was the very same bot, in the same state, on both sides.
         questions: questions of which there is a perturbation.
         perturbations: how many perturbations were paired with theirs.
         repeats: how often each of both was asked.
         control: what tells how often it flips by chance: ``identity``, ``repeats`` or None.
         answers: how far its answers agree, by kind and in all.
-        metrics: by metric.
         flips: pairs with a flip, worst first, as many as were wanted.
         flip_count: how many flips there are in all: one a question, perturbation and metric.
         reasons: by figure that has no value, why.
@@ -467,7 +463,6 @@ class Robustness:
     Attributes:
         base: name of the run that holds the questions.
         perturbed: name of the run that holds the perturbations; the same where both stand in one.
-        suite: name of the base's suite.
         level: by how much flips have to exceed the control's for a breakdown.
         bots: in the order of the base run.
         warnings: what a reader has to know before believing the figures.

@@ -111,9 +111,7 @@ class Estimate:
     """A mean with its interval, and how much of the judge is in it.
 
     Attributes:
-        mean: the estimate.
-        low: lower end of the interval.
-        high: upper end.
+        low, high: ends of the interval.
         weight: λ from 0 (labels alone) to 1 (plain PPI).
         standard_error: of the mean.
     """

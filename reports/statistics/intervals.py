@@ -283,8 +283,7 @@ class MeanInterval:
     """The interval of a population's mean, or why there is none.
 
     Attributes:
-        low: lower end; None where it can't be told.
-        high: upper end; None likewise.
+        low, high: its ends; None where they can't be told.
         no_interval: why there are no ends; blank where there are.
     """
 

@@ -110,16 +110,10 @@ class LatencyDifference:
     """How much longer the candidate takes than the baseline, over the questions of which both sides have a time.
 
     Attributes:
-        baseline: latencies of the baseline.
-        candidate: latencies of the candidate.
-        p50: ratio of the medians.
-        p95: ratio of the 95th percentiles.
         p50_difference: of the medians in milliseconds, candidate - baseline; None when one is not reached.
         p95_difference: of the 95th percentiles, likewise.
         p_value: two-sided, that neither side is slower; None with fewer than two clusters.
         questions: paired.
-        clusters: they come from.
-        level: of the intervals.
     """
 
     baseline: OperandLatency

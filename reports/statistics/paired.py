@@ -208,8 +208,6 @@ class _Moments:
     """What intervals need to know of the differences; every array has one place per sample.
 
     Attributes:
-        mean: of the differences.
-        squares: sum of their squares.
         variance: of the mean, by clusters (CR2); 0 where it is no more than rounding.
         off: what each cluster adds to the error of the mean, of shape (samples, clusters).
         changed: how many are not 0.
@@ -292,18 +290,12 @@ class Difference:
     """What the candidate scored more than the baseline, a question.
 
     Attributes:
-        mean: mean of candidate - baseline.
-        low: lower end of the interval; None where it can't be told (see ``untold``).
-        high: upper end.
+        low, high: ends of the interval; None where it can't be told (see ``untold``).
         standard_error: of the mean, by clusters (CR2); None with fewer than two.
-        questions: how many were paired.
-        clusters: how many they come from.
         wins: questions on which the candidate's value is higher, whatever is better.
-        ties: questions on which both are equal.
         losses: questions on which the candidate's value is lower.
         effect: Cohen's d_z, mean over standard deviation of the differences; None when that is 0.
         p_value: two-sided; None with fewer than two clusters.
-        test: name of the test.
         few_changes: too few questions changed for their spread to be believed, so the interval was widened.
         no_interval: why there is no interval: too few clusters, one of them too large, or an unbounded metric whose
             values

@@ -29,8 +29,6 @@ class Spread:
         noise: what one repeat of either side adds to it; 0 where there was a single repeat, whose noise then stands in
             ``variance``.
         repeats: how many each side had; the mean number where some are missing.
-        questions: how many the figures come from.
-        clusters: how many clusters these questions come from.
         design_effect: how many times greater the variance is than that of as many independent questions.
         degrees: of freedom of the variance, as which it is itself uncertain.
         seen: the difference that the variance holds already, without its sign and less what chance adds.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .agreement import best_weight
 from .intervals import Clusters, Figures, student_quantile
-from .paired import FEW, Difference, difference
+from .paired import FEW, difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,7 @@ class WinRate:
 
     Attributes:
         mean: from 0 to 1.
-        low: lower end of the 95 % interval; None where it can't be told (see ``no_interval``).
-        high: upper end.
+        low, high: ends of the 95 % interval; None where it can't be told (see ``no_interval``).
         p_value: two-sided, that neither is better; None where there is no test.
         no_interval: why there is no interval; blank where there is one.
     """
@@ -54,15 +53,11 @@ def win_rate(values: Figures, clusters: NDArray[np.intp], seed: int = 0) -> WinR
         ValueError: no questions.
     """
     found = difference(1 - values, values, clusters, 0.0, 1.0, binary=True, seed=seed)
-    return WinRate(0.5 + found.mean / 2, _half(found.low), _half(found.high), _p(found), found.no_interval)
+    return WinRate(0.5 + found.mean / 2, _half(found.low), _half(found.high), found.p_to_correct, found.no_interval)
 
 
 def _half(end: float | None) -> float | None:
     return None if end is None else 0.5 + end / 2
-
-
-def _p(found: Difference) -> float | None:
-    return found.p_to_correct
 
 
 ITERATIONS = 50
@@ -185,8 +180,7 @@ class Strengths:
 
     Attributes:
         strength: log-strength of each bot, 0 on average.
-        low: lower ends of 95 % intervals; NaN where they can't be told.
-        high: upper ends.
+        low, high: ends of 95 % intervals; NaN where they can't be told.
         ties: Davidson's tie parameter; 0 where no pair was a tie.
     """
 

@@ -6,7 +6,7 @@ from ... import front
 
 if TYPE_CHECKING:
     from .damage import damage_behind
-    from .database import Store, StoreError, left_as_found, marks, snapshot, transaction
+    from .database import Store, StoreError, in_parts, left_as_found, marks, named_lines, snapshot, transaction
     from .encoding import question_fingerprint, to_json, tool_calls_column, tool_calls_of
     from .figures import changes_of, figures_key, keep_figure, note_changes, stored_figure
     from .given_scores import GivenRow, keep_given, write_given

@@ -10,17 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ... import InputError
 from ...bots import redactor
+from .encoding import to_json
 
 MOST_BOUND = 900  # values in a statement: SQLite's oldest limit is 999
+PART = 400  # of them where a statement binds others, too
 PATIENCE = 60.0  # seconds to wait for another program to release the database
 VIEWER_PATIENCE = 5.0  # seconds that a server waits for it
 PAUSE = 0.01  # seconds between two tries where SQLite itself does not wait
 MEMORY = ":memory:"  # in place of a file
+
+Value = TypeVar("Value")
+
 # What this program has opened, in order, the newest last: checked for damage when an error has no other explanation.
 opened: dict[Path, None] = {}
 
@@ -450,6 +455,17 @@ def insert_many(
     insert_lines(connection, into, names, Lines.of(lines), on_conflict)
 
 
+def insert(
+    connection: sqlite3.Connection, into: str, values: Mapping[str, object], on_conflict: str = ""
+) -> sqlite3.Cursor:
+    """``INSERT`` a line by the names of its columns; mappings and lists become JSON."""
+    names, marked = ", ".join(values), ", ".join(f":{name}" for name in values)
+    written = {
+        name: to_json(each) if isinstance(each, (Mapping, list, tuple)) else each for name, each in values.items()
+    }
+    return connection.execute(f"{into} ({names}) VALUES ({marked}) {on_conflict}", written)
+
+
 def insert_or_find(connection: sqlite3.Connection, table: str, names: str, values: Sequence[object]) -> int:
     """The id of the line whose first column is unique, made where it is new."""
     inserted = connection.execute(
@@ -458,6 +474,19 @@ def insert_or_find(connection: sqlite3.Connection, table: str, names: str, value
     first = names.split(",")[0]
     found = inserted or connection.execute(f"SELECT id FROM {table} WHERE {first} = ?", values[:1]).fetchone()
     return int(found[0])
+
+
+def in_parts(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """The values, as many at a time as one statement can bind beside others; a stream is read no further than that."""
+    left = iter(values)
+    while part := list(itertools.islice(left, PART)):
+        yield part
+
+
+def named_lines(cursor: sqlite3.Cursor) -> Iterator[dict[str, Any]]:
+    """The lines of an answer as they are read, by the names of its columns."""
+    names = [column[0] for column in cursor.description or ()]
+    return (dict(zip(names, line, strict=True)) for line in cursor)
 
 
 def marks(values: Iterable[object]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from ...bots import Context, Identity, Reply, ToolCall, with_tool_calls
+from ...bots import Context, Reply, ToolCall, with_tool_calls
 from ...knowledge import Question, encodable
 
 _LARGEST: Final = int(sys.float_info.max)
@@ -142,21 +142,6 @@ def context_columns(context: Context) -> tuple[object, ...]:
 def passage_columns(text: str, document: str, start: int | None = None, end: int | None = None) -> tuple[object, ...]:
     """The same of its parts."""
     return (_fingerprint((document, start, end, text)), document, start, end, text)
-
-
-def identity_columns(name: str, fingerprint: str, identity: Identity) -> tuple[object, ...]:
-    """The columns of ``bots`` from fingerprint to models."""
-    return (
-        fingerprint,
-        name,
-        identity.kind,
-        identity.model,
-        int(identity.embedded),
-        to_json(identity.settings),
-        to_json(identity.prompts),
-        to_json(identity.parts),
-        to_json(identity.models),
-    )
 
 
 def clean_reply(reply: Reply) -> Reply:

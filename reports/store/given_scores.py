@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from ...knowledge import encodable
 from ...knowledge.questions.rows import GivenScore
 from ...metrics import Reason, Status
-from .database import Lines, Store, insert_lines, insert_many, marks, transaction
+from .database import Lines, Store, in_parts, insert_lines, insert_many, marks, transaction
 from .encoding import to_json
 from .figures import note_changes
 from .row_tables import DETAILS_COLUMNS, SCORE_COLUMNS, SCORED_ANEW
-from .run_results import CHUNK, OpenRun
+from .run_results import OpenRun
 
 GivenValues = tuple[float | None, str, bool | None, float | None]  # of a ``GivenScore``, which is one
 NO_SCORE: Final[GivenValues] = GivenScore(None)
@@ -67,26 +67,19 @@ def keep_given(store: Store, run: OpenRun, metric_ids: Mapping[str, int], rows: 
     Raises:
         StoreError: they can't be written.
     """
-    chunk: list[GivenRow] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == CHUNK:
-            _keep(store, run, metric_ids, chunk)
-            chunk = []
-    _keep(store, run, metric_ids, chunk)
+    for part in in_parts(rows):
+        _keep(store, run, metric_ids, part)
 
 
-def _keep(store: Store, run: OpenRun, metric_ids: Mapping[str, int], chunk: Sequence[GivenRow]) -> None:
-    if not chunk:
-        return
-    hashes = [row.question_hash for row in chunk]
+def _keep(store: Store, run: OpenRun, metric_ids: Mapping[str, int], rows: Sequence[GivenRow]) -> None:
+    hashes = [row.question_hash for row in rows]
     lines = store.query(
         "SELECT run_rows.bot_id, question_hash, run_rows.repeat, reply_id, question_id FROM run_rows"
         f" JOIN replies ON replies.id = reply_id WHERE run_id = ? AND question_hash IN ({marks(hashes)})",
         [run.id, *hashes],
     )
     places = {(bot, ask, repeat): (reply, question) for bot, ask, repeat, reply, question in lines}
-    found = ((places.get((run.bot_ids[row.bot], row.question_hash, row.repeat)), row.scores) for row in chunk)
+    found = ((places.get((run.bot_ids[row.bot], row.question_hash, row.repeat)), row.scores) for row in rows)
     with transaction(store.path, store.connection):
         note_changes(store.connection, run.id, metric_ids.values())
         write_given(store.connection, metric_ids, ((*place, scores) for place, scores in found if place is not None))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ...bots import Completion
 from ...knowledge import encodable
 from ...metrics.judge.rendering import JudgeReply, JudgeRequest
-from .database import MOST_BOUND, Store, insert_many, insert_or_find, marks, transaction
+from .database import Store, in_parts, insert_many, insert_or_find, marks, transaction
 from .encoding import to_json
 from .figures import note_changes
 from .run import Row
@@ -155,8 +155,7 @@ def _there(
     stored: dict[tuple[bytes, str], int] = {}
     failed: dict[bytes, int] = {}
     keys = list({record.key for record in records})
-    for start in range(0, len(keys), MOST_BOUND):
-        part = keys[start : start + MOST_BOUND]
+    for part in in_parts(keys):
         found = connection.execute(
             f"SELECT key, asked_at, id, error IS NOT NULL FROM judge_calls WHERE key IN ({marks(part)})", part
         )
@@ -174,8 +173,7 @@ def _text_ids(connection: sqlite3.Connection, texts: Sequence[str]) -> list[int]
     lines = dict(zip(fingerprints, map(encodable, texts), strict=True))
     insert_many(connection, "INSERT OR IGNORE INTO judge_texts", "fingerprint, text", list(lines.items()))
     ids: dict[bytes, int] = {}
-    for start in range(0, len(fingerprints), MOST_BOUND):
-        part = fingerprints[start : start + MOST_BOUND]
+    for part in in_parts(fingerprints):
         ids.update(
             connection.execute(f"SELECT fingerprint, id FROM judge_texts WHERE fingerprint IN ({marks(part)})", part)
         )

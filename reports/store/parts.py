@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ...bots import Reply
 from ...metrics import Score, Status
-from .database import MOST_BOUND, Store, marks
+from .database import Store, in_parts, marks
 from .judge_calls import CachedCall, CallRecord
 from .row_tables import QUESTION_COLUMNS, REPLY_COLUMNS, AnswerColumns, found_row
 from .run import Row
@@ -87,7 +87,7 @@ def stored_answers(store: Store, run: OpenRun, wanted: Sequence[Wanted]) -> list
     contexts: dict[int, list[tuple[tuple[object, ...], float | None]]] = {}
     scores: dict[tuple[int, int], list[StoredScore]] = {}
     names = {number: name for name, number in run.metric_ids.items()}
-    for part in _parts([reply_id for reply_id, _, _ in wanted]):
+    for part in in_parts([reply_id for reply_id, _, _ in wanted]):
         for number, *columns in store.query(f"SELECT {REPLY_COLUMNS} FROM replies WHERE id IN ({marks(part)})", part):
             replies[number] = tuple(columns)
         for number, *passage, score in store.query(CONTEXTS.format(marks(part)), part):
@@ -99,7 +99,7 @@ def stored_answers(store: Store, run: OpenRun, wanted: Sequence[Wanted]) -> list
             if metric_id in names:
                 found = scores.setdefault((reply_id, question_id), [])
                 found.append(StoredScore(names[metric_id], value, status))
-    for part in _parts([number for _, number, given in wanted if given is None and number is not None]):
+    for part in in_parts([number for _, number, given in wanted if given is None and number is not None]):
         sql = f"SELECT {QUESTION_COLUMNS} FROM questions WHERE id IN ({marks(part)})"
         questions.update((number, tuple(columns)) for number, *columns in store.query(sql, part))
     return [
@@ -133,7 +133,7 @@ def earlier_answers_to(store: Store, bot_id: int, asks: Sequence[bytes]) -> list
     results = RunResults(store)
     return [
         SameRequest(request_hash, repeat, results.load_reply(number), latency_ms)
-        for part in _parts(list(asks))
+        for part in in_parts(asks)
         for _, repeat, request_hash, number, latency_ms in store.query(
             EARLIER.format(marks(part)), [bot_id, bot_id, *part]
         )
@@ -144,10 +144,6 @@ def has_earlier_versions(store: Store, bot_id: int) -> bool:
     """Whether other versions of a bot were asked."""
     sql = "SELECT 1 FROM bots WHERE name = (SELECT name FROM bots WHERE id = ?) AND id != ? LIMIT 1"
     return bool(store.query(sql, [bot_id, bot_id]))
-
-
-def _parts(values: Sequence[object]) -> list[Sequence[object]]:
-    return [values[start : start + MOST_BOUND // 2] for start in range(0, len(values), MOST_BOUND // 2)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from ...bots import Reply
 from ...knowledge import Question
-from .database import MOST_BOUND, Lines, insert_lines, insert_many, insert_or_find, marks
+from .database import Lines, in_parts, insert_lines, insert_many, insert_or_find, marks
 from .encoding import QuestionColumns, context_columns, question_columns, to_json, tool_calls_column
 from .run import Row, RowStatus
 
@@ -201,8 +201,7 @@ class RowTables:
         fingerprints = wanted.column(0)
         known: dict[object, int] = {}
         keys = list(dict.fromkeys(fingerprints))
-        for start in range(0, len(keys), MOST_BOUND):
-            part = keys[start : start + MOST_BOUND]
+        for part in in_parts(keys):
             known.update(
                 connection.execute(f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part)
             )

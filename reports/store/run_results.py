@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import datetime
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import orjson
 
 from ... import InputError
 from ...bots import Context, Reply, Usage
-from .database import Store, marks, transaction
-from .encoding import identity_columns, to_json, tool_calls_of
+from ..records import record_object
+from .database import Store, in_parts, insert, marks, transaction
+from .encoding import to_json, tool_calls_of
 from .run import RunHeader, bot_fingerprint
-
-Part = TypeVar("Part")
-CHUNK = 400  # SQLite's oldest limit on bound values is 999
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +89,9 @@ class RunResults:
             self._connection.execute("DELETE FROM run_scores WHERE run_id = ?", [run_id])
         else:
             name = self._taken(header.name) or self._free_name()
-            (run_id,) = self._connection.execute(
-                "INSERT INTO runs (name, suite, identity, status, started_at, manifest)"
-                " VALUES (?, ?, ?, 'running', ?, ?) RETURNING id",
-                [name, header.suite, header.identity, now(), to_json(header.manifest)],
-            ).fetchone()
+            made = {"name": name, "suite": header.suite, "identity": header.identity, "status": "running",
+                    "started_at": now(), "manifest": header.manifest}  # fmt: skip
+            (run_id,) = insert(self._connection, "INSERT INTO runs", made, "RETURNING id").fetchone()
         self._evaluators(run_id, header)
         metric_ids = self._metrics(run_id, header)
         return OpenRun(
@@ -128,47 +124,29 @@ class RunResults:
     def _bots(self, run_id: int, header: RunHeader) -> dict[str, int]:
         ids = {}
         for position, (name, identity) in enumerate(header.bots):
-            columns = identity_columns(name, bot_fingerprint(name, identity), identity)
-            self._connection.execute(
-                "INSERT OR IGNORE INTO bots"
-                " (fingerprint, name, kind, model, embedded, settings, prompts, parts, models)"
-                f" VALUES ({marks(columns)})",
-                columns,
-            )
-            (ids[name],) = self._connection.execute("SELECT id FROM bots WHERE fingerprint = ?", columns[:1]).fetchone()
-            self._connection.execute(
-                "INSERT INTO run_bots (run_id, bot_id, position) VALUES (?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET problem = NULL",
-                [run_id, ids[name], position],
-            )
+            fingerprint = bot_fingerprint(name, identity)
+            made = {"name": name, "fingerprint": fingerprint}
+            made |= {each.name: getattr(identity, each.name) for each in fields(identity)}
+            insert(self._connection, "INSERT OR IGNORE INTO bots", made)
+            (ids[name],) = self._connection.execute(
+                "SELECT id FROM bots WHERE fingerprint = ?", [fingerprint]
+            ).fetchone()
+            link = {"run_id": run_id, "bot_id": ids[name], "position": position}
+            insert(self._connection, "INSERT INTO run_bots", link, "ON CONFLICT DO UPDATE SET problem = NULL")
         return ids
 
     def _metrics(self, run_id: int, header: RunHeader) -> dict[str, int]:
         ids = {}
         for position, metric in enumerate(header.metrics):
-            self._connection.execute(
-                "INSERT OR IGNORE INTO metrics (name, version, better, low, high, summary, source, aggregate, level)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    metric.name,
-                    metric.version,
-                    metric.better,
-                    metric.low,
-                    metric.high,
-                    metric.summary,
-                    metric.source,
-                    metric.aggregate,
-                    metric.level,
-                ],
-            )
+            made = record_object(metric, ["threshold", "threshold_is_default"])
+            insert(self._connection, "INSERT OR IGNORE INTO metrics", made)
             (ids[metric.name],) = self._connection.execute(
                 "SELECT id FROM metrics WHERE name = ? AND version = ?", [metric.name, metric.version]
             ).fetchone()
-            self._connection.execute(
-                "INSERT INTO run_metrics (run_id, metric_id, position, threshold, is_default) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET is_default = excluded.is_default",
-                [run_id, ids[metric.name], position, metric.threshold, metric.threshold_is_default],
-            )
+            link = {"run_id": run_id, "metric_id": ids[metric.name], "position": position,
+                    "threshold": metric.threshold, "is_default": metric.threshold_is_default}  # fmt: skip
+            anew = "ON CONFLICT DO UPDATE SET is_default = excluded.is_default"
+            insert(self._connection, "INSERT INTO run_metrics", link, anew)
         return ids
 
     def _evaluators(self, run_id: int, header: RunHeader) -> None:
@@ -206,7 +184,7 @@ class RunResults:
     def cached_replies(self, bot_id: int, asks: Sequence[bytes]) -> dict[tuple[bytes, int], CachedReply]:
         """Answered replies of a bot by (question_hash, repeat), the newest of each."""
         cached: dict[tuple[bytes, int], CachedReply] = {}
-        for part in _parts(asks):
+        for part in in_parts(asks):
             lines = self._store.query(
                 "SELECT question_hash, repeat, id, latency_ms FROM replies WHERE bot_id = ? AND status = 'answered'"
                 f" AND question_hash IN ({marks(part)}) ORDER BY id",
@@ -223,7 +201,7 @@ class RunResults:
     def question_ids(self, fingerprints: Sequence[bytes]) -> dict[bytes, int]:
         """Ids of the questions that the database holds already."""
         found: dict[bytes, int] = {}
-        for part in _parts(fingerprints):
+        for part in in_parts(fingerprints):
             lines = self._store.query(
                 f"SELECT fingerprint, id FROM questions WHERE fingerprint IN ({marks(part)})", part
             )
@@ -233,7 +211,7 @@ class RunResults:
     def scored(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], set[int]]:
         """Metric ids by (reply, question) that need not be worked out again; errors are tried again."""
         done: dict[tuple[int, int], set[int]] = {}
-        for part in _parts(reply_ids):
+        for part in in_parts(reply_ids):
             for reply_id, question_id, metric_id in self._store.query(
                 "SELECT reply_id, question_id, metric_id FROM scores WHERE status != 'error'"
                 f" AND reply_id IN ({marks(part)})",
@@ -245,7 +223,7 @@ class RunResults:
     def score_values(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], dict[int, CachedScore]]:
         """Scores by (reply, question) and metric id that need not be worked out again; errors are left out."""
         found: dict[tuple[int, int], dict[int, CachedScore]] = {}
-        for part in _parts(reply_ids):
+        for part in in_parts(reply_ids):
             for reply_id, question_id, metric_id, value, status in self._store.query(
                 "SELECT reply_id, question_id, metric_id, value, status FROM scores WHERE status != 'error'"
                 f" AND reply_id IN ({marks(part)})",
@@ -257,7 +235,7 @@ class RunResults:
     def linked(self, run: OpenRun, bot_id: int, question_ids: Sequence[int]) -> dict[tuple[int, int], CachedReply]:
         """Answered replies of a bot that stand in the run already, by (question, repeat)."""
         links: dict[tuple[int, int], CachedReply] = {}
-        for part in _parts(question_ids):
+        for part in in_parts(question_ids):
             lines = self._store.query(
                 "SELECT question_id, run_rows.repeat, reply_id, latency_ms FROM run_rows"
                 " JOIN replies ON replies.id = reply_id WHERE run_id = ? AND run_rows.bot_id = ?"
@@ -313,8 +291,3 @@ class RunResults:
             tool_calls=tool_calls_of(tool_calls),
             trace=orjson.loads(trace) if trace else {},
         )
-
-
-def _parts(values: Sequence[Part]) -> Iterable[Sequence[Part]]:
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]

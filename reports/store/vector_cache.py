@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from .database import connect, marks
+from .database import connect, in_parts, marks
 from .writer import RowWriter
 
 MOST_IN_FILE: Final = 100_000  # vectors in a file of their own, about 150 MB; the oldest go first
@@ -52,8 +52,7 @@ class VectorCache:
         with self._lock:
             if self._connection is None:
                 return found
-            for start in range(0, len(keys), 400):
-                part = keys[start : start + 400]
+            for part in in_parts(keys):
                 found.update(
                     self._connection.execute(
                         f"SELECT key, vector FROM embeddings WHERE model = ? AND key IN ({marks(part)})",

@@ -157,7 +157,6 @@ class LeftCalls:
     """What is in a file that another program left, or is still writing.
 
     Attributes:
-        path: of the file.
         is_over: whether its program has ended, so that nothing is added any more.
         run_id: of the run that asked; None where it is not of this database.
         records: calls of judges, which may be shared while their program lives.

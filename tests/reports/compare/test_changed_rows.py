@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from proctor.reports.compare.changes import BotState, FlipRate, changed_parts, changed_rows, flip_of_values
+from proctor.bots import Identity
+from proctor.reports.compare.changes import FlipRate, changed_parts, changed_rows, flip_of_values
 from proctor.reports.compare.comparable import pair, why_versions_differ
 from proctor.reports.summary import MetricColumn
 from tables import in_one_test
@@ -59,7 +60,7 @@ def test_a_repeat_without_a_value_is_never_shown():
 
 # What was changed in a bot between two runs, in a few words
 
-RAG = BotState(
+RAG = Identity(
     kind="rag",
     model="small",
     settings={"top_k": 4, "model": {"temperature": 0.0}},

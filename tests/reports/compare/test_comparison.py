@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from proctor import InputError
+from proctor.bots import Identity
 from proctor.reports import markdown
-from proctor.reports.compare.changes import BotState
 from proctor.reports.compare.comparable import NothingComparable
 from proctor.reports.compare.comparison import Asked, Comparison, compare
 from proctor.reports.compare.messages import (
@@ -153,7 +153,7 @@ def test_the_same_kept_answers_have_nothing_to_compare():
 
 
 def test_one_bot_in_two_runs_is_called_base_and_candidate_and_its_changes_are_told():
-    state = BotState("rag", "small", {"top_k": 4}, {"knowledge": "a"}, {}, {})
+    state = Identity("rag", {"top_k": 4}, "small", parts={"knowledge": "a"})
     found = compared(
         made("rag", {"recall": LOW}),
         made("rag", {"recall": HIGH}, run="run-2", fingerprint="edited"),

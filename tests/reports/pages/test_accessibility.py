@@ -41,11 +41,11 @@ def files(book: PageBook) -> dict[str, str]:
         store_analysis(store, full_analysis(book.head))
         file.writelines(run_file(report_of(store)))
     with (
-        open_operand(book.base, book.path) as base,
-        open_operand(book.head, book.path) as head,
+        open_operand(f"{book.base}:rag", book.path) as base,
+        open_operand(f"{book.head}:rag", book.path) as head,
         pair.open("wb") as file,
     ):
-        file.writelines(pair_file(base, head, ("rag",)))
+        file.writelines(pair_file(base, head))
     return {"run": f"{run.as_uri()}#", "pair": f"{pair.as_uri()}#"}
 
 

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from browser import Shown
 from page_runs import page_book, report_of
+from proctor.bots import Identity
 from proctor.harness.suite.suite_file import sample_suite
 from proctor.reports.pages.manifest import LONGEST_PROMPT, manifest_section, repeat_command, settings_text
 from proctor.reports.pages.page import Page, Section, page_bytes
-from proctor.reports.report import BotRecord, Report
+from proctor.reports.report import Report
 from ruamel.yaml import YAML
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\x00\x1b[31m\u202e{{ 7*7 }}\"'"
@@ -87,7 +88,7 @@ def test_everything_that_decides_a_run_is_in_it(found):
         "torch 2.13.0+cpu", "Answers that the database has are reused",
     ):  # fmt: skip
         assert words in text, words
-    for bot in found.bots:
+    for bot in found.bots.values():
         assert all(" ".join(prompt.split()) in text for prompt in bot.prompts.values())
         assert all(part in text for part in bot.parts.values())
         assert all(model in text for model in bot.models.values())
@@ -113,8 +114,8 @@ def test_no_secret_is_in_it(found):
     text = section(found, command=command)
     assert "geheim" not in text
     assert "*** replaces a secret" in text
-    bot = BotRecord("b", "http", None, False, {"headers": {"Authorization": "Bearer geheim"}}, {}, {}, {})
-    assert "geheim" not in manifest_section(replace(found, bots=(bot,), manifest=MANIFEST))
+    bot = Identity("http", {"headers": {"Authorization": "Bearer geheim"}})
+    assert "geheim" not in manifest_section(replace(found, bots={"b": bot}, manifest=MANIFEST))
 
 
 def test_two_manifests_of_a_page_share_no_id(found):
@@ -137,8 +138,8 @@ def test_texts_of_others_stay_texts(found):
         return value
 
     plain = Read(section(found))
-    bots = (BotRecord(HOSTILE, HOSTILE, HOSTILE, False, {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE}, {HOSTILE: HOSTILE},
-                      {HOSTILE: HOSTILE}),)  # fmt: skip
+    mapping = {HOSTILE: HOSTILE}
+    bots = {HOSTILE: Identity(HOSTILE, mapping, HOSTILE, parts=mapping, prompts=mapping, models=mapping)}
     made = hostile(MANIFEST) | {"command": ["proctor", "run", HOSTILE]}
     read = Read(str(manifest_section(replace(found, manifest=made, bots=bots))))
     assert read.tags <= plain.tags
@@ -155,8 +156,8 @@ def test_old_and_foreign_manifests_are_told_as_far_as_they_go(found):
 
 
 def test_a_very_long_prompt_is_cut_and_says_so(found):
-    bot = BotRecord("b", "rag", None, False, {}, {"prompt": "x" * 3_000_000}, {}, {})
-    text = str(manifest_section(replace(found, bots=(bot,))))
+    bot = Identity("rag", prompts={"prompt": "x" * 3_000_000})
+    text = str(manifest_section(replace(found, bots={"b": bot})))
     assert len(text) < LONGEST_PROMPT + 100_000
     assert "3,000,000 characters; the database has them all" in text
 

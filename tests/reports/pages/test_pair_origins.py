@@ -1,6 +1,6 @@
 """What surrounded two runs, and what of it is told as changed."""
 
-from proctor.reports.compare.changes import BotState
+from proctor.bots import Identity
 from proctor.reports.compare.operands import Operand
 from proctor.reports.pages.pair_changes import BotPair, PairedRuns
 from proctor.reports.pages.pair_page import (
@@ -74,7 +74,7 @@ def test_metrics_that_only_one_side_measured_are_told() -> None:
 
 
 def test_a_bot_is_the_same_only_where_that_is_known() -> None:
-    state = BotState("rag", "small", {"top_k": 4}, {}, {"prompt": "Answer."}, {})
+    state = Identity("rag", {"top_k": 4}, "small", prompts={"prompt": "Answer."})
     known = side_of(made("rag", {"recall": [1.0]}), states={"rag": state})
     unknown = side_of(made("rag", {"recall": [1.0]}))
     assert [each.is_same for each in bot_origins(paired(known, known))] == [True]
@@ -85,7 +85,7 @@ def test_a_bot_is_the_same_only_where_that_is_known() -> None:
 def test_bots_with_one_and_the_same_change_stand_together() -> None:
     sides = [
         side_of(made("rag", {"recall": [1.0]}), states={
-            bot: BotState("rag", "small", {"top_k": 4}, {}, {"prompt": prompt if bot != "faq" else "Look."}, {})
+            bot: Identity("rag", {"top_k": 4}, "small", prompts={"prompt": prompt if bot != "faq" else "Look."})
             for bot in ("rag", "faq", "late")
         })
         for prompt in ("Two sentences.", "One sentence.")

@@ -39,9 +39,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> PageBook:
     return page_book(tmp_path_factory.mktemp("pairs") / "proctor.db")
 
 
-def write(path: Path, baseline: str, candidate: str, database: Path, bots: Sequence[str] = ()) -> Path:
+def write(path: Path, baseline: str, candidate: str, database: Path) -> Path:
     with open_operand(baseline, database) as one, open_operand(candidate, database) as other, path.open("wb") as file:
-        file.writelines(pair_file(one, other, bots))
+        file.writelines(pair_file(one, other))
     return path
 
 

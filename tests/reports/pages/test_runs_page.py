@@ -91,9 +91,10 @@ def test_a_line_tells_what_a_run_is(path: Path) -> None:
     )
     with snapshot(path) as store:
         (line,) = run_lines([store])
-    assert (line.name, line.suite, line.status, line.rows, line.expected) == (name, "run", "stopped", 4, 24)
+    found = line.summary
+    assert (line.name, found.suite, found.status, line.rows, line.expected) == (name, "run", "stopped", 4, 24)
     assert (line.lead.name if line.lead else None, line.best, line.problems) == ("exact_match", {"faq"}, None)
-    assert line.questions == 2
+    assert line.summary.questions == 2
 
 
 @pytest.mark.parametrize("manifest", [{}, {"settings": 1}, {"settings": {"questions": {}, "bots": ["a"]}}])
@@ -223,12 +224,12 @@ def test_a_line_tells_commit_time_and_cost_and_the_interval(path: Path) -> None:
     with snapshot(path) as store:
         (line,) = run_lines([store])
         body = str(runs_page([store], RunChoice()).sections[0].body)
-    assert (line.name, line.took, line.cost) == (name, "3 min", pytest.approx(0.1))
+    assert (line.name, line.took, line.summary.costs.total) == (name, "3 min", pytest.approx(0.1))
     assert "<bdi>feature/&lt;b&gt;</bdi>" in body
     assert '<code title="0123456789abcdef">01234567</code> with changes' in body
     assert "took 3 min" in body
     assert "0.1000" in body
-    found = line.bots[0].metrics["exact_match"]
+    found = line.summary.bots[0].metrics["exact_match"]
     assert found.ci_low is not None
     assert f"{found.ci_low:.2f} to {found.ci_high:.2f}" in body
 
