@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
-from ..bots import Endpoints
 from ..knowledge import (
     DRAFT,
     MOVED,
@@ -53,7 +52,7 @@ from ..reports import check_file, whole_file
 from ..reports import count as counted
 from ..reports.store import Store, VectorCache
 from .run import tokens
-from .run.judging import Judging, open_judging, prompt_text, replies_of
+from .run.judging import Judging, open_judging_alone, prompt_text, replies_of
 from .run.local_models import open_embedder
 from .run.scoring import quotes_of
 from .suite.choices import choose_judge
@@ -504,8 +503,7 @@ def judging_of(loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str,
     choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
     if choice.settings.is_embedded:
         return None
-    embedder, _ = open_embedder(loaded, VectorCache())
-    return open_judging(choice, embedder, loaded.base, environ, Endpoints(), suite.concurrency)
+    return open_judging_alone(choice, environ, loaded)
 
 
 def _there(loaded: LoadedSuite, out: Path) -> _There:

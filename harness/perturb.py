@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from .. import InputError
-from ..bots import Endpoints
 from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
 from ..metrics import Block, Reading
@@ -16,15 +15,12 @@ from ..metrics.judge.call import TEXT, record, several
 from ..metrics.judge.calls import SomeQuestions
 from ..metrics.judge.replies import read_texts
 from ..reports import check_file, check_no_parts, whole_file
-from ..reports.store import PERTURBED, Store, VectorCache
+from ..reports.store import PERTURBED, Store
 from .run import (
-    CONCURRENCY,
     Evaluation,
     Judging,
     RunConfig,
-    default_embedder,
-    open_embedder,
-    open_judging,
+    open_judging_alone,
     prompt_text,
     replies_of,
     suite_evaluation,
@@ -186,7 +182,7 @@ class PerturbedRun:
         made = list(perturbed(self.sources, self.recipe, self.tally, texts))
         suite = self.loaded.suite
         questions = QuestionList(self.loaded.base / suite.questions, made, (*self.warnings, *self._doubts()))
-        named = replace(self.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{PERTURBED}"}))
+        named = self.loaded.with_changes(name=f"{suite.name}{PERTURBED}")
         return suite_evaluation(named, self.options, environ, notify, questions)
 
     def _doubts(self) -> Iterator[str]:
@@ -243,11 +239,8 @@ def without_judge(recipe: Recipe, named: tuple[str, ...]) -> tuple[Recipe, tuple
 
 def _run_judging(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]) -> Judging:
     """A judge of its own: that of a run is closed with the run."""
-    suite = loaded.suite
-    embedder, _ = open_embedder(loaded, VectorCache())
-    choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
-    concurrency = options.concurrency or suite.concurrency
-    return open_judging(choice, embedder, loaded.base, environ, Endpoints(), concurrency)
+    choice = choose_judge(loaded.suite.judge, loaded.suite.models, options.judge, options.judge_url)
+    return open_judging_alone(choice, environ, loaded, options.concurrency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,5 +319,4 @@ def _some(questions: QuestionSet, recipe: Recipe, tally: Tally, texts: Texts) ->
 
 def _judging(options: JudgeOptions, environ: Mapping[str, str]) -> Judging:
     choice = choose_judge(JudgeSettings(), {}, options.judge, options.url)
-    embedder = default_embedder(VectorCache())
-    return open_judging(choice, embedder, Path(), environ, Endpoints(), options.concurrency or CONCURRENCY)
+    return open_judging_alone(choice, environ, concurrency=options.concurrency)

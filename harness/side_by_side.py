@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from pydantic import ValidationError
 
 from .. import InputError
-from ..bots import ChatModelSettings, Endpoints
+from ..bots import ChatModelSettings
 from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.pairs import ComparePair, judged_pair
 from ..metrics.judge.rendering import prompt_hash
@@ -32,9 +31,7 @@ from ..reports.compare import (
     stored_verdicts,
 )
 from ..reports.statistics import SequentialInterval
-from ..reports.store import VectorCache
-from .run.judging import CONCURRENCY, Judging, open_judging, outside_run, same_family
-from .run.local_models import default_embedder
+from .run.judging import Judging, open_judging_alone, outside_run, same_family
 from .suite.choices import choose_judge
 from .suite.settings import JudgeSettings
 
@@ -325,7 +322,7 @@ def _open(candidate: Operand, options: PairOptions, environ: Mapping[str, str]) 
     """The judge that is named, or that of the candidate's run; the embedded one where that can't be told."""
     settings, models = _judge_of_run(candidate.run.manifest)
     choice = choose_judge(settings, models, options.judge, options.judge_url)
-    return open_judging(choice, default_embedder(VectorCache()), Path(), environ, Endpoints(), CONCURRENCY)
+    return open_judging_alone(choice, environ)
 
 
 def _judge_of_run(manifest: Mapping[str, Any]) -> tuple[JudgeSettings, dict[str, ChatModelSettings]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -530,7 +529,7 @@ def _evaluation(
     suite = corpus.loaded.suite
     chosen = {name: grid.configurations[place].configuration for name, place in asking.bots.items()}
     bots = {name: set_so(asking.base, configuration) for name, configuration in chosen.items()}
-    named = replace(corpus.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{ANALYSED}", "bots": bots}))
+    named = corpus.loaded.with_changes(name=f"{suite.name}{ANALYSED}", bots=bots)
     questions = QuestionList(corpus.loaded.base / suite.questions, asking.questions)
     evaluation = suite_evaluation(named, replace(options, bots=(), limit=None), corpus.environ, notify, questions)
     return _with_embedders(evaluation, named, chosen, corpus, expanded, options.local_models)
@@ -575,13 +574,13 @@ def _with_embedders(
 
     def bot_queues(run: OpenRun) -> Sequence[BotQueue]:
         return [
-            dataclasses.replace(bot_queue, bot=_in_its_place(built[bot_queue.name], bot_queue))
+            replace(bot_queue, bot=_in_its_place(built[bot_queue.name], bot_queue))
             if bot_queue.name in built
             else bot_queue
             for bot_queue in evaluation.bot_queues(run)
         ]
 
-    return dataclasses.replace(evaluation, header=header, bot_queues=bot_queues)
+    return replace(evaluation, header=header, bot_queues=bot_queues)
 
 
 def _in_its_place(bot: BuiltBot, bot_queue: BotQueue) -> NamedBot:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import zlib
 from collections import Counter
@@ -192,15 +191,12 @@ class AgainstPlan:
     def present_suite(self) -> LoadedSuite:
         """The suite under the name of runs that stand aside."""
         loaded = self.corpus.loaded
-        named = loaded.suite.model_copy(update={"name": f"{loaded.suite.name}{ANALYSED}"})
-        return dataclasses.replace(loaded, suite=named)
+        return loaded.with_changes(name=f"{loaded.suite.name}{ANALYSED}")
 
     @property
     def suite(self) -> LoadedSuite:
         """That suite over the old documents."""
-        loaded = self.present_suite
-        over_old = loaded.suite.model_copy(update={"knowledge": (self.folder.resolve(),)})
-        return dataclasses.replace(loaded, suite=over_old)
+        return self.present_suite.with_changes(knowledge=(self.folder.resolve(),))
 
     @property
     def repeats(self) -> int:
@@ -306,7 +302,7 @@ def plan_document_changes(
         corpus=corpus,
         folder=folder,
         old=old,
-        options=dataclasses.replace(options, bots=taking, fresh=False, latency_run=False, only_planned=False),
+        options=replace(options, bots=taking, fresh=False, latency_run=False, only_planned=False),
         changes=changes_between(old.documents, corpus.documents),
         bots=taking,
         left_out=tuple(name for name in names if name not in taking),

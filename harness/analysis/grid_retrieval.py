@@ -174,8 +174,7 @@ def _embedder(corpus: CorpusIndex, name: str) -> tuple[BatchingEmbedder, tuple[s
     if name != "embedded":  # the packaged model alone can be had in another precision
         changes["precision"] = "fp32"
     settings = suite.embedder.model_copy(update=changes)
-    named = replace(corpus.loaded, suite=suite.model_copy(update={"embedder": settings}))
-    return open_embedder(named, VectorCache())
+    return open_embedder(corpus.loaded.with_changes(embedder=settings), VectorCache())
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,13 +77,10 @@ def plan_turns(
 
     def evaluation(history: str) -> Evaluation:
         policy = suite.conversations.model_copy(update={"history": history})
-        changed = suite.model_copy(
-            update={
-                "name": f"{suite.name}{BETWEEN}", "conversations": policy, "thresholds": {}, "perturb": None,
-                "primary": "",
-            }
-        )  # fmt: skip
-        return suite_evaluation(replace(loaded, suite=changed), only, environ, notify, asked)
+        changed = loaded.with_changes(
+            name=f"{suite.name}{BETWEEN}", conversations=policy, thresholds={}, perturb=None, primary=""
+        )
+        return suite_evaluation(changed, only, environ, notify, asked)
 
     own, expected = evaluation("own"), evaluation("expected")
     to_ask = sum(cost_estimate(each, database).to_ask for each in (own, expected))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -466,7 +465,7 @@ class AttributionPlan:
             }
             if DOCUMENTS in old and self.old_knowledge is not None:
                 changes["knowledge"] = (self.old_knowledge.resolve(),)
-            yield dataclasses.replace(self.loaded, suite=suite.model_copy(update=changes))
+            yield self.loaded.with_changes(**changes)
 
 
 def plan_attribution(
@@ -506,7 +505,7 @@ def plan_from(
         )
     if old_knowledge is not None:
         existing(old_knowledge, "the folder with the documents of the baseline")
-    options = dataclasses.replace(options, bots=(bot,), fresh=False, only_planned=False)
+    options = replace(options, bots=(bot,), fresh=False, only_planned=False)
     embedder, _ = open_embedder(loaded, VectorCache())
     now = build_bots(loaded, [bot], embedder, environ, local_models=options.local_models)[0].identity
     factors = tuple(factors_between(record, now, old_knowledge is not None))
@@ -518,7 +517,7 @@ def plan_from(
     plan = AttributionPlan(loaded, options, environ, bot, record, factors, None, old_knowledge)
     rebuilt = plan.identity(frozenset())
     _check_rebuilt(plan, rebuilt)
-    plan = dataclasses.replace(plan, around=surroundings(record, rebuilt))
+    plan = replace(plan, around=surroundings(record, rebuilt))
     if not plan.factors and plan.around is None:
         raise InputError(f"{bot} is what it was in run {record.run}: nothing was changed that could cause anything.")
     return plan
@@ -624,10 +623,10 @@ def asked_only(evaluation: Evaluation, keys: frozenset[str]) -> Evaluation:
         for bot_queue in evaluation.bot_queues(run):
             placed = (item._replace(position=place) for place, item in enumerate(bot_queue.items()))
             items = list(with_turns_before(placed, lambda item: item.question.id in keys))
-            made.append(dataclasses.replace(bot_queue, items=lambda items=items: items, total=len(items)))  # type: ignore[misc]
+            made.append(replace(bot_queue, items=lambda items=items: items, total=len(items)))  # type: ignore[misc]
         return made
 
-    return dataclasses.replace(evaluation, bot_queues=bot_queues)
+    return replace(evaluation, bot_queues=bot_queues)
 
 
 def _noted(evaluation: Evaluation, plan: AttributionPlan, new: frozenset[str]) -> Evaluation:
@@ -638,9 +637,7 @@ def _noted(evaluation: Evaluation, plan: AttributionPlan, new: frozenset[str]) -
     if isinstance(settings, dict) and PROMPT not in new and PROMPT in plan.names:
         of_bot = settings["suite"]["bots"][plan.bot]
         of_bot["prompt"] = f"(that of run {plan.record.run})"
-    return dataclasses.replace(
-        evaluation, header=dataclasses.replace(evaluation.header, manifest={**made, "attribution": note})
-    )
+    return replace(evaluation, header=replace(evaluation.header, manifest={**made, "attribution": note}))
 
 
 def explained(

@@ -183,9 +183,7 @@ class _Asking:
         repeats = {key: self._own + self._asked[is_old, key] for key in keys}
         which = "as it was" if is_old else "as it is"
         self._by.notify(f"{bot} {which}: {count(len(keys), 'question')} asked again, to tell a change from noise.")
-        named = replace(
-            loaded, suite=loaded.suite.model_copy(update={"name": f"{self._by.loaded.suite.name}{CONFIRMED}"})
-        )
+        named = loaded.with_changes(name=f"{self._by.loaded.suite.name}{CONFIRMED}")
         options = replace(self._by.options, bots=(bot,), latency_run=False, only_planned=False)
         evaluation = _only(suite_evaluation(named, options, self._by.environ, self._by.notify), repeats, self._metrics)
         outcome = run_evaluation(evaluation, self._by.store, Watcher())

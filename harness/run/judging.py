@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from ... import InputError
-from ...bots import ChatJudgeModel, Turnstile, limiter_of, open_chat_model, redactor
+from ...bots import ChatJudgeModel, Endpoints, Turnstile, limiter_of, open_chat_model, redactor
 from ...metrics import (
     LOCAL_MODELS,
     JudgeUnavailable,
@@ -26,17 +26,19 @@ from ...metrics import (
     prompt_hash,
 )
 from ...metrics.declaration import exception_line
-from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache, RowWriter
+from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache, RowWriter, VectorCache
 from ..suite import JudgeSettings
 from .isolation import DaemonThreads, Interrupts, settle, undisturbed
+from .local_models import default_embedder, open_embedder
 from .scoring import ROWS
 
 if TYPE_CHECKING:
-    from ...bots import Endpoints, Prices
+    from ...bots import Prices
     from ...knowledge import BatchingEmbedder, EntailmentModel
     from ...knowledge.models.batching import VectorKeeper
     from ...metrics import Answer, Judge, JudgeCall, Plan
     from ...reports.store import Store
+    from ..suite import LoadedSuite
     from ..suite.choices import JudgeChoice
     from .local_models import RunModels
 
@@ -427,6 +429,20 @@ def open_judging(
     prices = [model.prices for model in choice.models.values()]
     redact = redactor(environ, {model.api_key_env for model in choice.models.values()})
     return Judging(settings, models, prices, concurrency=concurrency, redact=redact)
+
+
+def open_judging_alone(
+    choice: JudgeChoice, environ: Mapping[str, str], loaded: LoadedSuite | None = None, concurrency: int | None = None
+) -> Judging:
+    """A judge outside of any run, whose endpoints it has to itself; with the embedder of a suite, where there is one.
+
+    ``concurrency`` is the suite's where it is left out. For errors see ``open_judging``.
+    """
+    if loaded is None:
+        embedder, base, usual = default_embedder(VectorCache()), Path(), CONCURRENCY
+    else:
+        embedder, base, usual = open_embedder(loaded, VectorCache())[0], loaded.base, loaded.suite.concurrency
+    return open_judging(choice, embedder, base, environ, Endpoints(), concurrency or usual)
 
 
 def _embedded(

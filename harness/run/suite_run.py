@@ -406,7 +406,7 @@ def _changed(loaded: LoadedSuite, options: RunConfig) -> LoadedSuite:
         update["primary"] = options.primary
     if options.metric_files:
         update["metric_files"] = (*loaded.suite.metric_files, *(file.absolute() for file in options.metric_files))
-    return replace(loaded, suite=loaded.suite.model_copy(update=update)) if update else loaded
+    return loaded.with_changes(**update)
 
 
 def _bot_queue(

@@ -74,7 +74,7 @@ def variant_evaluation(
     if len({variant.bot.name for variant in variants}) < len(variants):
         raise ValueError("two variants have the same name, so their answers could not be told apart")
     suite = loaded.suite
-    named = replace(loaded, suite=suite.model_copy(update={"name": f"{suite.name}{ANALYSED}"}))
+    named = loaded.with_changes(name=f"{suite.name}{ANALYSED}")
     whole = suite_evaluation(named, replace(options, latency_run=False), environ, notify)
     asked = [[variant.bot.name, sorted(variant.questions)] for variant in variants]
     most = options.concurrency or suite.concurrency

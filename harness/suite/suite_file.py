@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 from pydantic import ValidationError
@@ -125,6 +125,10 @@ class LoadedSuite:
     base: Path
     text_hash: str
     document: PlacedYaml
+
+    def with_changes(self, **changes: object) -> Self:
+        """The suite with other values under some keys, such as another name; they are not checked."""
+        return replace(self, suite=self.suite.model_copy(update=changes))
 
     def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
         """Mistakes that show only when the suite is put to use, each with the path that leads to its place."""
