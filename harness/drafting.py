@@ -200,11 +200,8 @@ def passages_to_ask(
 ) -> list[Passage]:
     """The passages of which a model is asked: one call each, those of documents of which least is asked first.
 
-    Args:
-        documents: all of them.
-        asked_of: how many questions there are of each already.
-        count: drafts that are wanted in all.
-        per_document: drafts that are wanted of one document; None for any number.
+    ``asked_of`` says how many questions there are of each already; ``count`` drafts are wanted in all, and
+    ``per_document`` of one.
     """
     most = ceil(count / (OF_A_PASSAGE * _KEPT_SHARE))
     of_one = most if per_document is None else ceil(per_document / (OF_A_PASSAGE * _KEPT_SHARE))
@@ -338,11 +335,7 @@ def draft_questions(
 ) -> Drafted:
     """Draft questions of a suite's documents and add them to a file.
 
-    Args:
-        loaded: the suite.
-        options: what is wanted.
-        environ: where keys are looked up.
-        notify: called with a sentence before what takes long or costs money.
+    ``notify`` is told before what takes long or costs money.
 
     Raises:
         InputError: the suite names no documents, or a file or the model can't be used.
@@ -425,11 +418,7 @@ def draft_nuggets(
 ) -> Drafted:
     """Draft nuggets of a suite's questions that have evidence and no nuggets, and add them to a file of drafts.
 
-    Args:
-        loaded: the suite.
-        options: as for ``draft_questions``; ``count`` is how many questions are looked at.
-        environ: where keys are looked up.
-        notify: called with a sentence before what takes long or costs money.
+    ``options.count`` is how many questions are looked at; otherwise as ``draft_questions``.
 
     Raises:
         InputError: no question has evidence, or a file or the model can't be used.

@@ -98,12 +98,7 @@ def write_questions(
 ) -> Written:
     """Have a judge write what the kinds of a recipe need, once for each question and kind; the judge is closed.
 
-    Args:
-        judging: a language model.
-        sources: the questions.
-        recipe: kinds, and how many variants are made alike.
-        store: where replies are cached; None to cache none.
-        fresh: take no cached reply.
+    Without a store nothing is cached.
 
     Raises:
         InputError: the judge is no language model.
@@ -282,14 +277,7 @@ def perturb_file(
 ) -> Perturbed:
     """Perturb the questions of a file and write the variants.
 
-    Args:
-        path: the questions.
-        out: the file of variants; how it ends says what is written.
-        recipe: what is made of each question.
-        named: the kinds as the user named them.
-        limit: only the first so many questions; None for all.
-        judge: who writes what no rule can make.
-        environ: where keys are looked up.
+    The end of ``out`` says what is written; ``named`` are the kinds as the user named them.
 
     Raises:
         InputError: a file or the judge can't be used, or there is no question that could be perturbed.

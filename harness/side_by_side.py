@@ -131,14 +131,7 @@ def judge_side_by_side(
 ) -> PairReport:  # fmt: skip
     """Have the pairs of answers judged that have no verdict yet; verdicts are stored with the candidate's run.
 
-    Args:
-        baseline: what it is compared with, still open.
-        candidate: what is looked at, still open.
-        bots: of two whole runs, only these.
-        cluster: how questions are clustered.
-        options: who judges, and how many calls may be made.
-        environ: where keys are looked up.
-        dry_run: count the calls and make none.
+    Both sides are open. ``dry_run`` counts the calls and makes none.
 
     Raises:
         InputError: no bot matches, a side has no answers, or the judge can't be used or judges no pair.
@@ -176,13 +169,7 @@ def judge_tournament(
     With a budget, pairs are judged in rounds; each goes to the two bots of whom another verdict is expected to tell
     most: those that win about as often as they lose against each other, and were compared least.
 
-    Args:
-        operand: the run, still open.
-        bots: those that are compared.
-        cluster: how questions are clustered.
-        options: who judges, and how many calls may be made.
-        environ: where keys are looked up.
-        dry_run: count the calls and make none.
+    ``dry_run`` counts the calls and makes none.
 
     Raises:
         InputError: there are fewer than two bots or no pair, or the judge can't be used or judges no pair.

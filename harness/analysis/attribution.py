@@ -67,12 +67,6 @@ def candidates(
 ) -> tuple[str, ...]:
     """The documents that are taken away, one at a time.
 
-    Args:
-        answer: what the bot said.
-        known: ids of the documents that can be taken away.
-        gold: ids of those in which the answer stands.
-        documents: all, in their order.
-
     Returns:
         What was retrieved, best first. Where that is more than so few, as with a bot that reads everything: those of
         the gold, and those with which the answer shares most of its words that few of them have.
@@ -697,12 +691,7 @@ def plan_ablations(
     Wrong ones come first, then right ones, to learn what documents carry. Where the bound cuts, they are drawn by the
     ground's seed.
 
-    Args:
-        corpus: the documents and questions.
-        answers: those of the run.
-        bots: whose answers are looked at; None for all bots that take knowledge.
-        most_calls: how many answers may be asked for.
-        options: as of the run.
+    None for ``bots`` stands for all that take knowledge.
     """
     options = options or RunConfig()
     wanted = [bot for bot in answers.bots if bots is None or bot in bots]
@@ -805,12 +794,6 @@ def attribution(plan: AblationPlan, store: Store, watching: Watching, notify: No
     Every question is asked without one document at a time, wrong ones from the gold alone, too; where no single
     document fixes a wrong answer, without all but the gold; and where that fixes it, without other sets of them, for
     Shapley values. All of it is stored, and asked once.
-
-    Args:
-        plan: what to ask.
-        store: the database of the answers.
-        watching: makes somebody who watches a run.
-        notify: called with a sentence before what takes long.
     """
     asking = _Asking(plan, store, watching, notify or (lambda _: None))
     marks = Marks(plan.corpus, plan.answers, _noise(plan, store))

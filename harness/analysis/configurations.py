@@ -70,9 +70,7 @@ class Yardstick:
     def values(self, found: Sequence[Context], gold: Sequence[Places]) -> dict[str, float | None]:
         """Every metric of one question; None where it can't be told, as with passages that don't say where they are.
 
-        Args:
-            found: with their places in the documents, best first; empty when nothing was retrieved.
-            gold: groups of places: all are needed, any member of a group will do.
+        What was found comes best first; of the gold every group is needed, and any member of a group will do.
         """
         places = [Place(one.document, one.start, one.end) for one in found]
         scores = self.plan.score_now({"retrieved": places, "gold": gold})
@@ -138,12 +136,6 @@ def measure_grid(
     The bots' own configurations are measured first. Where documents are long, the others are measured in rounds over
     growing parts of documents and questions, and one that can't be recommended any more is dropped. On Ctrl-C the grid
     has what was measured until then, and says so.
-
-    Args:
-        corpus: documents, questions and where their answers stand.
-        settings: what is compared, and by what.
-        notify: called with a sentence before what takes long.
-        local_models: other models for some roles, as ``ROLE=MODEL``.
 
     Raises:
         InputError: the grid is too large, or a model can't be had.
@@ -468,14 +460,7 @@ def answer_best(
     The configurations are bots of one run of their own, scored by the suite's metrics. Cached answers are not asked
     for again; those of the bot with its own configuration come from the suite's run.
 
-    Args:
-        grid: as it was measured on ``ground``.
-        corpus: documents and questions.
-        settings: how many are measured, and the names of models.
-        store: the database.
-        watching: makes somebody who watches a run.
-        options: what the command line changes; the first rag bot among its bots is asked, and its limit doesn't count.
-        notify: called with a sentence before what takes long.
+    The first rag bot among those of ``options`` is asked, and their limit does not count.
 
     Raises:
         InputError: a bot with one of the configurations can't be built.

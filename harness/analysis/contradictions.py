@@ -586,12 +586,8 @@ def find_contradictions(
 ) -> Contradictions:
     """All contradictions; this blocks.
 
-    Args:
-        documents: all of them.
-        matter: tells what they are about; left out, it knows of no versions and copies.
-        entailment: a model; where there is one it decides, and what it calls no contradiction is none.
-        foreign: ids of documents that are not in English, of which figures alone are compared.
-        notify: called with a sentence before what takes long.
+    Without ``matter`` no versions and copies are known. A model decides where there is one, and what it calls no
+    contradiction is none. Of ``foreign`` documents, which are not in English, figures alone are compared.
     """
     every = [one for document in documents for one in statements(document)]
     matter = matter or SameMatter(documents)

@@ -129,10 +129,6 @@ def question_clusters(questions: Iterable[Question], gold: Mapping[str, Question
 
     A question's cluster is its ``source_document``; without one the first document in which its answer stands, or
     stood when its evidence was written; without any the question itself.
-
-    Args:
-        questions: in the order of the codes.
-        gold: where their answers stand, by their keys.
     """
     codes: dict[tuple[bool, str], int] = {}
     made = []
@@ -359,11 +355,7 @@ def index_corpus(
 ) -> CorpusIndex:  # fmt: skip
     """Read documents and questions, and locate the gold evidence; the expected answers' support is not looked for.
 
-    Args:
-        loaded: the suite.
-        environ: where keys and folders of caches are looked up.
-        limit: the first so many questions; None for all.
-        notify: called with a sentence before what takes long, and with what there is to say about files.
+    ``notify`` is told, too, what there is to say about files.
 
     Raises:
         InputError: the suite names no documents, or these or the questions can't be read.
@@ -478,10 +470,7 @@ class Answers:
 def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answers | None:
     """The answers of a run; None where no metric says by itself whether any of them is right.
 
-    Args:
-        store: the database.
-        run_id: the run.
-        metric: the metric that says so; None for the one that says it most directly.
+    Without ``metric`` the one counts that says it most directly.
 
     Raises:
         InputError: the run has no such metric, or the metric has no threshold and none can be assumed.
@@ -532,10 +521,7 @@ def _rows(
 def marking_metric(metric: str, columns: Iterable[Marking], whose: str) -> Marking:
     """The metric of that name, with what an answer must reach to be right.
 
-    Args:
-        metric: its name.
-        columns: all metrics of a run.
-        whose: they are, to begin a sentence with.
+    ``whose`` columns they are begins the sentence of an error.
 
     Raises:
         InputError: there is no such metric, or it has no threshold and none can be assumed.

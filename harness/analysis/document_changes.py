@@ -282,13 +282,7 @@ class AgainstPlan:
 def plan_document_changes(
     corpus: CorpusIndex, folder: Path, options: RunConfig | None = None, most_calls: int | None = None
 ) -> AgainstPlan:
-    """Read the old documents and see how today's differ; nothing is asked.
-
-    Args:
-        corpus: today's documents and the questions.
-        folder: the old documents; a single file will do.
-        options: as of the run over today's documents.
-        most_calls: answers asked for at most to find out which edit turned an answer; None for MOST_CALLS.
+    """Read the old documents and see how today's differ; nothing is asked. ``folder`` may be a single file.
 
     Raises:
         InputError: there is no such folder, or no document in it.
@@ -352,13 +346,8 @@ def ask_ablated(
     A bot that may say another thing each time is asked once more with nothing taken back, or chance would pass for the
     doing of every edit.
 
-    Args:
-        plan: documents, bots and the bound.
-        wanted: bot and question with the edits that may have turned its answer, the most pressing first.
-        now: the answers over today's documents; a turn is asked again after the messages before it there.
-        store: the database.
-        watching: makes somebody who watches.
-        notify: called beforehand with how many answers are asked for.
+    The most pressing of ``wanted`` come first, bot and question with the edits that may have turned the answer. A turn
+    is asked again after the messages before it in ``now``.
     """
     chosen, left_out, calls = _within_bound(plan, wanted, now, store)
     metric = now.metric.name
@@ -583,13 +572,8 @@ def compare_documents(
     Cached answers are not asked again. Which edit turned an answer is found out by asking again over today's documents
     with that one edit taken back; answers that were lost come before those that were gained.
 
-    Args:
-        plan: both sets of documents, the questions and the bots.
-        store: the database, in which all is stored as runs of their own.
-        watching: makes somebody who watches a run.
-        metric: the metric that says right or wrong; None for the one that says it most directly.
-        notify: called with a sentence before what takes long.
-        current: the answers of the suite's run; None where it did not run yet.
+    All is stored as runs of their own. Without ``metric`` the one counts that says most directly what is right; without
+    ``current``, the answers of the suite's run, that is run first.
 
     Raises:
         InputError: there is no such metric.

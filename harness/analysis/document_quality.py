@@ -868,11 +868,8 @@ def find_document_problems(
     What hits answers or gold evidence is worse than what only stands there; among equals comes first what hits more
     questions, then what is met first in the documents.
 
-    Args:
-        corpus: documents and questions, with the gold in place.
-        answers: what bots said and read; without them the current configuration is searched for stolen ranks.
-        entailment: a model that decides on contradictions; without one figures, names and negations do.
-        notify: called with a sentence before what takes long.
+    Without answers the current configuration is searched for stolen ranks; without a model figures, names and negations
+    decide on contradictions.
     """
     say = notify or (lambda _: None)
     documents = corpus.documents

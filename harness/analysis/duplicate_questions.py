@@ -95,12 +95,8 @@ def find_alike(
 ) -> list[Alike]:
     """All pairs of texts that ask the same, in order of their places; blocks while it embeds.
 
-    Args:
-        texts: the questions.
-        embedder: of questions and words.
-        least: cosine from which two may ask the same.
-        split: only pairs of a text before this place with one from it on.
-        loose: cosine from which pairs are told too that share few words; see ``Alike.loose``.
+    From the cosine ``least`` on two may ask the same; from ``loose`` on pairs are told too that share few words (see
+    ``Alike.loose``). With ``split`` only pairs of a text before this place with one from it on are looked at.
     """
     if len(texts) < 2:
         return []
@@ -152,10 +148,8 @@ def _near_pairs(
 def ask_the_same(first: str, second: str, vectors: Mapping[str, NDArray[np.float32]]) -> bool | None:
     """Whether near questions ask the same; None if not, else whether they do exactly (see ``Alike``).
 
-    Args:
-        first: a question.
-        second: another one, whose vector is near.
-        vectors: of the words that only one of them has, in lower case; a word without one has no meaning but its own.
+    ``vectors`` are of the words that only one of them has, in lower case; a word without one has no meaning but its
+    own.
     """
     one, other = _read(first), _read(second)
     if _ask_otherwise(one, other) or _name_otherwise(one, other):
@@ -333,13 +327,7 @@ _SURE: Final = 0.92  # cosine from which two questions of near wording are held 
 async def find_duplicates(
     questions: Sequence[Question], alike: Sequence[Alike], embedder: BatchingEmbedder
 ) -> tuple[Finding, ...]:
-    """What there is to say of questions that ask the same; those that were perturbed on purpose are left out.
-
-    Args:
-        questions: all of them.
-        alike: the pairs that ask the same, from ``alike_questions``.
-        embedder: for the comparison of expected answers.
-    """
+    """What there is to say of questions that ask the same; those that were perturbed on purpose are left out."""
     pairs = [one for one in alike if not _perturbed(questions[one.first], questions[one.second])]
     relations = await _relations(questions, pairs, embedder)
     conflicts, doubles = [], []

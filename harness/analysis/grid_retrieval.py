@@ -207,13 +207,6 @@ class Retrieving:
     ) -> None:  # fmt: skip
         """Take the parts; nothing is loaded.
 
-        Args:
-            corpus: the documents, and where the suite's bots keep their indexes.
-            questions: their texts.
-            embedders: by the ids of their models.
-            notify: called with a sentence before what takes long.
-            local_models: other models for some roles, as ``ROLE=MODEL``.
-
         Raises:
             InputError: an override names no role, or one that its model can't take.
         """
@@ -247,9 +240,7 @@ class Retrieving:
     ) -> AsyncIterator[Retrieved]:
         """What each search of these configurations finds, one after the other.
 
-        Args:
-            configurations: they are known by their places in this list.
-            part: some of the documents and questions; None for all.
+        Configurations are known by their places in the list.
 
         Raises:
             InputError: a model can't be had, or a retriever of the user's own fails.

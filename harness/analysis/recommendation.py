@@ -144,14 +144,7 @@ def paired(
 ) -> Difference | None:  # fmt: skip
     """Difference of two sides on the questions on which both have a value; None where there is none.
 
-    Args:
-        base: a value a question, NaN for none.
-        head: likewise, in the same order.
-        clusters: code of each question's cluster.
-        low: least value of the metric; None where it has none.
-        high: its greatest.
-        seed: of the draws of the test.
-        among: the questions that count; None for all.
+    Both have a value a question, NaN for none; ``among`` are the questions that count.
     """
     both = np.isfinite(base) & np.isfinite(head)
     if among is not None:
@@ -274,14 +267,9 @@ def why_dropped(
     budget by more than chance: the 95 % interval of the difference, paired by question and clustered by document as in
     every comparison, lies below 0. One that is measured on some questions only is not dropped.
 
-    Args:
-        part: the round.
-        values: of the metric by which configurations are ranked, by place; one for each question of the part.
-        tokens: mean prompt tokens, by place.
-        names: of all configurations, by place.
-        budget: most mean prompt tokens of one that may be recommended.
-        seed: of the draws of the test.
-        ends: least and greatest value of the metric.
+    ``values`` are of the metric by which configurations are ranked, one for each question of the part, ``tokens`` mean
+    prompt tokens, of which those that are recommended may take ``budget``; both by place. ``ends`` are the least and
+    greatest value of the metric.
     """
     dropped = {
         place: f"{mean:,.0f} prompt tokens a question, where {budget:,.0f} are the most"

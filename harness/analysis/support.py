@@ -240,9 +240,7 @@ class SupportFinder:
 
         Questions that expect nothing that can be looked for are left out.
 
-        Args:
-            questions: what was asked, with the expected answers.
-            without: by key, documents that are not looked at.
+        ``without`` are, by key, documents that are not looked at.
         """
         if not self.book.words:
             return {one.id: _unfounded(claims[0]) for one in questions if (claims := expected_claims(one))}
@@ -336,10 +334,6 @@ def with_supports(corpus: CorpusIndex, notify: Callable[[str], None] | None = No
     ``unsupported``. It stays ``none`` where the question is marked unanswerable, expects nothing, expects what no
     wording can support (yes, no, I don't know), or expects it in a language that no document has; and ``stale`` where
     gold evidence is all gone. This blocks.
-
-    Args:
-        corpus: documents, questions and their gold evidence.
-        notify: called with a sentence before what takes long.
     """
     asked = [one for one in corpus.questions if _is_looked_for(one, corpus.gold)]
     if not asked:
@@ -521,9 +515,7 @@ class PassageFinder:
     def nearest(self, text: str, documents: Iterable[str] | None = None) -> NearPassage | None:
         """The passage that comes nearest to a text; None where none shares a word with it.
 
-        Args:
-            text: what it should say.
-            documents: ids of those that are looked at; None for all.
+        Only ``documents`` are looked at, where they are given.
         """
         words = [match[0].lower() for match in _WORD.finditer(text)][:_MOST_WORDS]
         wanted = np.unique([self._numbers[word] for word in words if word in self._numbers]).astype(np.int64)

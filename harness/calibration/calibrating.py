@@ -301,12 +301,7 @@ def calibrations_by_bot(
 ) -> Iterable[Calibration]:
     """A calibration for each bot with labels, then for all together where there are several.
 
-    Args:
-        run: the run.
-        metric: the metric that people judged.
-        rows: those with a value of it, by bot.
-        labels: at most one a row.
-        scale: of the metric.
+    There is one label a row at most.
     """
     unreadable = {bot.name: bot.metrics[metric].n_parse_failure for bot in run.bots}
     bots = [bot for bot in rows if any(label.row.bot == bot for label in labels)]

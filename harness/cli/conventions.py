@@ -156,9 +156,7 @@ Browse = Callable[[str], bool]
 def shown_in_browser(address: str, browse: Browse | None = None) -> bool:
     """Open an address in the browser; False where there is none, as on most servers.
 
-    Args:
-        address: of a file or of a server.
-        browse: what opens it; left out, the browser that the machine, or ``BROWSER`` in the environment, names.
+    ``browse`` opens it in place of the one that the machine, or ``BROWSER`` in the environment, names.
     """
     import webbrowser
 

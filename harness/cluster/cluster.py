@@ -99,10 +99,8 @@ class Cluster:
 
         Where this program is connected already, or ``RAY_ADDRESS`` names a cluster, ``ray`` means that one.
 
-        Args:
-            on: ``ray`` or an address.
-            workers: how many; None for one on each processor of the cluster.
-            base: the suite's folder, which travels to a cluster elsewhere.
+        There is one worker on each processor where no number is given. ``base``, the suite's folder, travels to a
+        cluster elsewhere.
 
         Raises:
             InputError: nobody answers at the address.
@@ -216,9 +214,7 @@ class Shared(Leases):
     def models(self, node: str, is_taken: bool = False) -> Any:  # noqa: ANN401 - a handle of an actor
         """The actor of a node, begun when it is first wanted; None where it would be of use to one worker alone.
 
-        Args:
-            node: where it is to be.
-            is_taken: whether others hold the GPU of the node: then it does without.
+        ``is_taken``: others hold the GPU of the node, and it does without.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

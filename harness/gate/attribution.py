@@ -290,11 +290,7 @@ def others_of(identity: Identity) -> dict[str, Any]:
 def as_before(settings: BotSettings, record: BotRecord, old: frozenset[str], prompt: Path) -> BotSettings:
     """Today's settings with those of some factors as they were.
 
-    Args:
-        settings: today's, of a bot of ours.
-        record: of the bot before.
-        old: names of the factors to be brought back.
-        prompt: a file in which the old prompt is.
+    ``old`` are the names of the factors to be brought back; ``prompt`` is a file with the old prompt.
     """
     changes: dict[str, Any] = {}
     if PROMPT in old:
@@ -474,16 +470,9 @@ def plan_attribution(
 ) -> AttributionPlan:  # fmt: skip
     """Find out what was changed since a run, and which configurations stand between; nothing is asked.
 
-    Args:
-        store: the database of the baseline.
-        run_id: the baseline.
-        bot: whose difference is to be taken apart.
-        loaded: the suite as it stands now.
-        options: as of the run that is compared with the baseline.
-        environ: where keys are looked up.
-        old_knowledge: where the documents of the baseline are; without them the effect of new documents is the step
-            from the baseline to the old settings on today's documents.
-        baseline_bot: what the bot is called in the baseline; None for the same name.
+    Without ``old_knowledge``, where the documents of the baseline are, the effect of new ones is the step from the
+    baseline to the old settings on today's documents. ``baseline_bot`` is what the bot is called in the baseline, where
+    that is another name.
 
     Raises:
         InputError: the bot is none of ours, is not in the baseline or of another kind there, has not changed, has too
@@ -549,16 +538,7 @@ def attribute(
 ) -> Attribution:  # fmt: skip
     """Hold the configurations between and say what each change did.
 
-    Args:
-        plan: what is to be run.
-        store: the database in which the configurations are stored, as runs of their own.
-        baseline: the bot of the baseline.
-        candidate: the bot as it is now.
-        watching: makes somebody who watches a run.
-        notify: called with a sentence before each of them.
-        cluster: how questions are clustered.
-        seed: of the draws.
-        metrics: those that are wanted; None for all that are comparable.
+    They are stored as runs of their own. Without ``metrics`` all count that are comparable.
 
     Raises:
         InputError: the bot of a configuration could not be asked.
@@ -646,15 +626,7 @@ def explained(
 ) -> Explained:  # fmt: skip
     """Take the differences apart that a gate found; bots that are unchanged have none.
 
-    Args:
-        report: what the gate found.
-        loaded: the suite that was run for it.
-        run: what the command line changed about it.
-        database: where its run is, and where the configurations between are stored.
-        environ: where keys are looked up.
-        watching: makes somebody who watches a run.
-        notify: called with what is going to be asked, before it is.
-        old_knowledge: where the documents of the baseline are.
+    The configurations between are stored in the database of the run. ``notify`` is told what is going to be asked.
     """
     made: list[Attribution] = []
     notes: list[str] = []

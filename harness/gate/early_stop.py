@@ -476,12 +476,7 @@ def sequential_tests(
     A bot that is in the same state as its baseline and has answers here will not be asked again: there is nothing to
     test, and the others would have to wait for it.
 
-    Args:
-        evaluation: before it is run.
-        baseline: what it is compared with; a name where that is another bot of the same run.
-        gated: bots that have to be gated; blank for all that can be.
-        rule: what is gated.
-        store: where answers are cached.
+    The baseline is a name where that is another bot of the same run; no ``gated`` bots stand for all that can be.
     """
     made = []
     for name, identity in evaluation.header.bots:

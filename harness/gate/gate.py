@@ -147,10 +147,7 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
 
     A baseline of one bot stands against the bot of its name in another run, else against every other bot.
 
-    Args:
-        candidate: the run.
-        baseline: what it is compared with.
-        wanted: bots that have to be gated; blank for all that both sides have.
+    No ``wanted`` bots stand for all that both sides have.
 
     Raises:
         InputError: a wanted bot is on one side only, or no bot is on both.
@@ -388,9 +385,8 @@ def saved_lines(result: GateResult) -> Iterator[str]:
 def gate_cached(text: str, options: GateOptions) -> GateResult:
     """Judge a stored run; nothing is asked.
 
-    Args:
-        text: a run, its beginning, ``latest``, a database file, each with a bot after a colon; or a bot of the latest.
-        options: what the command line says. Margins come from the suite as it stands in the run's manifest.
+    The run is named by its beginning, ``latest``, a database file, each with a bot after a colon, or by a bot of the
+    latest. Margins come from the suite as it stands in the run's manifest.
 
     Raises:
         InputError: there is no such run or baseline, or nothing in them can be compared.
@@ -448,14 +444,9 @@ def judged(
 ) -> GateReport:  # fmt: skip
     """The verdicts on a run.
 
-    Args:
-        candidate: the run, with all its bots.
-        baseline: what it is compared with.
-        wanted: bots that have to be gated; blank for all that can be.
-        rule: what is gated and let pass.
-        early: puts what an early stop said in the place of the verdicts of the ordinary rule.
-        asking: asks the rows that changed again; None where nothing can be asked.
-        states: what the bots of the run are made of.
+    No ``wanted`` bots stand for all that can be gated. ``early`` puts what an early stop said in the place of the
+    verdicts of the ordinary rule, ``asking`` asks the rows that changed again, and ``states`` say what the bots of the
+    run are made of.
 
     Raises:
         InputError: a wanted bot is not there on both sides, or no bot is.
@@ -599,14 +590,8 @@ def gate_suite(
 ) -> FinishedGate:  # fmt: skip
     """Run a suite, and decide whether its bots became worse. Cached answers are not asked again.
 
-    Args:
-        loaded: the suite.
-        run: what the command line changes about it.
-        options: what is gated; its bots go before those of ``gate.bots``.
-        environ: where keys are looked up.
-        watcher: is notified of the progress.
-        notify: called with a sentence when a local model is loaded.
-        early_stop: ask in random order, and stop when every verdict is certain.
+    The bots of ``options`` go before those of ``gate.bots``; with ``early_stop`` questions are asked in random order
+    until every verdict is certain.
 
     Raises:
         InputError: suite, margins or baseline can't be used; then nothing was asked.

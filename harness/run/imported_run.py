@@ -203,12 +203,7 @@ def import_run(
 ) -> tuple[Summary, float]:
     """Put recorded answers and their given scores into the database, as a run; nothing else is worked out.
 
-    Args:
-        recorded: what is known of the answers.
-        read: the answers, as they were read.
-        given: their scores.
-        store: the database.
-        name: what the run is called; blank for the usual name.
+    The run has the usual name where ``name`` is blank.
 
     Returns:
         What came of it, and the seconds it took.

@@ -547,11 +547,8 @@ async def check_judge(
 ) -> CheckReport:
     """Run the self-tests of some kinds of calls on a judge; replies are neither read from the cache nor cached.
 
-    Args:
-        judging: the judge; it is made ready and left open.
-        calls: kinds of calls, as ``calls_of`` finds them; those without self-tests are named in the report.
-        floors: the required accuracies, and the number of repeats.
-        asked: only these self-tests; None for all of the kinds.
+    The judge is left open. Kinds without self-tests are named in the report; with ``asked`` only these self-tests are
+    run.
 
     Raises:
         JudgeUnfit: the judge can't be reached at all.

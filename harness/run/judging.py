@@ -50,9 +50,7 @@ class JudgeUnfit(InputError):  # noqa: N818 - an outcome, shown as a sentence
 def open_entailment(settings: JudgeSettings, base: Path) -> EntailmentModel | None:
     """The model, loaded when it is first asked; None where the settings name none.
 
-    Args:
-        settings: of the judge.
-        base: the folder that relative paths start from.
+    ``base`` is the folder that relative paths start from.
 
     Raises:
         InputError: it can't be found.
@@ -135,9 +133,7 @@ def model_family(name: str) -> str:
 def same_family(judge: str, bots: Mapping[str, str | None]) -> str:
     """A warning where a judge that compares answers is of the family of a bot's model; blank elsewhere.
 
-    Args:
-        judge: its name in reports; several are separated by commas.
-        bots: the models of the bots by their names; None for a bot without one.
+    Several judges are separated by commas.
     """
     families = {model_family(one.strip()) for one in judge.split(",")} - {""}
     alike = [f"{bot} ({model})" for bot, model in bots.items() if model and model_family(model) in families]
@@ -336,8 +332,7 @@ class Judging:
     async def prepare(self, *, alone: bool = False) -> None:
         """Load what the models need, once; one that can't be used is stopped.
 
-        Args:
-            alone: don't wait for what is loaded beside: for calls that nobody's time is taken of.
+        With ``alone`` what is loaded beside is not waited for: for calls that nobody's time is taken of.
         """
         async with self._preparing:
             if not self._prepared:
@@ -402,15 +397,9 @@ def open_judging(
 ) -> Judging:
     """Make the judge; nothing is loaded or sent.
 
-    Args:
-        choice: who grades.
-        embedder: for the embedded judge.
-        base: the folder that relative paths start from.
-        environ: where API keys are looked up.
-        endpoints: shared with the bots, so that one endpoint's limits hold for all.
-        concurrency: calls in flight at all models together.
-        local_models: of the run; the embedded judge shares their entailment model where it is to have the same.
-        keeper: where what the embedded judge's model said outlives the run.
+    ``base`` is the folder that relative paths start from, and endpoints are shared with the bots, so that one
+    endpoint's limits hold for all. The embedded judge shares the entailment model of ``local_models`` where it is to
+    have the same; what its model said outlives the run in ``keeper``.
 
     Raises:
         InputError: a ``langchain:`` target is not found.
@@ -484,11 +473,7 @@ def outside_run(
 ) -> Result:
     """Do work that asks a judge outside of any run; what it replies is cached at once, and not asked again.
 
-    Args:
-        judging: the judge, which the work closes; its cache is closed here.
-        work: what asks it.
-        store: where replies are cached; None to cache none.
-        fresh: take no cached reply.
+    The work closes the judge; its cache is closed here. Without a store nothing is cached.
     """
     writer = None if store is None else RowWriter(store.path, None, {})
     try:
@@ -508,11 +493,7 @@ def replies_of(
 ) -> list[Answer | str]:
     """What a model replies to each call, or a sentence why that can't be had; cached at once, and not asked again.
 
-    Args:
-        judging: a language model; it is closed.
-        calls: what it is asked.
-        store: where replies are cached; None to cache none.
-        fresh: take no cached reply.
+    It is a language model, and is closed. Without a store nothing is cached.
     """
     return outside_run(judging, partial(_ask_all, judging, calls), store, fresh=fresh)
 

@@ -284,14 +284,8 @@ def open_users(
 ) -> SimulatedUsers:  # fmt: skip
     """Make the users of a suite; nothing is loaded or sent.
 
-    Args:
-        model: plays them; None where all are scripted.
-        embedder: what models are opened with.
-        base: the folder that relative paths start from.
-        environ: where API keys are looked up.
-        endpoints: shared with the bots, so that one endpoint's limits hold for all.
-        concurrency: calls in flight at the model.
-        seed: of the suite.
+    ``base`` is the folder that relative paths start from, and endpoints are shared with the bots. Without a model all
+    are scripted.
 
     Raises:
         InputError: a ``langchain:`` target is not found.

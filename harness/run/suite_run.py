@@ -62,15 +62,7 @@ if TYPE_CHECKING:
 
 
 def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[bytes], repeats: int) -> int:
-    """How many answers of a bot are not cached.
-
-    Args:
-        store: the database.
-        name: the bot's name.
-        identity: what it is made of; with the name it decides which answers are its own.
-        asks: keys of what it would be asked; a key that stands there twice counts twice.
-        repeats: how often it is asked each.
-    """
+    """How many answers of a bot are not cached. A key that stands in ``asks`` twice counts twice."""
     ids = store.query("SELECT id FROM bots WHERE fingerprint = ?", [bot_fingerprint(name, identity)])
     cached = RunResults(store).cached_replies(ids[0][0], list(set(asks))) if ids else {}
     return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
@@ -82,12 +74,8 @@ def suite_evaluation(
 ) -> Evaluation:  # fmt: skip
     """Read what the suite refers to and build its bots; nothing heavy is loaded yet.
 
-    Args:
-        loaded: the suite.
-        options: what the command line changes about it.
-        environ: where keys are looked up.
-        notify: called with a sentence when a local model is downloaded, prepared or loaded, from any thread.
-        asked: questions in place of those of the suite.
+    ``asked`` are questions in place of those of the suite. ``notify`` is called with a sentence when a local model is
+    downloaded, prepared or loaded, from any thread.
 
     Raises:
         InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
@@ -528,11 +516,7 @@ def models_of_suite(
 ) -> tuple[RunModels, Plan]:
     """The models as the suite has them, and the plan of its metrics. Nothing is loaded, and no network is used.
 
-    Args:
-        loaded: the suite.
-        overrides: other models for some roles, as ``ROLE=MODEL``.
-        environ: where keys of servers are looked up.
-        notify: called with a sentence when a model is downloaded or prepared.
+    ``overrides`` are other models for some roles, as ``ROLE=MODEL``.
 
     Raises:
         InputError: the suite's questions or metrics can't be used, or a role can't be taken by its model.

@@ -667,11 +667,8 @@ def choose_judge(
 ) -> JudgeChoice:
     """The judge of the suite, or the one that the command line names.
 
-    Args:
-        suite: the judge as the suite has it; its votes count for the one named in its place, too.
-        models: chat models by the names that the suite gives them.
-        spec: ``openai:NAME``, ``langchain:file.py:name``, ``embedded`` or a name of ``models``; blank for the suite's.
-        url: where the judge is, in place of its own ``base_url``; blank for that.
+    ``url`` takes the place of its own ``base_url``; votes of the suite's judge count for the one named in its place,
+    too.
 
     Raises:
         InputError: there is no such model, it can't judge, or it has no address to change.
