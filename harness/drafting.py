@@ -73,20 +73,14 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class DraftCall(ObjectCall[tuple[Written, ...]]):
-    """A passage of which questions are wanted.
-
-    Attributes:
-        title_text: what its document calls itself.
-        passage: the text.
-        count: how many questions are wanted at most.
-    """
+    """A passage of which questions are wanted."""
 
     name: ClassVar[str] = "draft"
     is_verdict: ClassVar[bool] = False
 
-    title_text: str
+    title_text: str  # what its document calls itself
     passage: str
-    count: int
+    count: int  # how many questions are wanted at most
 
     def shown(self) -> Sequence[Block]:
         """The title and the passage."""
@@ -176,23 +170,15 @@ _KEPT_SHARE: Final = 0.6  # of what a model writes, about
 
 @dataclass(slots=True)
 class ModelDrafts:
-    """What a model wrote.
+    """What a model wrote."""
 
-    Attributes:
-        drafts: those whose quotes stand in their passages, and that can stand alone.
-        paid: requests that were made.
-        cached: cached replies.
-        dropped: how many were dropped, by why.
-        unread: passages for which there is no reply that can be read.
-        problem: why the model was stopped; blank while it works.
-    """
-
+    # those whose quotes stand in their passages, and that can stand alone
     drafts: list[Draft] = field(default_factory=list)
-    paid: int = 0
-    cached: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    unread: int = 0
-    problem: str = ""
+    paid: int = 0  # requests that were made
+    cached: int = 0  # cached replies
+    dropped: Counter[str] = field(default_factory=Counter)  # how many were dropped, by why
+    unread: int = 0  # passages for which there is no reply that can be read
+    problem: str = ""  # why the model was stopped; blank while it works
 
 
 def passages_to_ask(
@@ -285,29 +271,18 @@ class DraftOptions:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        out: the file that holds the drafts.
-        by: who wrote them: the name of a model, or ``offline``.
-        questions: the new drafts.
-        calls: how many calls there are to make, or were.
-        tokens: about how many tokens they take, there and back.
-        written: what a model wrote; None offline.
-        documents: how many documents there are.
-        warnings: sentences for the user.
-        into: the suite's own file of questions, where accepted ones can be added to it; None where the drafts stand in
-            it already, or it can't be changed.
-    """
-
-    out: Path
-    by: str
-    questions: tuple[Question, ...] = ()
-    calls: int = 0
-    tokens: tuple[int, int] = (0, 0)
-    written: ModelDrafts | None = None
-    documents: int = 0
+    out: Path  # the file that holds the drafts
+    by: str  # who wrote them: the name of a model, or ``offline``
+    questions: tuple[Question, ...] = ()  # the new drafts
+    calls: int = 0  # how many calls there are to make, or were
+    tokens: tuple[int, int] = (0, 0)  # about how many tokens they take, there and back
+    written: ModelDrafts | None = None  # what a model wrote; None offline
+    documents: int = 0  # how many documents there are
     warnings: tuple[str, ...] = ()
+    # the suite's own file of questions, where accepted ones can be added to it; None where the drafts stand in it
+    # already, or it can't be changed
     into: Path | None = None
 
 

@@ -33,19 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCall(SomeQuestions[str]):
-    """A question that is to be written anew.
-
-    Attributes:
-        kind: how, which is also the name of the prompt.
-        question: as it is.
-        count: how many versions are wanted.
-    """
+    """A question that is to be written anew."""
 
     name: ClassVar[str] = "question"
 
-    kind: str
-    question: str
-    count: int = 1
+    kind: str  # how, which is also the name of the prompt
+    question: str  # as it is
+    count: int = 1  # how many versions are wanted
 
     def shown(self) -> Sequence[Block]:
         """The question."""
@@ -78,19 +72,13 @@ def _plain(text: str) -> str:
 
 @dataclass(slots=True)
 class Written:
-    """What a judge wrote.
+    """What a judge wrote."""
 
-    Attributes:
-        texts: by kind and id of the question; a sentence where there are none.
-        paid: requests that were made.
-        cached: cached replies.
-        problem: why the judge was stopped; blank while it works.
-    """
-
+    # by kind and id of the question; a sentence where there are none
     texts: Mapping[tuple[str, str], Sequence[str] | str] = field(default_factory=dict)
-    paid: int = 0
-    cached: int = 0
-    problem: str = ""
+    paid: int = 0  # requests that were made
+    cached: int = 0  # cached replies
+    problem: str = ""  # why the judge was stopped; blank while it works
 
 
 def write_questions(
@@ -133,23 +121,15 @@ def dry_run(sources: Sequence[Question], recipe: Recipe) -> Mapping[tuple[str, s
 
 @dataclass(slots=True)
 class PerturbedRun:
-    """What a suite's ``perturb`` comes to.
-
-    Attributes:
-        loaded: the suite.
-        options: what the command line changes about it; its ``limit`` is of the questions that may be drawn.
-        sources: the questions that are perturbed.
-        recipe: what is made of each.
-        tally: what could be made, once the run is.
-        written: what a judge wrote of it.
-    """
+    """What a suite's ``perturb`` comes to."""
 
     loaded: LoadedSuite
+    # what the command line changes about it; its ``limit`` is of the questions that may be drawn
     options: RunConfig
-    sources: list[Question]
-    recipe: Recipe
-    tally: Tally = field(default_factory=Tally)
-    written: Written = field(default_factory=Written)
+    sources: list[Question]  # the questions that are perturbed
+    recipe: Recipe  # what is made of each
+    tally: Tally = field(default_factory=Tally)  # what could be made, once the run is
+    written: Written = field(default_factory=Written)  # what a judge wrote of it
     warnings: tuple[str, ...] = ()
 
     @property
@@ -240,20 +220,12 @@ def _run_judging(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, 
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        out: the file that was written.
-        recipe: what was made of each question.
-        tally: what was made and what could not be.
-        written: what a judge wrote.
-        warnings: sentences for the user.
-    """
-
-    out: Path
-    recipe: Recipe
-    tally: Tally
-    written: Written = field(default_factory=Written)
+    out: Path  # the file that was written
+    recipe: Recipe  # what was made of each question
+    tally: Tally  # what was made and what could not be
+    written: Written = field(default_factory=Written)  # what a judge wrote
     warnings: tuple[str, ...] = ()
 
 

@@ -45,63 +45,38 @@ CHUNK = 200  # pairs after which verdicts are stored
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
-    """How pairs of answers are to be judged.
+    """How pairs of answers are to be judged."""
 
-    Attributes:
-        judge: who judges; blank for the judge of the candidate's run.
-        judge_url: where that judge is.
-        budget: most calls that may be made; None for as many as there are pairs. Fewer pairs are drawn at random.
-        constraints_decide: whether a pair is decided without a call by constraints that one answer alone meets.
-        fresh: ask again what was judged before.
-        seed: of the draw.
-        stop_early: whether judging ends as soon as it is certain which of two bots is better.
-    """
-
-    judge: str = ""
-    judge_url: str = ""
+    judge: str = ""  # who judges; blank for the judge of the candidate's run
+    judge_url: str = ""  # where that judge is
+    # most calls that may be made; None for as many as there are pairs. Fewer pairs are drawn at random.
     budget: int | None = None
+    # whether a pair is decided without a call by constraints that one answer alone meets
     constraints_decide: bool = False
-    fresh: bool = False
-    seed: int = 0
-    stop_early: bool = False
+    fresh: bool = False  # ask again what was judged before
+    seed: int = 0  # of the draw
+    stop_early: bool = False  # whether judging ends as soon as it is certain which of two bots is better
 
 
 @dataclass(slots=True)
 class PairReport:
-    """What was asked of a judge, and saved.
-
-    Attributes:
-        judge: its name.
-        by: its model id, and the version of its prompt: whose verdicts count.
-        pairs: all pairs of answers.
-        settled: pairs that needed no call.
-        known: pairs with a stored verdict.
-        left: pairs that were left out to keep to the budget.
-        asked: pairs that were, or would be, put to the judge.
-        calls_a_pair: before repairs.
-        paid: calls that were made.
-        cost: of these, None where prices are not known.
-        failures: why pairs have no verdict, by how many.
-        problem: why the judge was stopped; blank while it works.
-        warning: where the judge is of the family of a bot's model; blank elsewhere.
-        early: where judging ended early: which questions count, and the interval.
-    """
+    """What was asked of a judge, and saved."""
 
     judge: str
-    by: tuple[str, str]
+    by: tuple[str, str]  # its model id, and the version of its prompt: whose verdicts count
     is_language_model: bool
-    pairs: int = 0
-    settled: int = 0
-    known: int = 0
-    left: int = 0
-    asked: int = 0
-    calls_a_pair: int = 2
-    paid: int = 0
-    cost: float | None = None
-    failures: Counter[str] = field(default_factory=Counter)
-    problem: str = ""
-    warning: str = ""
-    early: StoppedEarly | None = None
+    pairs: int = 0  # all pairs of answers
+    settled: int = 0  # pairs that needed no call
+    known: int = 0  # pairs with a stored verdict
+    left: int = 0  # pairs that were left out to keep to the budget
+    asked: int = 0  # pairs that were, or would be, put to the judge
+    calls_a_pair: int = 2  # before repairs
+    paid: int = 0  # calls that were made
+    cost: float | None = None  # of these, None where prices are not known
+    failures: Counter[str] = field(default_factory=Counter)  # why pairs have no verdict, by how many
+    problem: str = ""  # why the judge was stopped; blank while it works
+    warning: str = ""  # where the judge is of the family of a bot's model; blank elsewhere
+    early: StoppedEarly | None = None  # where judging ended early: which questions count, and the interval
 
     def sentences(self, dry_run: bool = False) -> list[str]:
         """What it took, or would take, and what was saved."""

@@ -106,17 +106,12 @@ def settings_of(loaded: LoadedSuite, options: AnalysisOptions) -> AnalysisSettin
 
 @dataclass(frozen=True, slots=True)
 class AnalysisEstimate:
-    """What an analysis would ask.
+    """What an analysis would ask."""
 
-    Attributes:
-        run: of the suite's own run; None where no bot is asked.
-        most: most answers that are asked for beside it, by part.
-        sentences: the same in words.
-    """
-
-    run: CostEstimate | None = None
+    run: CostEstimate | None = None  # of the suite's own run; None where no bot is asked
+    # most answers that are asked for beside it, by part
     most: Mapping[str, int] = field(default_factory=dict)
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # the same in words
 
 
 def analysis_estimate(

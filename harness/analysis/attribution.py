@@ -184,14 +184,10 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class ShareDesign:
-    """Of which coalitions of documents the value is needed.
+    """Of which coalitions of documents the value is needed."""
 
-    Attributes:
-        documents: the players.
-        orders: the orders in which they are added; empty where every coalition is needed.
-    """
-
-    documents: tuple[str, ...]
+    documents: tuple[str, ...]  # the players
+    # the orders in which they are added; empty where every coalition is needed
     orders: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -294,16 +290,11 @@ NOISE = 2.0  # standard errors of a difference, where bots are asked several tim
 
 @dataclass(frozen=True)
 class Marks:
-    """What answers are worth, and which differences count.
+    """What answers are worth, and which differences count."""
 
-    Attributes:
-        corpus: tells which questions can't be answered.
-        answers: with the metric and its threshold.
-        noise: standard error of the difference of two answers of a bot to one question, from its repeats.
-    """
-
-    corpus: CorpusIndex
-    answers: Answers
+    corpus: CorpusIndex  # tells which questions can't be answered
+    answers: Answers  # with the metric and its threshold
+    # standard error of the difference of two answers of a bot to one question, from its repeats
     noise: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, answer: Answer | None) -> float | None:
@@ -616,30 +607,17 @@ class Look:
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """What is to be asked.
-
-    Attributes:
-        corpus: the documents and questions.
-        answers: those of the run.
-        looks: those that are looked at, wrong ones first.
-        options: as of the run.
-        interplay: how many answers at most are asked for where documents act together.
-        bound: how many answers may be asked for.
-        left_out: wrong and right answers that are not looked at, because of the bound.
-        bots: whose documents can be taken away.
-        judged: whether a language model judges each answer, which takes calls as well.
-        warnings: sentences for the user.
-    """
+    """What is to be asked."""
 
     corpus: CorpusIndex
     answers: Answers
-    looks: tuple[Look, ...] = ()
+    looks: tuple[Look, ...] = ()  # those that are looked at, wrong ones first
     options: RunConfig = field(default_factory=RunConfig)
-    interplay: int = 0
-    bound: int = MOST_CALLS
-    left_out: int = 0
-    bots: tuple[str, ...] = ()
-    judged: bool = False
+    interplay: int = 0  # how many answers at most are asked for where documents act together
+    bound: int = MOST_CALLS  # how many answers may be asked for
+    left_out: int = 0  # wrong and right answers that are not looked at, because of the bound
+    bots: tuple[str, ...] = ()  # whose documents can be taken away
+    judged: bool = False  # whether a language model judges each answer, which takes calls as well
     warnings: tuple[str, ...] = ()
 
     @property

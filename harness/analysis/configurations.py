@@ -161,12 +161,7 @@ def evident_questions(corpus: CorpusIndex) -> list[Question]:
 
 @dataclass(slots=True)
 class GridMeasuring:
-    """A grid while it is measured; ``grid`` may be asked for at any time after ``measure_current``.
-
-    Attributes:
-        dropped: why a configuration was left out, by its place.
-        stopped: whether Ctrl-C ended it.
-    """
+    """A grid while it is measured; ``grid`` may be asked for at any time after ``measure_current``."""
 
     corpus: CorpusIndex
     settings: AnalysisSettings
@@ -175,8 +170,8 @@ class GridMeasuring:
     retrieving: Retrieving
     notify: Notify
     clusters: NDArray[np.intp]
-    dropped: dict[int, str] = field(default_factory=dict)
-    stopped: bool = False
+    dropped: dict[int, str] = field(default_factory=dict)  # why a configuration was left out, by its place
+    stopped: bool = False  # whether Ctrl-C ended it
     _yardstick: Yardstick = field(default_factory=Yardstick)
     _tables: dict[int, Table] = field(default_factory=dict)
     _retrieved: dict[int, Retrieved] = field(default_factory=dict)

@@ -432,19 +432,12 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Scores:
-    """What a subset is chosen by, over the questions that all bots have a value on.
+    """What a subset is chosen by, over the questions that all bots have a value on."""
 
-    Attributes:
-        goodness: of shape (questions, bots), as shares of the metric's range.
-        strata: of shape (questions, strata): other things whose shares should be kept, 0 or 1.
-        clusters: code of each question's cluster.
-        telling: how much each question tells; the greater come first in the subset.
-    """
-
-    goodness: Figures
-    strata: Figures
-    clusters: Places
-    telling: Figures
+    goodness: Figures  # of shape (questions, bots), as shares of the metric's range
+    strata: Figures  # of shape (questions, strata): other things whose shares should be kept, 0 or 1
+    clusters: Places  # code of each question's cluster
+    telling: Figures  # how much each question tells; the greater come first in the subset
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,27 +165,16 @@ TAKING_DOCUMENTS: Final = (FullContextSettings, RagSettings)
 
 @dataclass(frozen=True)
 class AgainstPlan:
-    """What is to be run to see what edits of the documents did.
+    """What is to be run to see what edits of the documents did."""
 
-    Attributes:
-        corpus: today's documents and the questions.
-        folder: the old documents, as the user named them.
-        old: what was read of them.
-        options: as of the run over today's documents.
-        changes: the documents that are not as they were.
-        bots: those that take documents.
-        left_out: those that don't.
-        most_calls: answers asked for at most to find out which edit turned an answer.
-    """
-
-    corpus: CorpusIndex
-    folder: Path
-    old: Knowledge
-    options: RunConfig
-    changes: tuple[DocumentChange, ...]
-    bots: tuple[str, ...]
-    left_out: tuple[str, ...]
-    most_calls: int = MOST_CALLS
+    corpus: CorpusIndex  # today's documents and the questions
+    folder: Path  # the old documents, as the user named them
+    old: Knowledge  # what was read of them
+    options: RunConfig  # as of the run over today's documents
+    changes: tuple[DocumentChange, ...]  # the documents that are not as they were
+    bots: tuple[str, ...]  # those that take documents
+    left_out: tuple[str, ...]  # those that don't
+    most_calls: int = MOST_CALLS  # answers asked for at most to find out which edit turned an answer
 
     @property
     def present_suite(self) -> LoadedSuite:

@@ -55,26 +55,17 @@ _LEAST_ROOT: Final = 4  # letters behind such a prefix
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Two questions that ask the same, by their places.
+    """Two questions that ask the same, by their places."""
 
-    Attributes:
-        first: place of the one that comes first.
-        second: place of the other.
-        cosine: of their vectors.
-        equal: whether they are the same but for letter case, punctuation and blanks.
-        exact: whether each content word of the one has its counterpart in the other, and those of both stand in the
-            same order: from here to there is not from there to here.
-        loose: whether they share too few words to tell, so that their answers must.
-        named: of loose ones, whether a name or a question word of one is missing in the other.
-    """
-
-    first: int
-    second: int
-    cosine: float
-    equal: bool
+    first: int  # place of the one that comes first
+    second: int  # place of the other
+    cosine: float  # of their vectors
+    equal: bool  # whether they are the same but for letter case, punctuation and blanks
+    # whether each content word of the one has its counterpart in the other, and those of both stand in the same
+    # order: from here to there is not from there to here
     exact: bool
-    loose: bool = False
-    named: bool = False
+    loose: bool = False  # whether they share too few words to tell, so that their answers must
+    named: bool = False  # of loose ones, whether a name or a question word of one is missing in the other
 
 
 def asked(text: str) -> str:

@@ -47,19 +47,13 @@ _FEW_DOCUMENTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What rests on some places.
+    """What rests on some places."""
 
-    Attributes:
-        gold: keys of the questions whose gold evidence stands there, in the order of the questions.
-        read: keys of the questions for which a bot was handed it.
-        answers: how many answers were made from it.
-        wrong: how many of these are known to be wrong.
-    """
-
+    # keys of the questions whose gold evidence stands there, in the order of the questions
     gold: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    answers: int = 0
-    wrong: int = 0
+    read: tuple[str, ...] = ()  # keys of the questions for which a bot was handed it
+    answers: int = 0  # how many answers were made from it
+    wrong: int = 0  # how many of these are known to be wrong
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -328,15 +322,10 @@ _SHOWN_TEXT: Final = 160  # characters of a quote or an answer in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Supported:
-    """Where the documents support the expected answer of a question now.
+    """Where the documents support the expected answer of a question now."""
 
-    Attributes:
-        places: that support some claim of it, the best first.
-        whole: whether they support all that counts of it.
-    """
-
-    places: tuple[Evidence, ...]
-    whole: bool
+    places: tuple[Evidence, ...]  # that support some claim of it, the best first
+    whole: bool  # whether they support all that counts of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,23 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of some bots; a line for each question, a column for each bot.
-
-    Attributes:
-        column: the metric.
-        keys: of the questions, in the order of their file.
-        bots: in the order of the run.
-        values: of the metric; NaN where a bot has none.
-        right: 1 for a right answer, 0 for a wrong one; NaN where that can't be told.
-        clusters: code of each question's cluster; see ``question_clusters``.
-    """
+    """The marks of some bots; a line for each question, a column for each bot."""
 
     column: MetricColumn
-    keys: tuple[str, ...]
-    bots: tuple[str, ...]
-    values: Figures
-    right: Figures
-    clusters: NDArray[np.intp]
+    keys: tuple[str, ...]  # of the questions, in the order of their file
+    bots: tuple[str, ...]  # in the order of the run
+    values: Figures  # of the metric; NaN where a bot has none
+    right: Figures  # 1 for a right answer, 0 for a wrong one; NaN where that can't be told
+    clusters: NDArray[np.intp]  # code of each question's cluster; see ``question_clusters``
 
     @cached_property
     def goodness(self) -> Figures:

@@ -206,19 +206,12 @@ ROOM: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A part of documents and questions.
+    """A part of documents and questions."""
 
-    Attributes:
-        documents: ids of the documents that are searched.
-        questions: places of the questions, all of whose evidence stands in these documents.
-        clusters: code of the cluster of each of these questions.
-        share: of all characters, how many these documents have.
-    """
-
-    documents: frozenset[str]
-    questions: tuple[int, ...]
-    clusters: NDArray[np.intp]
-    share: float
+    documents: frozenset[str]  # ids of the documents that are searched
+    questions: tuple[int, ...]  # places of the questions, all of whose evidence stands in these documents
+    clusters: NDArray[np.intp]  # code of the cluster of each of these questions
+    share: float  # of all characters, how many these documents have
 
 
 def rounds_of(corpus: CorpusIndex, questions: Sequence[Question], clusters: NDArray[np.intp]) -> list[Round]:

@@ -30,21 +30,13 @@ Key = tuple[str, str, int]  # bot, conversation, repeat
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
-    """What is to be asked: the same conversations on both histories.
+    """What is to be asked: the same conversations on both histories."""
 
-    Attributes:
-        own: the run on what the bots said themselves.
-        expected: the run on the expected answers.
-        to_ask: how many turns have no cached answer.
-        clusters: by conversation, its cluster in statistics.
-        left_out: conversations that can't be asked so.
-    """
-
-    own: Evaluation
-    expected: Evaluation
-    to_ask: int
-    clusters: Mapping[str, str]
-    left_out: int
+    own: Evaluation  # the run on what the bots said themselves
+    expected: Evaluation  # the run on the expected answers
+    to_ask: int  # how many turns have no cached answer
+    clusters: Mapping[str, str]  # by conversation, its cluster in statistics
+    left_out: int  # conversations that can't be asked so
 
 
 def plan_turns(

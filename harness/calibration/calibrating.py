@@ -183,31 +183,19 @@ MOST_NAMED = 5  # mistakes, or missing rows, that are listed
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """The result for one metric.
-
-    Attributes:
-        metric: its name.
-        judge: model id of the judge; blank for none.
-        judge_name: its name in reports.
-        scale: the scale of the verdicts.
-        by_bot: for each bot with labels, then for all bots together where there are several.
-        from_file: number of labels from the file.
-        from_before: number of stored labels that are valid for these rows.
-        blank: lines of the file without a verdict.
-        warnings: about lines that could not be used.
-        agreement: of the raters.
-    """
+    """The result for one metric."""
 
     metric: str
-    judge: str
-    scale: Scale
+    judge: str  # model id of the judge; blank for none
+    scale: Scale  # the scale of the verdicts
+    # for each bot with labels, then for all bots together where there are several
     by_bot: tuple[Calibration, ...]
-    from_file: int
-    from_before: int
-    blank: int
-    warnings: tuple[str, ...]
-    agreement: RaterAgreement
-    judge_name: str = ""
+    from_file: int  # number of labels from the file
+    from_before: int  # number of stored labels that are valid for these rows
+    blank: int  # lines of the file without a verdict
+    warnings: tuple[str, ...]  # about lines that could not be used
+    agreement: RaterAgreement  # of the raters
+    judge_name: str = ""  # its name in reports
 
 
 def calibrate_run(

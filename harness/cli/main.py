@@ -22,17 +22,11 @@ from .conventions import BROKEN, INTERRUPTED, WRONG_INPUT, complain, interrupted
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What is known of a command before it is imported.
+    """What is known of a command before it is imported."""
 
-    Attributes:
-        module: where it is.
-        says: the first line of its docstring.
-        example: how it is called; a test runs it.
-    """
-
-    module: str
-    says: str
-    example: str
+    module: str  # where it is
+    says: str  # the first line of its docstring
+    example: str  # how it is called; a test runs it
 
 
 # Every command, under the job that it is for.

@@ -72,17 +72,11 @@ class WorkerHandle:
 
 @dataclass(slots=True)
 class Cluster:
-    """Ray with the actor that leases the room of endpoints.
+    """Ray with the actor that leases the room of endpoints."""
 
-    Attributes:
-        ray: the package.
-        workers: how many workers to start.
-        is_elsewhere: whether files travel to the nodes.
-    """
-
-    ray: Any
-    workers: int
-    is_elsewhere: bool
+    ray: Any  # the package
+    workers: int  # how many workers to start
+    is_elsewhere: bool  # whether files travel to the nodes
     _leases: Any = None
     _is_ours: bool = True
     _folder: Path | None = None

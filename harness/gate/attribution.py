@@ -68,25 +68,15 @@ def _mapping(text: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What caused the difference between a bot and its baseline.
-
-    Attributes:
-        bot: its name.
-        baseline_run: the run in which it was as before.
-        candidate_run: the run in which it is as now.
-        changes: by factor, the change in words.
-        effects: by metric, those first that moved most.
-        configurations: how many were run between the two.
-        asked: questions that were asked for it.
-    """
+    """What caused the difference between a bot and its baseline."""
 
     bot: str
-    baseline_run: str
-    candidate_run: str
-    changes: Mapping[str, str]
-    effects: tuple[MetricEffects, ...]
-    configurations: int
-    asked: int
+    baseline_run: str  # the run in which it was as before
+    candidate_run: str  # the run in which it is as now
+    changes: Mapping[str, str]  # by factor, the change in words
+    effects: tuple[MetricEffects, ...]  # by metric, those first that moved most
+    configurations: int  # how many were run between the two
+    asked: int  # questions that were asked for it
 
     @property
     def ranked(self) -> tuple[MetricEffects, ...]:
@@ -375,27 +365,17 @@ MOST_FACTORS = 4
 
 @dataclass(frozen=True)
 class AttributionPlan:
-    """The configurations to run to explain a difference.
+    """The configurations to run to explain a difference."""
 
-    Attributes:
-        loaded: the suite as it stands now.
-        options: as of the run that is looked at.
-        environ: where keys are looked up.
-        bot: whose difference it is.
-        record: the bot as it was.
-        factors: the changes that can be taken back, each in words.
-        around: what can't be taken back; its effect is the step from the baseline to the old settings as of today.
-        old_knowledge: where the old documents are.
-    """
-
-    loaded: LoadedSuite
-    options: RunConfig
-    environ: Mapping[str, str]
-    bot: str
-    record: BotRecord
-    factors: tuple[Factor, ...]
+    loaded: LoadedSuite  # the suite as it stands now
+    options: RunConfig  # as of the run that is looked at
+    environ: Mapping[str, str]  # where keys are looked up
+    bot: str  # whose difference it is
+    record: BotRecord  # the bot as it was
+    factors: tuple[Factor, ...]  # the changes that can be taken back, each in words
+    # what can't be taken back; its effect is the step from the baseline to the old settings as of today
     around: Factor | None
-    old_knowledge: Path | None = None
+    old_knowledge: Path | None = None  # where the old documents are
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -57,23 +57,14 @@ LEAST_ROUND: Final = 3  # answers that are asked again at once
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Asks again, for one bot after the other.
+    """Asks again, for one bot after the other."""
 
-    Attributes:
-        loaded: the suite whose run was made.
-        options: as of that run.
-        environ: where keys are looked up.
-        store: where answers are stored; those that were asked again are found there by the next gate.
-        baseline: what it is compared with.
-        notify: called with what is asked, before it is.
-    """
-
-    loaded: LoadedSuite
-    options: RunConfig
-    environ: Mapping[str, str]
-    store: Store
-    baseline: Operand
-    notify: Callable[[str], None]
+    loaded: LoadedSuite  # the suite whose run was made
+    options: RunConfig  # as of that run
+    environ: Mapping[str, str]  # where keys are looked up
+    store: Store  # where answers are stored; those that were asked again are found there by the next gate
+    baseline: Operand  # what it is compared with
+    notify: Callable[[str], None]  # called with what is asked, before it is
 
     def __call__(self, was: ScoreTable, now: ScoreTable, rule: GateRule) -> Again | None:
         """What came of asking again; None where no value changed that could be asked for."""

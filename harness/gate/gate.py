@@ -215,23 +215,14 @@ WHERE runs.name = :run GROUP BY run_rows.bot_id ORDER BY run_bots.position"""
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What a run asked, and what it took from the cache.
+    """What a run asked, and what it took from the cache."""
 
-    Attributes:
-        asked: answers that were asked for now, by bot.
-        cached: cached answers, by bot.
-        seconds: the bots' own time that the cached ones had taken.
-        cost: what they had cost; None where no backend counts.
-        judge_calls: requests that were sent to the judge now.
-        judge_calls_cached: those that were cached or shared.
-    """
-
-    asked: dict[str, int]
-    cached: dict[str, int]
-    seconds: float
-    cost: float | None
-    judge_calls: int
-    judge_calls_cached: int
+    asked: dict[str, int]  # answers that were asked for now, by bot
+    cached: dict[str, int]  # cached answers, by bot
+    seconds: float  # the bots' own time that the cached ones had taken
+    cost: float | None  # what they had cost; None where no backend counts
+    judge_calls: int  # requests that were sent to the judge now
+    judge_calls_cached: int  # those that were cached or shared
 
 
 def savings(store: Store, outcome: Outcome, began: str) -> Savings:
@@ -254,27 +245,17 @@ AsksAgain = Callable[[ScoreTable, ScoreTable, GateRule], Again | None]
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """What the command line says.
+    """What the command line says."""
 
-    Attributes:
-        database: where runs are stored and looked up.
-        baseline: what to compare with; blank for what the suite names.
-        bots: those to be gated; blank for what the suite names, else all.
-        margins: metric -> margin of harm; they go before those of the suite.
-        flips: how many questions that got worse are named, of each bot.
-        metrics: what is gated; they go before those of the suite.
-        scope: which questions the verdict is about; None for what the suite says.
-        confirm: how often what changed is asked again; None for what the suite says.
-    """
-
-    database: Path
-    baseline: str = ""
-    bots: tuple[str, ...] = ()
+    database: Path  # where runs are stored and looked up
+    baseline: str = ""  # what to compare with; blank for what the suite names
+    bots: tuple[str, ...] = ()  # those to be gated; blank for what the suite names, else all
+    # metric -> margin of harm; they go before those of the suite
     margins: Mapping[str, float] = field(default_factory=dict)
-    flips: int = 3
-    metrics: tuple[str, ...] = ()
-    scope: Scope | None = None
-    confirm: int | None = None
+    flips: int = 3  # how many questions that got worse are named, of each bot
+    metrics: tuple[str, ...] = ()  # what is gated; they go before those of the suite
+    scope: Scope | None = None  # which questions the verdict is about; None for what the suite says
+    confirm: int | None = None  # how often what changed is asked again; None for what the suite says
 
     def __post_init__(self) -> None:
         """Raise InputError for a margin that is no number above 0."""
@@ -293,21 +274,13 @@ class GateOptions:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate found, and what it took.
+    """What a gate found, and what it took."""
 
-    Attributes:
-        took: a sentence on what was looked at, or run.
-        report: the verdicts.
-        saved: what the cache saved; None when no run was made.
-        early: what an early stop said; None where there was none.
-        explained: what caused the differences; None where nobody asked.
-    """
-
-    took: str
-    report: GateReport
-    saved: Savings | None = None
-    early: EarlyResult | None = None
-    explained: Explained | None = None
+    took: str  # a sentence on what was looked at, or run
+    report: GateReport  # the verdicts
+    saved: Savings | None = None  # what the cache saved; None when no run was made
+    early: EarlyResult | None = None  # what an early stop said; None where there was none
+    explained: Explained | None = None  # what caused the differences; None where nobody asked
 
 
 def result_blocks(result: GateResult) -> Iterator[Block]:

@@ -70,21 +70,13 @@ class ConversationScorer:
 
     A question by itself that has a history is a conversation of which the last turn alone is asked. A score is worked
     out again where it rests on other turns than the run has. Conversations that were broken off are left for later.
-
-    Attributes:
-        plan: of these metrics alone.
-        run: the run.
-        store: its database.
-        writer: takes the scores.
-        facts: the models that rows are scored with.
-        judging: the judge.
     """
 
-    plan: Plan
+    plan: Plan  # of these metrics alone
     run: OpenRun
     store: Store
-    writer: RowWriter
-    facts: RowFacts
+    writer: RowWriter  # takes the scores
+    facts: RowFacts  # the models that rows are scored with
     judging: Judging
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:

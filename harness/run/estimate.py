@@ -651,21 +651,13 @@ def _assumptions(made: CostEstimate) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """One request as it would be sent; lengths in characters.
+    """One request as it would be sent; lengths in characters."""
 
-    Attributes:
-        judge: number of the model among those that judge, from 0.
-        call: name of the call.
-        key: equal for requests of which one would do for all.
-        sent: length of instructions and material.
-        received: length of the reply, as it is thought to be.
-    """
-
-    judge: int
+    judge: int  # number of the model among those that judge, from 0
     call: str
-    key: int
-    sent: int
-    received: int
+    key: int  # equal for requests of which one would do for all
+    sent: int  # length of instructions and material
+    received: int  # length of the reply, as it is thought to be
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,17 +86,12 @@ def _gold(evidence: Evidence) -> Place:
 
 @dataclass(slots=True)
 class GoldEvidence:
-    """What the evidence of a question set comes to in today's documents.
+    """What the evidence of a question set comes to in today's documents."""
 
-    Attributes:
-        places: says where evidence and contexts stand; None when no metric asks for it.
-        fingerprint: hash over all located evidence: where the evidence has moved, a run is another one.
-        warnings: sentences about evidence that doesn't stand in the documents.
-    """
-
-    places: Places | None = None
+    places: Places | None = None  # says where evidence and contexts stand; None when no metric asks for it
+    # hash over all located evidence: where the evidence has moved, a run is another one
     fingerprint: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # sentences about evidence that doesn't stand in the documents
 
 
 def gold_evidence(plan: Plan, questions: Questions, knowledge: Callable[[], Knowledge] | None) -> GoldEvidence:

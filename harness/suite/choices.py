@@ -398,24 +398,16 @@ _NO_LANGUAGE_MODEL: Final = "the judge is not a language model; --judge openai:N
 
 @dataclass(frozen=True, slots=True)
 class MetricChoice:
-    """What a run is scored by.
+    """What a run is scored by."""
 
-    Attributes:
-        plan: the metrics.
-        evaluators: the groups in which they stand; each metric is in at least one.
-        thresholds: what a value must reach to pass, where that is not the metric's own.
-        left_out: defaults that the run does without, and why; empty where the suite names its metrics.
-        warnings: sentences about what was left out.
-        primary: the metric by which the run is read; blank where nobody names one.
-        default_thresholds: the metrics whose threshold nobody set: not the suite, and not whoever wrote the metric.
-    """
-
-    plan: Plan
-    evaluators: tuple[RunEvaluator, ...]
-    thresholds: Mapping[str, float]
+    plan: Plan  # the metrics
+    evaluators: tuple[RunEvaluator, ...]  # the groups in which they stand; each metric is in at least one
+    thresholds: Mapping[str, float]  # what a value must reach to pass, where that is not the metric's own
+    # defaults that the run does without, and why; empty where the suite names its metrics
     left_out: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    primary: str = ""
+    warnings: tuple[str, ...] = ()  # sentences about what was left out
+    primary: str = ""  # the metric by which the run is read; blank where nobody names one
+    # the metrics whose threshold nobody set: not the suite, and not whoever wrote the metric
     default_thresholds: frozenset[str] = frozenset()
 
 

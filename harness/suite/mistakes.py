@@ -181,23 +181,14 @@ _NAMES = {"string": "text", "boolean": "true or false", "null": "nothing"}
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place in a document, with what the schema says of it.
+    """A place in a document, with what the schema says of it."""
 
-    Attributes:
-        path: keys and indices; the last one may be missing from the document.
-        value: what stands there, None when nothing does.
-        nodes: the schemas that may hold here, unions taken apart.
-        keys: keys that are known beside this one.
-        tags: values of ``type`` between which the mapping here chooses.
-        in_union: whether the refusal came from one branch among several.
-    """
-
-    path: KeyPath
-    value: Any
-    nodes: tuple[Schema, ...]
-    keys: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    in_union: bool = False
+    path: KeyPath  # keys and indices; the last one may be missing from the document
+    value: Any  # what stands there, None when nothing does
+    nodes: tuple[Schema, ...]  # the schemas that may hold here, unions taken apart
+    keys: tuple[str, ...] = ()  # keys that are known beside this one
+    tags: tuple[str, ...] = ()  # values of ``type`` between which the mapping here chooses
+    in_union: bool = False  # whether the refusal came from one branch among several
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,19 +103,12 @@ class GateSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CachedGate:
-    """What the manifest of a run says of its gate.
+    """What the manifest of a run says of its gate."""
 
-    Attributes:
-        settings: of the suite as it was when the run was made.
-        thresholds: the metrics whose thresholds it names.
-        seed: of the suite.
-        notes: sentences about what could not be read.
-    """
-
-    settings: GateSettings
-    thresholds: tuple[str, ...] = ()
-    seed: int = 0
-    notes: tuple[str, ...] = ()
+    settings: GateSettings  # of the suite as it was when the run was made
+    thresholds: tuple[str, ...] = ()  # the metrics whose thresholds it names
+    seed: int = 0  # of the suite
+    notes: tuple[str, ...] = ()  # sentences about what could not be read
 
     @classmethod
     def of(cls, manifest: Mapping[str, object]) -> Self:

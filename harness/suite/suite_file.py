@@ -110,21 +110,13 @@ NAME = "suite.yaml"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSuite:
-    """A suite and where it came from.
+    """A suite and where it came from."""
 
-    Attributes:
-        suite: what the file says.
-        path: the file, as it was given.
-        base: the folder that relative paths in the suite start from, absolute.
-        text_hash: SHA-256 of the file's bytes, in hex.
-        document: the file's values and where they stand.
-    """
-
-    suite: Suite
-    path: Path
-    base: Path
-    text_hash: str
-    document: PlacedYaml
+    suite: Suite  # what the file says
+    path: Path  # the file, as it was given
+    base: Path  # the folder that relative paths in the suite start from, absolute
+    text_hash: str  # SHA-256 of the file's bytes, in hex
+    document: PlacedYaml  # the file's values and where they stand
 
     def with_changes(self, **changes: object) -> Self:
         """The suite with other values under some keys, such as another name; they are not checked."""
