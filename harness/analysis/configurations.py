@@ -125,33 +125,6 @@ LONG: Final = 2_000_000
 STOPPED: Final = "The grid was stopped before it was measured."
 
 
-def measure_grid(
-    corpus: CorpusIndex, settings: AnalysisSettings, notify: Notify | None = None, local_models: Iterable[str] = (),
-) -> Grid | None:  # fmt: skip
-    """Retrieve for every question with every configuration, and measure it; None where no question has a known place.
-
-    Questions count whose gold evidence stands in the documents, and those for which the support of the expected
-    answer was found (see ``with_supports``). Nobody is asked; texts are embedded once for each embedder.
-
-    The bots' own configurations are measured first. Where documents are long, the others are measured in rounds over
-    growing parts of documents and questions, and one that can't be recommended any more is dropped. On Ctrl-C the grid
-    has what was measured until then, and says so.
-
-    Raises:
-        InputError: the grid is too large, or a model can't be had.
-        KeyboardInterrupt: Ctrl-C before the bots' own configurations were measured.
-    """
-    measuring = GridMeasuring.of(corpus, settings, notify, local_models)
-    if measuring is None:
-        return None
-    try:
-        measuring.measure_current()
-        measuring.measure_others()
-        return measuring.grid()
-    finally:
-        measuring.close()
-
-
 def evident_questions(corpus: CorpusIndex) -> list[Question]:
     """Questions of which it is known where the answer stands, in the order of their file."""
     kinds = ("evidence", "support")
@@ -161,7 +134,15 @@ def evident_questions(corpus: CorpusIndex) -> list[Question]:
 
 @dataclass(slots=True)
 class GridMeasuring:
-    """A grid while it is measured; ``grid`` may be asked for at any time after ``measure_current``."""
+    """A grid while it is measured; ``grid`` may be asked for at any time after ``measure_current``.
+
+    Questions count whose gold evidence stands in the documents, and those for which the support of the expected
+    answer was found (see ``with_supports``). Nobody is asked; texts are embedded once for each embedder.
+
+    The bots' own configurations are measured first. Where documents are long, the others are measured in rounds over
+    growing parts of documents and questions, and one that can't be recommended any more is dropped. On Ctrl-C the grid
+    has what was measured until then, and says so.
+    """
 
     corpus: CorpusIndex
     settings: AnalysisSettings
@@ -181,7 +162,11 @@ class GridMeasuring:
         cls, corpus: CorpusIndex, settings: AnalysisSettings, notify: Notify | None = None,
         local_models: Iterable[str] = (),
     ) -> GridMeasuring | None:  # fmt: skip
-        """Nothing is measured yet; None where no question has a known place. See ``measure_grid``."""
+        """Nothing is measured yet; None where no question has a known place.
+
+        Raises:
+            InputError: the grid is too large, or a model can't be had.
+        """
         questions = evident_questions(corpus)
         if not questions:
             return None

@@ -445,27 +445,18 @@ class AttributionPlan:
 
 
 def plan_attribution(
-    store: Store, run_id: int, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
-    old_knowledge: Path | None = None, baseline_bot: str | None = None,
-) -> AttributionPlan:  # fmt: skip
-    """Find out what was changed since a run, and which configurations stand between; nothing is asked.
-
-    Without ``old_knowledge``, where the documents of the baseline are, the effect of new ones is the step from the
-    baseline to the old settings on today's documents. ``baseline_bot`` is what the bot is called in the baseline, where
-    that is another name.
-
-    Raises:
-        InputError: the bot is none of ours, is not in the baseline or of another kind there, has not changed, has too
-            many changes, or can't be made as it was.
-    """
-    return plan_from(read_record(store, run_id, baseline_bot or bot), bot, loaded, options, environ, old_knowledge)
-
-
-def plan_from(
     record: BotRecord, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
     old_knowledge: Path | None = None,
 ) -> AttributionPlan:  # fmt: skip
-    """The same from what is known of the bot as it was, wherever that stands. Raises InputError likewise."""
+    """Find out what was changed since a bot was so, and which configurations stand between; nothing is asked.
+
+    Without ``old_knowledge``, where the documents of the baseline are, the effect of new ones is the step from the
+    baseline to the old settings on today's documents.
+
+    Raises:
+        InputError: the bot is none of ours, is of another kind than before, has not changed, has too many changes, or
+            can't be made as it was.
+    """
     settings = loaded.suite.bots[bot]
     if not isinstance(settings, OURS):
         raise InputError(
@@ -551,11 +542,6 @@ def attribute(
     return Attribution(plan.bot, baseline.run, candidate.run, changes, tuple(found), len(plan.between), asked)
 
 
-def comparable_keys(baseline: ScoreTable, candidate: ScoreTable) -> frozenset[str]:
-    """The questions that are asked of the configurations between: what can't be compared in the end need not be."""
-    return frozenset(case.key for case in pair(baseline, candidate).cases)
-
-
 def _held(
     plan: AttributionPlan,
     new: frozenset[str],
@@ -613,10 +599,12 @@ def explained(
 
     def one(bot: BotVerdict, store: Store, before: Store) -> Attribution:
         baseline_id, _ = find_run(before, bot.baseline_run)
-        plan = plan_attribution(before, baseline_id, bot.bot, loaded, run, environ, old_knowledge, bot.baseline_bot)
+        record = read_record(before, baseline_id, bot.baseline_bot)
+        plan = plan_attribution(record, bot.bot, loaded, run, environ, old_knowledge)
         candidate = run_tables(store, find_run(store, bot.candidate_run)[0], [bot.bot]).tables[bot.bot]
         baseline = run_tables(before, baseline_id, [bot.baseline_bot]).tables[bot.baseline_bot]
-        notify(plan.sentence(store, comparable_keys(baseline, candidate)))
+        comparable = [case.key for case in pair(baseline, candidate).cases]  # what can't be compared is not asked
+        notify(plan.sentence(store, comparable))
         gated = [each.metric for each in bot.metrics]
         return attribute(
             plan, store, baseline, candidate, watching, notify, report.rule.cluster, report.rule.seed, gated

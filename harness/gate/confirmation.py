@@ -39,7 +39,7 @@ from ...reports.gate import (
 )
 from ...reports.store import CONFIRMED, Store
 from ..run import Evaluation, RunConfig, Watcher, run_evaluation, suite_evaluation, with_turns_before
-from .attribution import OURS, BotRecord, plan_from, read_record
+from .attribution import OURS, BotRecord, plan_attribution, read_record
 
 if TYPE_CHECKING:
     from ...reports.store import OpenRun
@@ -95,7 +95,7 @@ class Confirmation:
         settings = self.loaded.suite.bots[now.bot]
         if not isinstance(settings, OURS):
             raise InputError(f"of a bot of type {settings.type} only the present one can be asked")
-        plan = plan_from(self._record(was), now.bot, self.loaded, self.options, self.environ)
+        plan = plan_attribution(self._record(was), now.bot, self.loaded, self.options, self.environ)
         if plan.around is not None:
             raise InputError(f"{plan.around.change}, which can't be taken back")
         return opened.enter_context(plan.suite(frozenset())), now.bot
