@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import InputError
+from ...knowledge import nearest_name
 from ...reports import (
     BLANK,
     Block,
@@ -188,8 +188,8 @@ def _against_one(candidate: RunTables, baseline: RunTables, bot: str, wanted: Se
 def _no_partner(candidate: RunTables, baseline: RunTables, missing: Sequence[str]) -> str:
     theirs = ", ".join(baseline.tables) or "none"
     if missing:
-        near = difflib.get_close_matches(missing[0], baseline.tables, 1, 0.5)
-        hint = f" Did you mean --baseline {baseline.origin}:{near[0]}?" if near else ""
+        near = nearest_name(missing[0], baseline.tables, 0.5)
+        hint = f" Did you mean --baseline {baseline.origin}:{near}?" if near else ""
         has_not = f"has no bot {', '.join(missing)}; it has {theirs}.{hint}"
         return f"The baseline {baseline.origin} (run {baseline.run}) {has_not}"
     return (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from ...knowledge import ASSERTIONS
+from ...knowledge import ASSERTIONS, did_you_mean
 from ...metrics import Embedder, Facts, Place, Score
 from ...metrics.facts import Nugget, is_blank
 from ...reports.store import Row, RowStatus, RowWriter, RunResults, to_json
@@ -133,8 +132,7 @@ def _sentences(question: Question, stale: Iterable[Evidence], finder: EvidenceFi
         if finder.has(evidence.document):
             yield f"{where}: {evidence.document} does not hold {_shortened(evidence)}"
         else:
-            near = difflib.get_close_matches(evidence.document, finder.names, n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
+            hint = did_you_mean(evidence.document, finder.names, " (did you mean {}?)")
             yield f"{where}: there is no document {evidence.document}{hint}"
 
 

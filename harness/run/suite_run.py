@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from ... import InputError
 from ...bots import Checkable, Endpoints, RagSettings, redacted
-from ...knowledge import ROLE, Message, Question, Questions, cache_folder, open_questions, simulation_of
+from ...knowledge import (
+    ROLE,
+    Message,
+    Question,
+    Questions,
+    cache_folder,
+    did_you_mean,
+    open_questions,
+    simulation_of,
+)
 from ...metrics import Catalog, builtin_catalog, with_installed
 from ...reports.store import (
     OpenRun,
@@ -299,9 +307,8 @@ def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
     """Those of the known bots that are wanted, or all; raises InputError for one that is not known."""
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"The suite has no bot {name!r}; it has {', '.join(known)}.{hint}")
+            there = f"The suite has no bot {name!r}; it has {', '.join(known)}."
+            raise InputError(f"{there}{did_you_mean(name, known)}")
     return [name for name in known if name in wanted] if wanted else known
 
 
