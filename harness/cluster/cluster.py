@@ -239,11 +239,7 @@ class _Models:
     _is_known: bool = False
 
     def __call__(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401 - see ``NodeModels``
-        """Call a method and wait.
-
-        Raises:
-            ModelsLost: there is no such actor, or it is gone.
-        """
+        """Call a method and wait. Raises ModelsLost where there is no such actor, or it is gone."""
         import ray
 
         errors = ray.exceptions
@@ -268,11 +264,7 @@ class _Models:
 
 
 def _reach(on: str, address: str) -> None:
-    """See that something listens at an address that has a port.
-
-    Raises:
-        InputError: nothing does.
-    """
+    """See that something listens at an address that has a port. Raises InputError where nothing does."""
     if (place := re.fullmatch(r"(?:ray://)?\[?([^\s/]+?)\]?:(\d+)", address)) is None:
         return
     try:

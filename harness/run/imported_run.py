@@ -84,11 +84,7 @@ class AnswerFile:
         self.clear()
 
     def add(self, line: int, identity: str, taken: ReadRow) -> None:
-        """Take the answer that a row holds.
-
-        Raises:
-            InputError: there is no space left.
-        """
+        """Take the answer that a row holds. Raises InputError where there is no space left."""
         if self.blank is not None and taken.values.get("answer") is None:
             taken = replace(taken, values={**taken.values, "answer": self.blank})
         self._chunk.append((line, identity, taken))
