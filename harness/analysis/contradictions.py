@@ -539,7 +539,7 @@ class Contradiction:
     """Two statements that can't both be true."""
 
     first: Statement  # the one that comes first
-    second: Statement  # the other
+    second: Statement
     found: Disagreement | None  # what they say otherwise, by their words; None where only the model says so
     probability: float | None = None  # the model's, mean of both directions; None where there is no model
 

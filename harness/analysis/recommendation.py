@@ -31,30 +31,18 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Contest:
-    """Configurations on the same questions.
+    """Configurations on the same questions."""
 
-    Attributes:
-        metric: by which they are ranked; more is better.
-        names: of the configurations.
-        values: of shape (configurations, questions), NaN where one has no value.
-        tokens: mean prompt tokens of each.
-        clusters: code of the cluster of each question.
-        current: the place of the current configuration.
-        budget: most mean prompt tokens of one that may be chosen; None for no bound.
-        low, high: range of the metric.
-        seed: of the split.
-    """
-
-    metric: str
+    metric: str  # by which they are ranked; more is better
     names: Sequence[str]
-    values: Figures
-    tokens: Figures
-    clusters: NDArray[np.intp]
-    current: int
-    budget: float | None = None
-    low: float | None = 0.0
-    high: float | None = 1.0
-    seed: int = 0
+    values: Figures  # of shape (configurations, questions), NaN where one has no value
+    tokens: Figures  # mean prompt tokens of each
+    clusters: NDArray[np.intp]  # code of the cluster of each question
+    current: int  # the place of the current configuration
+    budget: float | None = None  # most mean prompt tokens of one that may be chosen; None for no bound
+    low: float | None = 0.0  # least value of the metric
+    high: float | None = 1.0  # its greatest
+    seed: int = 0  # of the split
 
     def ranking(self, on: Mask) -> list[int]:
         """Configurations that may be chosen, the best mean first; of equals the one with fewer tokens.

@@ -451,7 +451,7 @@ class NearPassage:
 
     document: str  # id of its document
     start: int  # of its sentences, in characters
-    end: int  # likewise
+    end: int
     text: str  # what stands there
     similarity: float  # 2 M / T of the words that both have in the same order; 1 for the same words
     figures: tuple[tuple[str, str], ...] = ()  # numbers of the text with what stands in their place

@@ -187,14 +187,14 @@ class Calibrated:
 
     metric: str
     judge: str  # model id of the judge; blank for none
-    scale: Scale  # the scale of the verdicts
+    scale: Scale
     # for each bot with labels, then for all bots together where there are several
     by_bot: tuple[Calibration, ...]
     from_file: int  # number of labels from the file
     from_before: int  # number of stored labels that are valid for these rows
     blank: int  # lines of the file without a verdict
     warnings: tuple[str, ...]  # about lines that could not be used
-    agreement: RaterAgreement  # of the raters
+    agreement: RaterAgreement
     judge_name: str = ""  # its name in reports
 
 

@@ -74,7 +74,7 @@ class WorkerHandle:
 class Cluster:
     """Ray with the actor that leases the room of endpoints."""
 
-    ray: Any  # the package
+    ray: Any
     workers: int  # how many workers to start
     is_elsewhere: bool  # whether files travel to the nodes
     _leases: Any = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ class EarlyVerdict:
     """What the sequential test says of a metric of a bot."""
 
     bot: str
-    metric: str  # which
+    metric: str
     margin: float  # how much worse it may become
     word: Word  # ``regressed``, ``not worse`` or ``undecided``
     # improvement a question over what was looked at, above 0 where the bot got better; None before the first
@@ -114,7 +113,7 @@ class GatedMetric:
     """A metric of a bot that is gated."""
 
     bot: str  # its name in the suite
-    metric: str  # which
+    metric: str
     margin: float  # how much worse it may become
     against: ScoreTable | str  # the table of the baseline, or the name of another bot of the same run
 
@@ -214,7 +213,6 @@ class EarlyStop:
         gated: the gated metrics, each with its margin and what it is compared with.
         cluster: how questions are clustered: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
         seed: of the order.
-        alpha: chance of a wrong "regressed" at most, together with the ordinary rule.
     """
 
     def __init__(self, gated: Sequence[GatedMetric], cluster: str = "source", seed: int = 0) -> None:
@@ -245,10 +243,10 @@ class EarlyStop:
             for bot_queue in evaluation.bot_queues(run):
                 self._order = shuffled(bot_queue.items(), self._cluster, self._seed)
                 items = [item for unit in self._order for item in unit]
-                made.append(dataclasses.replace(bot_queue, items=lambda items=items: items))  # type: ignore[misc]
+                made.append(replace(bot_queue, items=lambda items=items: items))  # type: ignore[misc]
             return made
 
-        return dataclasses.replace(evaluation, bot_queues=bot_queues, stopper=self)
+        return replace(evaluation, bot_queues=bot_queues, stopper=self)
 
     @property
     def result(self) -> EarlyResult:
@@ -415,7 +413,7 @@ def _passed(bot_queue: BotQueue) -> int:
 def _same(table: ScoreTable, metric: RunMetric) -> bool:
     there = table.columns.get(metric.name)
     named = MetricColumn(metric.name, metric.version, metric.better, metric.low, metric.high, metric.threshold)
-    return there is not None and same_metric(there, dataclasses.replace(named, aggregate=metric.aggregate))
+    return there is not None and same_metric(there, replace(named, aggregate=metric.aggregate))
 
 
 def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
