@@ -214,9 +214,8 @@ class CostEstimate:
     to_ask: int = 0  # rows without an answer
     to_score: int = 0  # rows without a score for which the judge is asked
     bots: dict[str, Amount] = field(default_factory=dict)  # by bot, what its own language model will take
-    users: dict[str, Amount] = field(
-        default_factory=dict
-    )  # what the model that plays simulated users will take, by its name
+    # what the model that plays simulated users will take, by its name
+    users: dict[str, Amount] = field(default_factory=dict)
     calls: dict[str, Amount] = field(default_factory=dict)  # by the name of a call, what the judge will take
     check: Amount = field(default_factory=Amount)  # of the judge, where the suite wants one that is not cached
     shares: list[Share] = field(default_factory=list)  # what each metric or evaluator adds
