@@ -1,6 +1,5 @@
 """Building: from the settings of a suite file to bots that are ready to be prepared."""
 
-import difflib
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import InputError
-from ..knowledge import Rerankers
+from ..knowledge import Rerankers, nearest_name
 from .chat.model import ChatModel
 from .chat.models import ChatModelSettings, open_chat_model, parse_model
 from .chat.openai import Endpoints
@@ -50,9 +49,9 @@ class BotResources:
         """The model of a name under ``models``, or one given in place."""
         settings = self.models.get(written)
         if settings is None:
-            near = difflib.get_close_matches(written, self.models, n=1)
+            near = nearest_name(written, self.models)
             if near and ":" not in written and written != "extractive":
-                raise InputError(f"there is no model {written!r} under `models`; did you mean {near[0]!r}?")
+                raise InputError(f"there is no model {written!r} under `models`; did you mean {near!r}?")
             settings = parse_model(written)
         return open_chat_model(settings, self.embedder, self.base, self.environ, self.endpoints)
 

@@ -5,7 +5,6 @@ threshold does is worked out from the entries themselves, each left out once.
 """
 
 import asyncio
-import difflib
 import hashlib
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import InputError
-from ..knowledge import Message, open_rows
+from ..knowledge import Message, nearest_name, open_rows
 from ..knowledge.questions.rows import Reading, Row, kind_of
 from ..metrics.text import normalise, token_set
 from .bot import Identity, Reply
@@ -420,8 +419,8 @@ def _text(row: Row, names: tuple[str, ...], path: Path, line: int) -> str:
     keys = {key.strip().lower(): key for key in row}
     key = next((keys[name] for name in names if name in keys), None)
     if key is None:
-        near = difflib.get_close_matches(names[0], keys, n=1, cutoff=0.6)
-        hint = f"is `{keys[near[0]]}` meant? Rename it" if near else f"it has {', '.join(row) or 'nothing'}"
+        near = nearest_name(names[0], keys)
+        hint = f"is `{keys[near]}` meant? Rename it" if near else f"it has {', '.join(row) or 'nothing'}"
         raise InputError(f"{path}:{line}: there is no `{names[0]}`; {hint}.")
     value = row[key]
     if not isinstance(value, str):

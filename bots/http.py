@@ -1,7 +1,6 @@
 """The HTTP bot: a bot behind a web address, asked with a request that the suite file describes."""
 
 import contextlib
-import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import quote
 
 from .. import InputError
-from ..knowledge import Message
+from ..knowledge import Message, did_you_mean
 from .bot import BotMisconfigured, BotRefused, Context, Identity, Reply, UnreadableReply, Usage, as_contexts
 from .building import BotResources
 from .chat.limits import AttemptFailed, Attempts, Backoff, EndpointTimedOut, limiter_of, passing_failure
@@ -53,8 +52,8 @@ def _step(value: object, part: str, above: str) -> object:
     if isinstance(value, dict):
         if part in value:
             return value[part]
-        near = difflib.get_close_matches(part, map(str, value), n=1)
-        there = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(map(str, value)) or 'nothing'}"
+        names = [str(name) for name in value]
+        there = did_you_mean(part, names, "did you mean {!r}?") or f"there is {', '.join(names) or 'nothing'}"
         raise LookupError(f"no {part!r} {under}; {there}")
     if isinstance(value, list) and part.lstrip("-").isdigit():
         try:

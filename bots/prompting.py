@@ -1,6 +1,5 @@
 """Prompting: what comes before a question, templates filled in one pass, and bots that ask a model so."""
 
-import difflib
 import hashlib
 import json
 import re
@@ -16,7 +15,7 @@ from typing import Any, Final, Generic, Literal, Self, TypeVar
 from weakref import WeakSet
 
 from .. import InputError
-from ..knowledge import Document, Message, existing, unreadable
+from ..knowledge import Document, Message, existing, nearest_name, unreadable
 from .bot import Checkable, Context, Identity, KnowledgeDigests, Reply, Usage
 from .chat.limits import SingleFlight
 from .chat.model import ChatModel, ChatRequest, Completion
@@ -261,10 +260,9 @@ def parse_template(text: str, source: str, places: Sequence[str] = PLACEHOLDERS)
                 f"{source}:{_line(text, found.start())}: a bot of type prompt reads no documents, so nothing can stand "
                 "for {context}; leave it out, or use a bot of type full_context or rag."
             )
-        near = difflib.get_close_matches(found[1].lower(), places, n=1, cutoff=0.6)
-        if near:
+        if near := nearest_name(found[1].lower(), places):
             place = f"{source}:{_line(text, found.start())}"
-            raise InputError(f"{place}: {found[0]} is not a placeholder; did you mean {{{near[0]}}}?")
+            raise InputError(f"{place}: {found[0]} is not a placeholder; did you mean {{{near}}}?")
     present = {found[1] for found in _FILLED.finditer(text)}
     missing = [f"{{{name}}}" for name in places if name not in present]
     if missing:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -19,7 +18,7 @@ from types import ModuleType
 from typing import cast
 
 from .. import InputError
-from ..knowledge import Message, existing
+from ..knowledge import Message, did_you_mean, existing, nearest_name
 from ..metrics.declaration import FromSource, exception_line
 from .bot import (
     HISTORY,
@@ -146,8 +145,7 @@ def _make_importable(folder: Path) -> None:
 
 def _no_such_name(written: str, name: str, found: object) -> str:
     there = [known for known in dir(found) if not known.startswith("_")]
-    near = difflib.get_close_matches(name, there, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(there[:8]) or 'no names at all'}."
+    hint = did_you_mean(name, there, "did you mean {}?") or f"it has {', '.join(there[:8]) or 'no names at all'}."
     return f"{written}: there is no {name} in it; {hint}"
 
 
@@ -520,10 +518,10 @@ def _from_mapping(given: Mapping[str, object]) -> Reply:
     if "answer" not in given or unknown:
         wrong = str(unknown[0]) if unknown else "answer"
         left = [key for key in _KEYS if key not in given] if "answer" in given else ["answer"]
-        near = difflib.get_close_matches(wrong, left, n=1)
+        near = nearest_name(wrong, left)
         problem = f"the key {wrong!r}" if unknown else "no key 'answer'"
         problem += "" if "answer" in given or not unknown or near else " and none 'answer'"
-        hint = f"; did you mean {near[0]!r}?" if unknown and near else f"; known are {', '.join(_KEYS)}"
+        hint = f"; did you mean {near!r}?" if unknown and near else f"; known are {', '.join(_KEYS)}"
         raise TypeError(f"the bot returned a mapping with {problem}{hint}")
     answer = given["answer"]
     if answer is not None and not isinstance(answer, str):

@@ -1,6 +1,5 @@
 """Settings of the bots, as written in the suite file under ``bots``."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
@@ -10,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from .. import InputError
-from ..knowledge import RETRIEVERS, Retriever, Splitter, known_retriever
+from ..knowledge import RETRIEVERS, Retriever, Splitter, did_you_mean, known_retriever
 from .chat.limits import PATIENCE
 from .http_replies import MOST_MB
 
@@ -319,8 +318,7 @@ def installed_bot(kind: str, settings: Mapping[str, object]) -> PythonSettings:
     found = installed_kind(kind)
     if found is None:
         known = sorted({each.name for each in entry_points(group=GROUP)})
-        near = difflib.get_close_matches(kind, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else f" There are {', '.join(known)}." if known else ""
+        hint = did_you_mean(kind, known) or (f" There are {', '.join(known)}." if known else "")
         raise InputError(
             f"No installed package has a bot {kind!r} (entry point {GROUP}). A bot of your own is a function, or "
             f"'file.py:name' or 'package.module:name'.{hint}"

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from .. import InputError
-from ..bots import Endpoints
 from ..knowledge import (
     DRAFT,
     MOVED,
@@ -53,7 +52,7 @@ from ..reports import check_file, whole_file
 from ..reports import count as counted
 from ..reports.store import Store, VectorCache
 from .run import tokens
-from .run.judging import Judging, open_judging, prompt_text, replies_of
+from .run.judging import Judging, open_judging_alone, prompt_text, replies_of
 from .run.local_models import open_embedder
 from .run.scoring import quotes_of
 from .suite.choices import choose_judge
@@ -74,20 +73,14 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class DraftCall(ObjectCall[tuple[Written, ...]]):
-    """A passage of which questions are wanted.
-
-    Attributes:
-        title_text: what its document calls itself.
-        passage: the text.
-        count: how many questions are wanted at most.
-    """
+    """A passage of which questions are wanted."""
 
     name: ClassVar[str] = "draft"
     is_verdict: ClassVar[bool] = False
 
-    title_text: str
+    title_text: str  # what its document calls itself
     passage: str
-    count: int
+    count: int  # how many questions are wanted at most
 
     def shown(self) -> Sequence[Block]:
         """The title and the passage."""
@@ -177,23 +170,15 @@ _KEPT_SHARE: Final = 0.6  # of what a model writes, about
 
 @dataclass(slots=True)
 class ModelDrafts:
-    """What a model wrote.
+    """What a model wrote."""
 
-    Attributes:
-        drafts: those whose quotes stand in their passages, and that can stand alone.
-        paid: requests that were made.
-        cached: cached replies.
-        dropped: how many were dropped, by why.
-        unread: passages for which there is no reply that can be read.
-        problem: why the model was stopped; blank while it works.
-    """
-
+    # those whose quotes stand in their passages, and that can stand alone
     drafts: list[Draft] = field(default_factory=list)
-    paid: int = 0
-    cached: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    unread: int = 0
-    problem: str = ""
+    paid: int = 0  # requests that were made
+    cached: int = 0  # cached replies
+    dropped: Counter[str] = field(default_factory=Counter)  # how many were dropped, by why
+    unread: int = 0  # passages for which there is no reply that can be read
+    problem: str = ""  # why the model was stopped; blank while it works
 
 
 def passages_to_ask(
@@ -201,11 +186,8 @@ def passages_to_ask(
 ) -> list[Passage]:
     """The passages of which a model is asked: one call each, those of documents of which least is asked first.
 
-    Args:
-        documents: all of them.
-        asked_of: how many questions there are of each already.
-        count: drafts that are wanted in all.
-        per_document: drafts that are wanted of one document; None for any number.
+    ``asked_of`` says how many questions there are of each already; ``count`` drafts are wanted in all, and
+    ``per_document`` of one.
     """
     most = ceil(count / (OF_A_PASSAGE * _KEPT_SHARE))
     of_one = most if per_document is None else ceil(per_document / (OF_A_PASSAGE * _KEPT_SHARE))
@@ -289,29 +271,18 @@ class DraftOptions:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        out: the file that holds the drafts.
-        by: who wrote them: the name of a model, or ``offline``.
-        questions: the new drafts.
-        calls: how many calls there are to make, or were.
-        tokens: about how many tokens they take, there and back.
-        written: what a model wrote; None offline.
-        documents: how many documents there are.
-        warnings: sentences for the user.
-        into: the suite's own file of questions, where accepted ones can be added to it; None where the drafts stand in
-            it already, or it can't be changed.
-    """
-
-    out: Path
-    by: str
-    questions: tuple[Question, ...] = ()
-    calls: int = 0
-    tokens: tuple[int, int] = (0, 0)
-    written: ModelDrafts | None = None
-    documents: int = 0
+    out: Path  # the file that holds the drafts
+    by: str  # who wrote them: the name of a model, or ``offline``
+    questions: tuple[Question, ...] = ()  # the new drafts
+    calls: int = 0  # how many calls there are to make, or were
+    tokens: tuple[int, int] = (0, 0)  # about how many tokens they take, there and back
+    written: ModelDrafts | None = None  # what a model wrote; None offline
+    documents: int = 0  # how many documents there are
     warnings: tuple[str, ...] = ()
+    # the suite's own file of questions, where accepted ones can be added to it; None where the drafts stand in it
+    # already, or it can't be changed
     into: Path | None = None
 
 
@@ -339,11 +310,7 @@ def draft_questions(
 ) -> Drafted:
     """Draft questions of a suite's documents and add them to a file.
 
-    Args:
-        loaded: the suite.
-        options: what is wanted.
-        environ: where keys are looked up.
-        notify: called with a sentence before what takes long or costs money.
+    ``notify`` is told before what takes long or costs money.
 
     Raises:
         InputError: the suite names no documents, or a file or the model can't be used.
@@ -426,11 +393,7 @@ def draft_nuggets(
 ) -> Drafted:
     """Draft nuggets of a suite's questions that have evidence and no nuggets, and add them to a file of drafts.
 
-    Args:
-        loaded: the suite.
-        options: as for ``draft_questions``; ``count`` is how many questions are looked at.
-        environ: where keys are looked up.
-        notify: called with a sentence before what takes long or costs money.
+    ``options.count`` is how many questions are looked at; otherwise as ``draft_questions``.
 
     Raises:
         InputError: no question has evidence, or a file or the model can't be used.
@@ -504,8 +467,7 @@ def judging_of(loaded: LoadedSuite, options: DraftOptions, environ: Mapping[str,
     choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
     if choice.settings.is_embedded:
         return None
-    embedder, _ = open_embedder(loaded, VectorCache())
-    return open_judging(choice, embedder, loaded.base, environ, Endpoints(), suite.concurrency)
+    return open_judging_alone(choice, environ, loaded)
 
 
 def _there(loaded: LoadedSuite, out: Path) -> _There:

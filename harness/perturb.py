@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from .. import InputError
-from ..bots import Endpoints
 from ..knowledge import Question, QuestionList, QuestionSet, extra_keys, open_questions, question_pieces
 from ..knowledge.perturbations.perturbations import KINDS, Recipe, Tally, Texts, perturbed, some_questions
 from ..metrics import Block, Reading
@@ -16,15 +15,12 @@ from ..metrics.judge.call import TEXT, record, several
 from ..metrics.judge.calls import SomeQuestions
 from ..metrics.judge.replies import read_texts
 from ..reports import check_file, check_no_parts, whole_file
-from ..reports.store import PERTURBED, Store, VectorCache
+from ..reports.store import PERTURBED, Store
 from .run import (
-    CONCURRENCY,
     Evaluation,
     Judging,
     RunConfig,
-    default_embedder,
-    open_embedder,
-    open_judging,
+    open_judging_alone,
     prompt_text,
     replies_of,
     suite_evaluation,
@@ -37,19 +33,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCall(SomeQuestions[str]):
-    """A question that is to be written anew.
-
-    Attributes:
-        kind: how, which is also the name of the prompt.
-        question: as it is.
-        count: how many versions are wanted.
-    """
+    """A question that is to be written anew."""
 
     name: ClassVar[str] = "question"
 
-    kind: str
-    question: str
-    count: int = 1
+    kind: str  # how, which is also the name of the prompt
+    question: str  # as it is
+    count: int = 1  # how many versions are wanted
 
     def shown(self) -> Sequence[Block]:
         """The question."""
@@ -82,19 +72,13 @@ def _plain(text: str) -> str:
 
 @dataclass(slots=True)
 class Written:
-    """What a judge wrote.
+    """What a judge wrote."""
 
-    Attributes:
-        texts: by kind and id of the question; a sentence where there are none.
-        paid: requests that were made.
-        cached: cached replies.
-        problem: why the judge was stopped; blank while it works.
-    """
-
+    # by kind and id of the question; a sentence where there are none
     texts: Mapping[tuple[str, str], Sequence[str] | str] = field(default_factory=dict)
-    paid: int = 0
-    cached: int = 0
-    problem: str = ""
+    paid: int = 0  # requests that were made
+    cached: int = 0  # cached replies
+    problem: str = ""  # why the judge was stopped; blank while it works
 
 
 def write_questions(
@@ -102,12 +86,7 @@ def write_questions(
 ) -> Written:
     """Have a judge write what the kinds of a recipe need, once for each question and kind; the judge is closed.
 
-    Args:
-        judging: a language model.
-        sources: the questions.
-        recipe: kinds, and how many variants are made alike.
-        store: where replies are cached; None to cache none.
-        fresh: take no cached reply.
+    Without a store nothing is cached.
 
     Raises:
         InputError: the judge is no language model.
@@ -142,23 +121,15 @@ def dry_run(sources: Sequence[Question], recipe: Recipe) -> Mapping[tuple[str, s
 
 @dataclass(slots=True)
 class PerturbedRun:
-    """What a suite's ``perturb`` comes to.
-
-    Attributes:
-        loaded: the suite.
-        options: what the command line changes about it; its ``limit`` is of the questions that may be drawn.
-        sources: the questions that are perturbed.
-        recipe: what is made of each.
-        tally: what could be made, once the run is.
-        written: what a judge wrote of it.
-    """
+    """What a suite's ``perturb`` comes to."""
 
     loaded: LoadedSuite
+    # what the command line changes about it; its ``limit`` is of the questions that may be drawn
     options: RunConfig
-    sources: list[Question]
-    recipe: Recipe
-    tally: Tally = field(default_factory=Tally)
-    written: Written = field(default_factory=Written)
+    sources: list[Question]  # the questions that are perturbed
+    recipe: Recipe  # what is made of each
+    tally: Tally = field(default_factory=Tally)  # what could be made, once the run is
+    written: Written = field(default_factory=Written)  # what a judge wrote of it
     warnings: tuple[str, ...] = ()
 
     @property
@@ -186,7 +157,7 @@ class PerturbedRun:
         made = list(perturbed(self.sources, self.recipe, self.tally, texts))
         suite = self.loaded.suite
         questions = QuestionList(self.loaded.base / suite.questions, made, (*self.warnings, *self._doubts()))
-        named = replace(self.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{PERTURBED}"}))
+        named = self.loaded.with_changes(name=f"{suite.name}{PERTURBED}")
         return suite_evaluation(named, self.options, environ, notify, questions)
 
     def _doubts(self) -> Iterator[str]:
@@ -243,29 +214,18 @@ def without_judge(recipe: Recipe, named: tuple[str, ...]) -> tuple[Recipe, tuple
 
 def _run_judging(loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str]) -> Judging:
     """A judge of its own: that of a run is closed with the run."""
-    suite = loaded.suite
-    embedder, _ = open_embedder(loaded, VectorCache())
-    choice = choose_judge(suite.judge, suite.models, options.judge, options.judge_url)
-    concurrency = options.concurrency or suite.concurrency
-    return open_judging(choice, embedder, loaded.base, environ, Endpoints(), concurrency)
+    choice = choose_judge(loaded.suite.judge, loaded.suite.models, options.judge, options.judge_url)
+    return open_judging_alone(choice, environ, loaded, options.concurrency)
 
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """What came of it.
+    """What came of it."""
 
-    Attributes:
-        out: the file that was written.
-        recipe: what was made of each question.
-        tally: what was made and what could not be.
-        written: what a judge wrote.
-        warnings: sentences for the user.
-    """
-
-    out: Path
-    recipe: Recipe
-    tally: Tally
-    written: Written = field(default_factory=Written)
+    out: Path  # the file that was written
+    recipe: Recipe  # what was made of each question
+    tally: Tally  # what was made and what could not be
+    written: Written = field(default_factory=Written)  # what a judge wrote
     warnings: tuple[str, ...] = ()
 
 
@@ -289,14 +249,7 @@ def perturb_file(
 ) -> Perturbed:
     """Perturb the questions of a file and write the variants.
 
-    Args:
-        path: the questions.
-        out: the file of variants; how it ends says what is written.
-        recipe: what is made of each question.
-        named: the kinds as the user named them.
-        limit: only the first so many questions; None for all.
-        judge: who writes what no rule can make.
-        environ: where keys are looked up.
+    The end of ``out`` says what is written; ``named`` are the kinds as the user named them.
 
     Raises:
         InputError: a file or the judge can't be used, or there is no question that could be perturbed.
@@ -326,5 +279,4 @@ def _some(questions: QuestionSet, recipe: Recipe, tally: Tally, texts: Texts) ->
 
 def _judging(options: JudgeOptions, environ: Mapping[str, str]) -> Judging:
     choice = choose_judge(JudgeSettings(), {}, options.judge, options.url)
-    embedder = default_embedder(VectorCache())
-    return open_judging(choice, embedder, Path(), environ, Endpoints(), options.concurrency or CONCURRENCY)
+    return open_judging_alone(choice, environ, concurrency=options.concurrency)

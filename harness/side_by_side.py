@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from pydantic import ValidationError
 
 from .. import InputError
-from ..bots import ChatModelSettings, Endpoints
+from ..bots import ChatModelSettings
 from ..metrics import JudgeUnavailable, NotApplicable, Unreadable
 from ..metrics.judge.pairs import ComparePair, judged_pair
 from ..metrics.judge.rendering import prompt_hash
@@ -32,9 +31,7 @@ from ..reports.compare import (
     stored_verdicts,
 )
 from ..reports.statistics import SequentialInterval
-from ..reports.store import VectorCache
-from .run.judging import CONCURRENCY, Judging, open_judging, outside_run, same_family
-from .run.local_models import default_embedder
+from .run.judging import Judging, open_judging_alone, outside_run, same_family
 from .suite.choices import choose_judge
 from .suite.settings import JudgeSettings
 
@@ -48,63 +45,38 @@ CHUNK = 200  # pairs after which verdicts are stored
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
-    """How pairs of answers are to be judged.
+    """How pairs of answers are to be judged."""
 
-    Attributes:
-        judge: who judges; blank for the judge of the candidate's run.
-        judge_url: where that judge is.
-        budget: most calls that may be made; None for as many as there are pairs. Fewer pairs are drawn at random.
-        constraints_decide: whether a pair is decided without a call by constraints that one answer alone meets.
-        fresh: ask again what was judged before.
-        seed: of the draw.
-        stop_early: whether judging ends as soon as it is certain which of two bots is better.
-    """
-
-    judge: str = ""
-    judge_url: str = ""
+    judge: str = ""  # who judges; blank for the judge of the candidate's run
+    judge_url: str = ""  # where that judge is
+    # most calls that may be made; None for as many as there are pairs. Fewer pairs are drawn at random.
     budget: int | None = None
+    # whether a pair is decided without a call by constraints that one answer alone meets
     constraints_decide: bool = False
-    fresh: bool = False
-    seed: int = 0
-    stop_early: bool = False
+    fresh: bool = False  # ask again what was judged before
+    seed: int = 0  # of the draw
+    stop_early: bool = False  # whether judging ends as soon as it is certain which of two bots is better
 
 
 @dataclass(slots=True)
 class PairReport:
-    """What was asked of a judge, and saved.
-
-    Attributes:
-        judge: its name.
-        by: its model id, and the version of its prompt: whose verdicts count.
-        pairs: all pairs of answers.
-        settled: pairs that needed no call.
-        known: pairs with a stored verdict.
-        left: pairs that were left out to keep to the budget.
-        asked: pairs that were, or would be, put to the judge.
-        calls_a_pair: before repairs.
-        paid: calls that were made.
-        cost: of these, None where prices are not known.
-        failures: why pairs have no verdict, by how many.
-        problem: why the judge was stopped; blank while it works.
-        warning: where the judge is of the family of a bot's model; blank elsewhere.
-        early: where judging ended early: which questions count, and the interval.
-    """
+    """What was asked of a judge, and saved."""
 
     judge: str
-    by: tuple[str, str]
+    by: tuple[str, str]  # its model id, and the version of its prompt: whose verdicts count
     is_language_model: bool
-    pairs: int = 0
-    settled: int = 0
-    known: int = 0
-    left: int = 0
-    asked: int = 0
-    calls_a_pair: int = 2
-    paid: int = 0
-    cost: float | None = None
-    failures: Counter[str] = field(default_factory=Counter)
-    problem: str = ""
-    warning: str = ""
-    early: StoppedEarly | None = None
+    pairs: int = 0  # all pairs of answers
+    settled: int = 0  # pairs that needed no call
+    known: int = 0  # pairs with a stored verdict
+    left: int = 0  # pairs that were left out to keep to the budget
+    asked: int = 0  # pairs that were, or would be, put to the judge
+    calls_a_pair: int = 2  # before repairs
+    paid: int = 0  # calls that were made
+    cost: float | None = None  # of these, None where prices are not known
+    failures: Counter[str] = field(default_factory=Counter)  # why pairs have no verdict, by how many
+    problem: str = ""  # why the judge was stopped; blank while it works
+    warning: str = ""  # where the judge is of the family of a bot's model; blank elsewhere
+    early: StoppedEarly | None = None  # where judging ended early: which questions count, and the interval
 
     def sentences(self, dry_run: bool = False) -> list[str]:
         """What it took, or would take, and what was saved."""
@@ -134,14 +106,7 @@ def judge_side_by_side(
 ) -> PairReport:  # fmt: skip
     """Have the pairs of answers judged that have no verdict yet; verdicts are stored with the candidate's run.
 
-    Args:
-        baseline: what it is compared with, still open.
-        candidate: what is looked at, still open.
-        bots: of two whole runs, only these.
-        cluster: how questions are clustered.
-        options: who judges, and how many calls may be made.
-        environ: where keys are looked up.
-        dry_run: count the calls and make none.
+    Both sides are open. ``dry_run`` counts the calls and makes none.
 
     Raises:
         InputError: no bot matches, a side has no answers, or the judge can't be used or judges no pair.
@@ -179,13 +144,7 @@ def judge_tournament(
     With a budget, pairs are judged in rounds; each goes to the two bots of whom another verdict is expected to tell
     most: those that win about as often as they lose against each other, and were compared least.
 
-    Args:
-        operand: the run, still open.
-        bots: those that are compared.
-        cluster: how questions are clustered.
-        options: who judges, and how many calls may be made.
-        environ: where keys are looked up.
-        dry_run: count the calls and make none.
+    ``dry_run`` counts the calls and makes none.
 
     Raises:
         InputError: there are fewer than two bots or no pair, or the judge can't be used or judges no pair.
@@ -325,7 +284,7 @@ def _open(candidate: Operand, options: PairOptions, environ: Mapping[str, str]) 
     """The judge that is named, or that of the candidate's run; the embedded one where that can't be told."""
     settings, models = _judge_of_run(candidate.run.manifest)
     choice = choose_judge(settings, models, options.judge, options.judge_url)
-    return open_judging(choice, default_embedder(VectorCache()), Path(), environ, Endpoints(), CONCURRENCY)
+    return open_judging_alone(choice, environ)
 
 
 def _judge_of_run(manifest: Mapping[str, Any]) -> tuple[JudgeSettings, dict[str, ChatModelSettings]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .models.finding import ROLES, Device, ModelChoice, Role
     from .models.pool import ListedModel, LocalModels
     from .models.reranker import ROLE, Reranker, Rerankers
+    from .nearest import did_you_mean, nearest_name
     from .paths import cache_folder, existing, unreadable
     from .questions.conversations import SIMULATED, Simulation, simulation_of
     from .questions.draft_rules import Draft, title_of

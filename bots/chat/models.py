@@ -1,6 +1,5 @@
 """Chat models from their settings: ``extractive``, ``openai:NAME`` or ``langchain:TARGET``."""
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ... import InputError
+from ...knowledge import nearest_name
 from ..http_replies import MOST_MB
 from .langchain import LangChainChat
 from .limits import PATIENCE, Backoff, Turnstile
@@ -90,8 +90,8 @@ class ChatModelSettings(BaseModel):
     def _is_known(cls, model: str) -> str:
         kind, _, target = model.partition(":")
         if kind not in MODEL_KINDS:
-            near = difflib.get_close_matches(kind, MODEL_KINDS, n=1) or (["openai"] if target or "-" in model else [])
-            hint = f"; did you mean '{_example(near[0], target or model)}'?" if near else ""
+            near = nearest_name(kind, MODEL_KINDS) or ("openai" if target or "-" in model else "")
+            hint = f"; did you mean '{_example(near, target or model)}'?" if near else ""
             raise ValueError(f"{model!r} is no chat model; {_WANTED}{hint}")
         if (kind == "extractive") == bool(target):
             raise ValueError(f"{model!r} is not complete; {_WANTED}" if target == "" else f"{model!r}: {_ALONE}")

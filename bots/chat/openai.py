@@ -1,12 +1,11 @@
 """OpenAI-compatible chat models: one endpoint a model and URL, with retries, limits and honest times."""
 
 import asyncio
-import difflib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ...knowledge import encodable
+from ...knowledge import did_you_mean, encodable
 from ..bot import BotMisconfigured, BotRefused, Usage
 from ..http_replies import MOST_MB
 from ..redaction import redacted, redacted_url, redactor, without_url_secrets
@@ -246,8 +245,7 @@ class Endpoint:
             return BotMisconfigured(
                 f"The endpoint {self.place} found nothing for the model {self.model!r} ({message}). {_CHECK_URL}"
             )
-        near = difflib.get_close_matches(self.model, offered, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it offers {', '.join(offered[:5])}."
+        hint = did_you_mean(self.model, offered, "did you mean {!r}?") or f"it offers {', '.join(offered[:5])}."
         return BotMisconfigured(f"The endpoint {self.place} has no model {self.model!r} ({message}); {hint}")
 
     async def _offered(self) -> list[str]:

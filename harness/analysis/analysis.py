@@ -106,17 +106,12 @@ def settings_of(loaded: LoadedSuite, options: AnalysisOptions) -> AnalysisSettin
 
 @dataclass(frozen=True, slots=True)
 class AnalysisEstimate:
-    """What an analysis would ask.
+    """What an analysis would ask."""
 
-    Attributes:
-        run: of the suite's own run; None where no bot is asked.
-        most: most answers that are asked for beside it, by part.
-        sentences: the same in words.
-    """
-
-    run: CostEstimate | None = None
+    run: CostEstimate | None = None  # of the suite's own run; None where no bot is asked
+    # most answers that are asked for beside it, by part
     most: Mapping[str, int] = field(default_factory=dict)
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()  # the same in words
 
 
 def analysis_estimate(
@@ -124,11 +119,7 @@ def analysis_estimate(
 ) -> AnalysisEstimate:
     """Estimate the run of a suite, and the answers that are asked for beside it; documents and questions are read.
 
-    Args:
-        loaded: the suite.
-        options: what the command line says; its ``run`` only plans.
-        database: where cached answers are looked for; it may not be there.
-        environ: where keys are looked up.
+    The database may not be there.
 
     Raises:
         InputError: the suite or the options can't be used.
@@ -203,14 +194,7 @@ def analyse_suite(
     What needs no answer comes first: the bots' own configurations, gaps and cards. It is stored at once, so that
     another program can show it. Ctrl-C ends the analysis with what is known by then.
 
-    Args:
-        loaded: the suite.
-        options: what the command line says.
-        store: where answers and the analysis are stored.
-        environ: where keys are looked up.
-        watching: makes somebody who watches a run.
-        notify: called with a sentence before whatever takes long or asks bots.
-        show: called when all is known but the grid and what other documents change, where these are wanted.
+    ``show`` is called when all is known but the grid and what other documents change, where these are wanted.
 
     Raises:
         InputError: suite, documents, questions or options can't be used.

@@ -67,12 +67,6 @@ def candidates(
 ) -> tuple[str, ...]:
     """The documents that are taken away, one at a time.
 
-    Args:
-        answer: what the bot said.
-        known: ids of the documents that can be taken away.
-        gold: ids of those in which the answer stands.
-        documents: all, in their order.
-
     Returns:
         What was retrieved, best first. Where that is more than so few, as with a bot that reads everything: those of
         the gold, and those with which the answer shares most of its words that few of them have.
@@ -190,14 +184,10 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class ShareDesign:
-    """Of which coalitions of documents the value is needed.
+    """Of which coalitions of documents the value is needed."""
 
-    Attributes:
-        documents: the players.
-        orders: the orders in which they are added; empty where every coalition is needed.
-    """
-
-    documents: tuple[str, ...]
+    documents: tuple[str, ...]  # the players
+    # the orders in which they are added; empty where every coalition is needed
     orders: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -300,16 +290,11 @@ NOISE = 2.0  # standard errors of a difference, where bots are asked several tim
 
 @dataclass(frozen=True)
 class Marks:
-    """What answers are worth, and which differences count.
+    """What answers are worth, and which differences count."""
 
-    Attributes:
-        corpus: tells which questions can't be answered.
-        answers: with the metric and its threshold.
-        noise: standard error of the difference of two answers of a bot to one question, from its repeats.
-    """
-
-    corpus: CorpusIndex
-    answers: Answers
+    corpus: CorpusIndex  # tells which questions can't be answered
+    answers: Answers  # with the metric and its threshold
+    # standard error of the difference of two answers of a bot to one question, from its repeats
     noise: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, answer: Answer | None) -> float | None:
@@ -622,30 +607,17 @@ class Look:
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """What is to be asked.
-
-    Attributes:
-        corpus: the documents and questions.
-        answers: those of the run.
-        looks: those that are looked at, wrong ones first.
-        options: as of the run.
-        interplay: how many answers at most are asked for where documents act together.
-        bound: how many answers may be asked for.
-        left_out: wrong and right answers that are not looked at, because of the bound.
-        bots: whose documents can be taken away.
-        judged: whether a language model judges each answer, which takes calls as well.
-        warnings: sentences for the user.
-    """
+    """What is to be asked."""
 
     corpus: CorpusIndex
     answers: Answers
-    looks: tuple[Look, ...] = ()
+    looks: tuple[Look, ...] = ()  # those that are looked at, wrong ones first
     options: RunConfig = field(default_factory=RunConfig)
-    interplay: int = 0
-    bound: int = MOST_CALLS
-    left_out: int = 0
-    bots: tuple[str, ...] = ()
-    judged: bool = False
+    interplay: int = 0  # how many answers at most are asked for where documents act together
+    bound: int = MOST_CALLS  # how many answers may be asked for
+    left_out: int = 0  # wrong and right answers that are not looked at, because of the bound
+    bots: tuple[str, ...] = ()  # whose documents can be taken away
+    judged: bool = False  # whether a language model judges each answer, which takes calls as well
     warnings: tuple[str, ...] = ()
 
     @property
@@ -697,12 +669,7 @@ def plan_ablations(
     Wrong ones come first, then right ones, to learn what documents carry. Where the bound cuts, they are drawn by the
     ground's seed.
 
-    Args:
-        corpus: the documents and questions.
-        answers: those of the run.
-        bots: whose answers are looked at; None for all bots that take knowledge.
-        most_calls: how many answers may be asked for.
-        options: as of the run.
+    None for ``bots`` stands for all that take knowledge.
     """
     options = options or RunConfig()
     wanted = [bot for bot in answers.bots if bots is None or bot in bots]
@@ -805,12 +772,6 @@ def attribution(plan: AblationPlan, store: Store, watching: Watching, notify: No
     Every question is asked without one document at a time, wrong ones from the gold alone, too; where no single
     document fixes a wrong answer, without all but the gold; and where that fixes it, without other sets of them, for
     Shapley values. All of it is stored, and asked once.
-
-    Args:
-        plan: what to ask.
-        store: the database of the answers.
-        watching: makes somebody who watches a run.
-        notify: called with a sentence before what takes long.
     """
     asking = _Asking(plan, store, watching, notify or (lambda _: None))
     marks = Marks(plan.corpus, plan.answers, _noise(plan, store))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -71,9 +70,7 @@ class Yardstick:
     def values(self, found: Sequence[Context], gold: Sequence[Places]) -> dict[str, float | None]:
         """Every metric of one question; None where it can't be told, as with passages that don't say where they are.
 
-        Args:
-            found: with their places in the documents, best first; empty when nothing was retrieved.
-            gold: groups of places: all are needed, any member of a group will do.
+        What was found comes best first; of the gold every group is needed, and any member of a group will do.
         """
         places = [Place(one.document, one.start, one.end) for one in found]
         scores = self.plan.score_now({"retrieved": places, "gold": gold})
@@ -128,39 +125,6 @@ LONG: Final = 2_000_000
 STOPPED: Final = "The grid was stopped before it was measured."
 
 
-def measure_grid(
-    corpus: CorpusIndex, settings: AnalysisSettings, notify: Notify | None = None, local_models: Iterable[str] = (),
-) -> Grid | None:  # fmt: skip
-    """Retrieve for every question with every configuration, and measure it; None where no question has a known place.
-
-    Questions count whose gold evidence stands in the documents, and those for which the support of the expected
-    answer was found (see ``with_supports``). Nobody is asked; texts are embedded once for each embedder.
-
-    The bots' own configurations are measured first. Where documents are long, the others are measured in rounds over
-    growing parts of documents and questions, and one that can't be recommended any more is dropped. On Ctrl-C the grid
-    has what was measured until then, and says so.
-
-    Args:
-        corpus: documents, questions and where their answers stand.
-        settings: what is compared, and by what.
-        notify: called with a sentence before what takes long.
-        local_models: other models for some roles, as ``ROLE=MODEL``.
-
-    Raises:
-        InputError: the grid is too large, or a model can't be had.
-        KeyboardInterrupt: Ctrl-C before the bots' own configurations were measured.
-    """
-    measuring = GridMeasuring.of(corpus, settings, notify, local_models)
-    if measuring is None:
-        return None
-    try:
-        measuring.measure_current()
-        measuring.measure_others()
-        return measuring.grid()
-    finally:
-        measuring.close()
-
-
 def evident_questions(corpus: CorpusIndex) -> list[Question]:
     """Questions of which it is known where the answer stands, in the order of their file."""
     kinds = ("evidence", "support")
@@ -172,9 +136,12 @@ def evident_questions(corpus: CorpusIndex) -> list[Question]:
 class GridMeasuring:
     """A grid while it is measured; ``grid`` may be asked for at any time after ``measure_current``.
 
-    Attributes:
-        dropped: why a configuration was left out, by its place.
-        stopped: whether Ctrl-C ended it.
+    Questions count whose gold evidence stands in the documents, and those for which the support of the expected
+    answer was found (see ``with_supports``). Nobody is asked; texts are embedded once for each embedder.
+
+    The bots' own configurations are measured first. Where documents are long, the others are measured in rounds over
+    growing parts of documents and questions, and one that can't be recommended any more is dropped. On Ctrl-C the grid
+    has what was measured until then, and says so.
     """
 
     corpus: CorpusIndex
@@ -184,8 +151,8 @@ class GridMeasuring:
     retrieving: Retrieving
     notify: Notify
     clusters: NDArray[np.intp]
-    dropped: dict[int, str] = field(default_factory=dict)
-    stopped: bool = False
+    dropped: dict[int, str] = field(default_factory=dict)  # why a configuration was left out, by its place
+    stopped: bool = False  # whether Ctrl-C ended it
     _yardstick: Yardstick = field(default_factory=Yardstick)
     _tables: dict[int, Table] = field(default_factory=dict)
     _retrieved: dict[int, Retrieved] = field(default_factory=dict)
@@ -195,7 +162,11 @@ class GridMeasuring:
         cls, corpus: CorpusIndex, settings: AnalysisSettings, notify: Notify | None = None,
         local_models: Iterable[str] = (),
     ) -> GridMeasuring | None:  # fmt: skip
-        """Nothing is measured yet; None where no question has a known place. See ``measure_grid``."""
+        """Nothing is measured yet; None where no question has a known place.
+
+        Raises:
+            InputError: the grid is too large, or a model can't be had.
+        """
         questions = evident_questions(corpus)
         if not questions:
             return None
@@ -469,14 +440,7 @@ def answer_best(
     The configurations are bots of one run of their own, scored by the suite's metrics. Cached answers are not asked
     for again; those of the bot with its own configuration come from the suite's run.
 
-    Args:
-        grid: as it was measured on ``ground``.
-        corpus: documents and questions.
-        settings: how many are measured, and the names of models.
-        store: the database.
-        watching: makes somebody who watches a run.
-        options: what the command line changes; the first rag bot among its bots is asked, and its limit doesn't count.
-        notify: called with a sentence before what takes long.
+    The first rag bot among those of ``options`` is asked, and their limit does not count.
 
     Raises:
         InputError: a bot with one of the configurations can't be built.
@@ -530,7 +494,7 @@ def _evaluation(
     suite = corpus.loaded.suite
     chosen = {name: grid.configurations[place].configuration for name, place in asking.bots.items()}
     bots = {name: set_so(asking.base, configuration) for name, configuration in chosen.items()}
-    named = replace(corpus.loaded, suite=suite.model_copy(update={"name": f"{suite.name}{ANALYSED}", "bots": bots}))
+    named = corpus.loaded.with_changes(name=f"{suite.name}{ANALYSED}", bots=bots)
     questions = QuestionList(corpus.loaded.base / suite.questions, asking.questions)
     evaluation = suite_evaluation(named, replace(options, bots=(), limit=None), corpus.environ, notify, questions)
     return _with_embedders(evaluation, named, chosen, corpus, expanded, options.local_models)
@@ -575,13 +539,13 @@ def _with_embedders(
 
     def bot_queues(run: OpenRun) -> Sequence[BotQueue]:
         return [
-            dataclasses.replace(bot_queue, bot=_in_its_place(built[bot_queue.name], bot_queue))
+            replace(bot_queue, bot=_in_its_place(built[bot_queue.name], bot_queue))
             if bot_queue.name in built
             else bot_queue
             for bot_queue in evaluation.bot_queues(run)
         ]
 
-    return dataclasses.replace(evaluation, header=header, bot_queues=bot_queues)
+    return replace(evaluation, header=header, bot_queues=bot_queues)
 
 
 def _in_its_place(bot: BuiltBot, bot_queue: BotQueue) -> NamedBot:

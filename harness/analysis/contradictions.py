@@ -49,22 +49,15 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Why two sentences can't both be true.
+    """Why two sentences can't both be true."""
 
-    Attributes:
-        differences: what they say otherwise.
-        shared: content words that they have in common.
-        names: names among these.
-        subject: the first content word of the first sentence that is no figure, where both have it before all that
-            differs; blank otherwise.
-        loose: whether one says much besides, so that they may be about different things.
-    """
-
-    differences: tuple[Difference, ...]
-    shared: int
-    names: frozenset[str]
+    differences: tuple[Difference, ...]  # what they say otherwise
+    shared: int  # content words that they have in common
+    names: frozenset[str]  # names among these
+    # the first content word of the first sentence that is no figure, where both have it before all that differs;
+    # blank otherwise
     subject: str = ""
-    loose: bool = False
+    loose: bool = False  # whether one says much besides, so that they may be about different things
 
 
 def are_alike(first: Word, second: Word) -> bool:
@@ -543,32 +536,20 @@ _FORM_WITHIN: Final = 3  # statements of one document, likewise
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two statements that can't both be true.
+    """Two statements that can't both be true."""
 
-    Attributes:
-        first: the one that comes first.
-        second: the other.
-        found: what they say otherwise, by their words; None where only the model says so.
-        probability: the model's, mean of both directions; None where there is no model.
-    """
-
-    first: Statement
+    first: Statement  # the one that comes first
     second: Statement
-    found: Disagreement | None
-    probability: float | None = None
+    found: Disagreement | None  # what they say otherwise, by their words; None where only the model says so
+    probability: float | None = None  # the model's, mean of both directions; None where there is no model
 
 
 @dataclass(frozen=True, slots=True)
 class Contradictions:
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        found: in the order of the documents.
-        warnings: sentences on what was not compared.
-    """
-
-    found: tuple[Contradiction, ...]
-    warnings: tuple[str, ...] = ()
+    found: tuple[Contradiction, ...]  # in the order of the documents
+    warnings: tuple[str, ...] = ()  # sentences on what was not compared
 
 
 Paired = tuple[SimilarStatements, Contradiction]
@@ -586,12 +567,8 @@ def find_contradictions(
 ) -> Contradictions:
     """All contradictions; this blocks.
 
-    Args:
-        documents: all of them.
-        matter: tells what they are about; left out, it knows of no versions and copies.
-        entailment: a model; where there is one it decides, and what it calls no contradiction is none.
-        foreign: ids of documents that are not in English, of which figures alone are compared.
-        notify: called with a sentence before what takes long.
+    Without ``matter`` no versions and copies are known. A model decides where there is one, and what it calls no
+    contradiction is none. Of ``foreign`` documents, which are not in English, figures alone are compared.
     """
     every = [one for document in documents for one in statements(document)]
     matter = matter or SameMatter(documents)

@@ -129,10 +129,6 @@ def question_clusters(questions: Iterable[Question], gold: Mapping[str, Question
 
     A question's cluster is its ``source_document``; without one the first document in which its answer stands, or
     stood when its evidence was written; without any the question itself.
-
-    Args:
-        questions: in the order of the codes.
-        gold: where their answers stand, by their keys.
     """
     codes: dict[tuple[bool, str], int] = {}
     made = []
@@ -253,19 +249,13 @@ def _spans(document: Document) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionGold:
-    """Where the answer of a question stands, as far as it is known.
+    """Where the answer of a question stands, as far as it is known."""
 
-    Attributes:
-        kind: what it is known by.
-        groups: places, located in today's documents: all groups are needed, any member of a group will do.
-        stale: pieces of evidence that the documents don't hold.
-        score: how sure the support is, from 0 to 1; None for gold evidence.
-    """
-
-    kind: Gold
+    kind: Gold  # what it is known by
+    # places, located in today's documents: all groups are needed, any member of a group will do
     groups: tuple[tuple[Evidence, ...], ...] = ()
-    stale: tuple[Evidence, ...] = ()
-    score: float | None = None
+    stale: tuple[Evidence, ...] = ()  # pieces of evidence that the documents don't hold
+    score: float | None = None  # how sure the support is, from 0 to 1; None for gold evidence
 
     @property
     def documents(self) -> frozenset[str]:
@@ -281,25 +271,16 @@ class QuestionGold:
 
 @dataclass(frozen=True)
 class CorpusIndex:
-    """What an analysis looks at.
-
-    Attributes:
-        loaded: the suite.
-        environ: where keys and folders of caches are looked up.
-        documents: all of them, as bots would read them.
-        questions: all of them, in the order of their file.
-        embedder: the suite's, for passages, questions and supports.
-        gold: where the answer of each question stands, by its key.
-        warnings: what there is to say about files.
-    """
+    """What an analysis looks at."""
 
     loaded: LoadedSuite
-    environ: Mapping[str, str]
-    documents: tuple[Document, ...]
-    questions: tuple[Question, ...]
-    embedder: BatchingEmbedder
+    environ: Mapping[str, str]  # where keys and folders of caches are looked up
+    documents: tuple[Document, ...]  # all of them, as bots would read them
+    questions: tuple[Question, ...]  # all of them, in the order of their file
+    embedder: BatchingEmbedder  # the suite's, for passages, questions and supports
+    # where the answer of each question stands, by its key
     gold: Mapping[str, QuestionGold] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what there is to say about files
 
     @property
     def counted(self) -> dict[str, int]:
@@ -359,11 +340,7 @@ def index_corpus(
 ) -> CorpusIndex:  # fmt: skip
     """Read documents and questions, and locate the gold evidence; the expected answers' support is not looked for.
 
-    Args:
-        loaded: the suite.
-        environ: where keys and folders of caches are looked up.
-        limit: the first so many questions; None for all.
-        notify: called with a sentence before what takes long, and with what there is to say about files.
+    ``notify`` is told, too, what there is to say about files.
 
     Raises:
         InputError: the suite names no documents, or these or the questions can't be read.
@@ -413,28 +390,17 @@ Marking = TypeVar("Marking", MetricColumn, RunMetric)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one bot said to one question; of repeats the first, with the mean of their values.
-
-    Attributes:
-        bot: its name.
-        question: key of the question.
-        text: the answer; blank where there is none.
-        contexts: what it was made from; None where the bot does not tell.
-        value: of the metric; None where it has none.
-        right: whether it is right; None where that can't be told. An unanswerable question is answered rightly by
-            saying so.
-        abstained: whether the bot says that it does not know.
-        history: the messages that were handed over with the question.
-    """
+    """What one bot said to one question; of repeats the first, with the mean of their values."""
 
     bot: str
-    question: str
-    text: str
-    contexts: tuple[Context, ...] | None
-    value: float | None
+    question: str  # key of the question
+    text: str  # the answer; blank where there is none
+    contexts: tuple[Context, ...] | None  # what it was made from; None where the bot does not tell
+    value: float | None  # of the metric; None where it has none
+    # whether it is right; None where that can't be told. An unanswerable question is answered rightly by saying so.
     right: bool | None
-    abstained: bool
-    history: tuple[Message, ...] = ()
+    abstained: bool  # whether the bot says that it does not know
+    history: tuple[Message, ...] = ()  # the messages that were handed over with the question
 
     @property
     def documents(self) -> tuple[str, ...]:
@@ -478,10 +444,7 @@ class Answers:
 def read_answers(store: Store, run_id: int, metric: str | None = None) -> Answers | None:
     """The answers of a run; None where no metric says by itself whether any of them is right.
 
-    Args:
-        store: the database.
-        run_id: the run.
-        metric: the metric that says so; None for the one that says it most directly.
+    Without ``metric`` the one counts that says it most directly.
 
     Raises:
         InputError: the run has no such metric, or the metric has no threshold and none can be assumed.
@@ -532,10 +495,7 @@ def _rows(
 def marking_metric(metric: str, columns: Iterable[Marking], whose: str) -> Marking:
     """The metric of that name, with what an answer must reach to be right.
 
-    Args:
-        metric: its name.
-        columns: all metrics of a run.
-        whose: they are, to begin a sentence with.
+    ``whose`` columns they are begins the sentence of an error.
 
     Raises:
         InputError: there is no such metric, or it has no threshold and none can be assumed.

@@ -191,11 +191,6 @@ def prompt_leaks(
 
     What stands in the templates that ship with the package is no leak, nor is a phrase of few words, a refusal, or an
     answer that many questions share.
-
-    Args:
-        questions: all of them.
-        prompts: by bot.
-        embedder: finds examples that ask for the same in other words.
     """
     bots: dict[str, list[str]] = {}
     for bot, prompt in prompts.items():
@@ -307,10 +302,7 @@ def faq_leaks(
 ) -> Iterator[Finding]:
     """FAQ bots that are asked what stands in their entries, word for word: one finding for each bot.
 
-    Args:
-        questions: all of them; what simulated users ask is not known before.
-        entries: by bot.
-        answers: tell how much better the bot does on these; None where there are none.
+    What simulated users ask is not known before. With answers it is told how much better the bot does on these.
     """
     for bot, held in entries.items():
         known = {asked(entry.question) for entry in held}
@@ -340,12 +332,7 @@ def faq_leaks(
 
 
 def faq_conflicts(corpus: CorpusIndex, entries: Mapping[str, Sequence[FaqEntry]]) -> Iterator[Finding]:
-    """Entries of FAQ bots that answer one question in two ways, or that a document contradicts; blocks.
-
-    Args:
-        corpus: the documents and the embedder.
-        entries: by bot.
-    """
+    """Entries of FAQ bots that answer one question in two ways, or that a document contradicts; blocks."""
     for bot, held in entries.items():
         asked_for = tuple(
             Question(f"{number}", entry.question, (entry.answer,)) for number, entry in enumerate(held, start=1)
@@ -445,19 +432,12 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Scores:
-    """What a subset is chosen by, over the questions that all bots have a value on.
+    """What a subset is chosen by, over the questions that all bots have a value on."""
 
-    Attributes:
-        goodness: of shape (questions, bots), as shares of the metric's range.
-        strata: of shape (questions, strata): other things whose shares should be kept, 0 or 1.
-        clusters: code of each question's cluster.
-        telling: how much each question tells; the greater come first in the subset.
-    """
-
-    goodness: Figures
-    strata: Figures
-    clusters: Places
-    telling: Figures
+    goodness: Figures  # of shape (questions, bots), as shares of the metric's range
+    strata: Figures  # of shape (questions, strata): other things whose shares should be kept, 0 or 1
+    clusters: Places  # code of each question's cluster
+    telling: Figures  # how much each question tells; the greater come first in the subset
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,11 +451,7 @@ class Chosen:
 def choose_subset(scores: Scores, keys: Sequence[str], reach: float, seed: int = 0) -> Chosen:
     """Find the fewest questions that keep the order of all bots that differ, and every mean near.
 
-    Args:
-        scores: of the questions; at least two bots.
-        keys: of the questions.
-        reach: the metric's range, by which errors are given in its units.
-        seed: of the draws.
+    It takes two bots at least. ``reach`` is the metric's range, by which errors are given in its units.
     """
     count, bots = scores.goodness.shape
     if bots < 2 or count < 2 * _LEAST:
@@ -655,11 +631,8 @@ def dataset_quality(
 
     It blocks while it embeds, and runs an event loop of its own: call it off any event loop's thread. Calls no bot.
 
-    Args:
-        corpus: documents and questions; where supports were looked for, they are used.
-        answers: what the bots said; None leaves out label errors, item analysis and the subset.
-        prompts: what each bot is told beforehand; None for what the suite file tells.
-        notify: called with a sentence before what takes long.
+    Without answers there are no label errors, no item analysis and no subset; without ``prompts`` those count that the
+    suite file tells.
     """
     say = notify or (lambda _: None)
     say("Looking for questions that ask the same, and for leaks")

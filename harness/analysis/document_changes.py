@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
 import zlib
 from collections import Counter
@@ -166,41 +165,27 @@ TAKING_DOCUMENTS: Final = (FullContextSettings, RagSettings)
 
 @dataclass(frozen=True)
 class AgainstPlan:
-    """What is to be run to see what edits of the documents did.
+    """What is to be run to see what edits of the documents did."""
 
-    Attributes:
-        corpus: today's documents and the questions.
-        folder: the old documents, as the user named them.
-        old: what was read of them.
-        options: as of the run over today's documents.
-        changes: the documents that are not as they were.
-        bots: those that take documents.
-        left_out: those that don't.
-        most_calls: answers asked for at most to find out which edit turned an answer.
-    """
-
-    corpus: CorpusIndex
-    folder: Path
-    old: Knowledge
-    options: RunConfig
-    changes: tuple[DocumentChange, ...]
-    bots: tuple[str, ...]
-    left_out: tuple[str, ...]
-    most_calls: int = MOST_CALLS
+    corpus: CorpusIndex  # today's documents and the questions
+    folder: Path  # the old documents, as the user named them
+    old: Knowledge  # what was read of them
+    options: RunConfig  # as of the run over today's documents
+    changes: tuple[DocumentChange, ...]  # the documents that are not as they were
+    bots: tuple[str, ...]  # those that take documents
+    left_out: tuple[str, ...]  # those that don't
+    most_calls: int = MOST_CALLS  # answers asked for at most to find out which edit turned an answer
 
     @property
     def present_suite(self) -> LoadedSuite:
         """The suite under the name of runs that stand aside."""
         loaded = self.corpus.loaded
-        named = loaded.suite.model_copy(update={"name": f"{loaded.suite.name}{ANALYSED}"})
-        return dataclasses.replace(loaded, suite=named)
+        return loaded.with_changes(name=f"{loaded.suite.name}{ANALYSED}")
 
     @property
     def suite(self) -> LoadedSuite:
         """That suite over the old documents."""
-        loaded = self.present_suite
-        over_old = loaded.suite.model_copy(update={"knowledge": (self.folder.resolve(),)})
-        return dataclasses.replace(loaded, suite=over_old)
+        return self.present_suite.with_changes(knowledge=(self.folder.resolve(),))
 
     @property
     def repeats(self) -> int:
@@ -286,13 +271,7 @@ class AgainstPlan:
 def plan_document_changes(
     corpus: CorpusIndex, folder: Path, options: RunConfig | None = None, most_calls: int | None = None
 ) -> AgainstPlan:
-    """Read the old documents and see how today's differ; nothing is asked.
-
-    Args:
-        corpus: today's documents and the questions.
-        folder: the old documents; a single file will do.
-        options: as of the run over today's documents.
-        most_calls: answers asked for at most to find out which edit turned an answer; None for MOST_CALLS.
+    """Read the old documents and see how today's differ; nothing is asked. ``folder`` may be a single file.
 
     Raises:
         InputError: there is no such folder, or no document in it.
@@ -306,7 +285,7 @@ def plan_document_changes(
         corpus=corpus,
         folder=folder,
         old=old,
-        options=dataclasses.replace(options, bots=taking, fresh=False, latency_run=False, only_planned=False),
+        options=replace(options, bots=taking, fresh=False, latency_run=False, only_planned=False),
         changes=changes_between(old.documents, corpus.documents),
         bots=taking,
         left_out=tuple(name for name in names if name not in taking),
@@ -356,13 +335,8 @@ def ask_ablated(
     A bot that may say another thing each time is asked once more with nothing taken back, or chance would pass for the
     doing of every edit.
 
-    Args:
-        plan: documents, bots and the bound.
-        wanted: bot and question with the edits that may have turned its answer, the most pressing first.
-        now: the answers over today's documents; a turn is asked again after the messages before it there.
-        store: the database.
-        watching: makes somebody who watches.
-        notify: called beforehand with how many answers are asked for.
+    The most pressing of ``wanted`` come first, bot and question with the edits that may have turned the answer. A turn
+    is asked again after the messages before it in ``now``.
     """
     chosen, left_out, calls = _within_bound(plan, wanted, now, store)
     metric = now.metric.name
@@ -587,13 +561,8 @@ def compare_documents(
     Cached answers are not asked again. Which edit turned an answer is found out by asking again over today's documents
     with that one edit taken back; answers that were lost come before those that were gained.
 
-    Args:
-        plan: both sets of documents, the questions and the bots.
-        store: the database, in which all is stored as runs of their own.
-        watching: makes somebody who watches a run.
-        metric: the metric that says right or wrong; None for the one that says it most directly.
-        notify: called with a sentence before what takes long.
-        current: the answers of the suite's run; None where it did not run yet.
+    All is stored as runs of their own. Without ``metric`` the one counts that says most directly what is right; without
+    ``current``, the answers of the suite's run, that is run first.
 
     Raises:
         InputError: there is no such metric.

@@ -56,32 +56,22 @@ Pair = tuple[str, str]
 
 @dataclass(slots=True)
 class Stolen:
-    """What copies of two documents cost.
+    """What copies of two documents cost."""
 
-    Attributes:
-        places: how many places went to a copy of something above it, over all lists.
-        questions: keys of the questions in whose lists that is, in the order met.
-    """
-
-    places: int = 0
+    places: int = 0  # how many places went to a copy of something above it, over all lists
+    # keys of the questions in whose lists that is, in the order met
     questions: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class StolenRanks:
-    """How many places went to copies.
+    """How many places went to copies."""
 
-    Attributes:
-        by_pair: by the ids of two documents in their order, the same twice for one document.
-        places: how many places there are in all.
-        lists: how many lists were looked at.
-        from_answers: whether they are what bots were handed; else a search was made for every question.
-    """
-
+    # by the ids of two documents in their order, the same twice for one document
     by_pair: Mapping[Pair, Stolen]
-    places: int
-    lists: int
-    from_answers: bool
+    places: int  # how many places there are in all
+    lists: int  # how many lists were looked at
+    from_answers: bool  # whether they are what bots were handed; else a search was made for every question
 
 
 def stolen_ranks(corpus: CorpusIndex, answers: Answers | None) -> StolenRanks:
@@ -168,19 +158,12 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Languages:
-    """What is in which language, by ISO 639 code.
+    """What is in which language, by ISO 639 code."""
 
-    Attributes:
-        documents: of each document that tells, by its id.
-        usual: that of most of them; blank where none tells.
-        foreign: paragraphs in another language than their document.
-        questions: keys of questions in a language that no document has, with that language.
-    """
-
-    documents: Mapping[str, str]
-    usual: str
-    foreign: tuple[Foreign, ...]
-    questions: Mapping[str, str]
+    documents: Mapping[str, str]  # of each document that tells, by its id
+    usual: str  # that of most of them; blank where none tells
+    foreign: tuple[Foreign, ...]  # paragraphs in another language than their document
+    questions: Mapping[str, str]  # keys of questions in a language that no document has, with that language
 
     def not_in(self, code: str, documents: Sequence[Document]) -> tuple[str, ...]:
         """Ids of the documents in another language; one that doesn't tell is in that of most."""
@@ -846,15 +829,10 @@ def _text_severity(hit: Hit, share: float, ones: Sequence[Illegible]) -> tuple[S
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What was found inside the documents.
+    """What was found inside the documents."""
 
-    Attributes:
-        findings: worst first.
-        warnings: sentences on what was not looked at.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()  # worst first
+    warnings: tuple[str, ...] = ()  # sentences on what was not looked at
 
 
 def find_document_problems(
@@ -868,11 +846,8 @@ def find_document_problems(
     What hits answers or gold evidence is worse than what only stands there; among equals comes first what hits more
     questions, then what is met first in the documents.
 
-    Args:
-        corpus: documents and questions, with the gold in place.
-        answers: what bots said and read; without them the current configuration is searched for stolen ranks.
-        entailment: a model that decides on contradictions; without one figures, names and negations do.
-        notify: called with a sentence before what takes long.
+    Without answers the current configuration is searched for stolen ranks; without a model figures, names and negations
+    decide on contradictions.
     """
     say = notify or (lambda _: None)
     documents = corpus.documents

@@ -125,11 +125,7 @@ def unused_passages(
 ) -> tuple[Excerpt, ...]:
     """The passages of a document that nobody read, neighbours as one, in their order.
 
-    Args:
-        document: the document.
-        passages: how it is cut.
-        read: what of it answers were made from.
-        overlap: characters that two passages may share: whoever read one has not read its neighbour for that.
+    ``overlap`` is how many characters two passages may share: whoever read one has not read its neighbour for that.
     """
     found = _Found(read)
     return tuple(
@@ -236,10 +232,7 @@ def summarise_documents(
     hold evidence and never stood in an answer, by how many questions need them. Then the others, and last those that
     do nothing: neither read nor needed. Equal ones stay in the order of the documents.
 
-    Args:
-        corpus: documents and questions.
-        answers: None where no bot was asked; then the summaries tell only what questions need.
-        attribution: what removing documents did to the answers; None where nobody asked.
+    Without answers the summaries tell only what questions need.
     """
     retrieved = find_retrieved(corpus, answers)
     making = _Summarising(

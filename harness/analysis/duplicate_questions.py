@@ -55,26 +55,17 @@ _LEAST_ROOT: Final = 4  # letters behind such a prefix
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Two questions that ask the same, by their places.
+    """Two questions that ask the same, by their places."""
 
-    Attributes:
-        first: place of the one that comes first.
-        second: place of the other.
-        cosine: of their vectors.
-        equal: whether they are the same but for letter case, punctuation and blanks.
-        exact: whether each content word of the one has its counterpart in the other, and those of both stand in the
-            same order: from here to there is not from there to here.
-        loose: whether they share too few words to tell, so that their answers must.
-        named: of loose ones, whether a name or a question word of one is missing in the other.
-    """
-
-    first: int
-    second: int
-    cosine: float
-    equal: bool
+    first: int  # place of the one that comes first
+    second: int  # place of the other
+    cosine: float  # of their vectors
+    equal: bool  # whether they are the same but for letter case, punctuation and blanks
+    # whether each content word of the one has its counterpart in the other, and those of both stand in the same
+    # order: from here to there is not from there to here
     exact: bool
-    loose: bool = False
-    named: bool = False
+    loose: bool = False  # whether they share too few words to tell, so that their answers must
+    named: bool = False  # of loose ones, whether a name or a question word of one is missing in the other
 
 
 def asked(text: str) -> str:
@@ -95,12 +86,8 @@ def find_alike(
 ) -> list[Alike]:
     """All pairs of texts that ask the same, in order of their places; blocks while it embeds.
 
-    Args:
-        texts: the questions.
-        embedder: of questions and words.
-        least: cosine from which two may ask the same.
-        split: only pairs of a text before this place with one from it on.
-        loose: cosine from which pairs are told too that share few words; see ``Alike.loose``.
+    From the cosine ``least`` on two may ask the same; from ``loose`` on pairs are told too that share few words (see
+    ``Alike.loose``). With ``split`` only pairs of a text before this place with one from it on are looked at.
     """
     if len(texts) < 2:
         return []
@@ -152,10 +139,8 @@ def _near_pairs(
 def ask_the_same(first: str, second: str, vectors: Mapping[str, NDArray[np.float32]]) -> bool | None:
     """Whether near questions ask the same; None if not, else whether they do exactly (see ``Alike``).
 
-    Args:
-        first: a question.
-        second: another one, whose vector is near.
-        vectors: of the words that only one of them has, in lower case; a word without one has no meaning but its own.
+    ``vectors`` are of the words that only one of them has, in lower case; a word without one has no meaning but its
+    own.
     """
     one, other = _read(first), _read(second)
     if _ask_otherwise(one, other) or _name_otherwise(one, other):
@@ -333,13 +318,7 @@ _SURE: Final = 0.92  # cosine from which two questions of near wording are held 
 async def find_duplicates(
     questions: Sequence[Question], alike: Sequence[Alike], embedder: BatchingEmbedder
 ) -> tuple[Finding, ...]:
-    """What there is to say of questions that ask the same; those that were perturbed on purpose are left out.
-
-    Args:
-        questions: all of them.
-        alike: the pairs that ask the same, from ``alike_questions``.
-        embedder: for the comparison of expected answers.
-    """
+    """What there is to say of questions that ask the same; those that were perturbed on purpose are left out."""
     pairs = [one for one in alike if not _perturbed(questions[one.first], questions[one.second])]
     relations = await _relations(questions, pairs, embedder)
     conflicts, doubles = [], []

@@ -47,19 +47,13 @@ _FEW_DOCUMENTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What rests on some places.
+    """What rests on some places."""
 
-    Attributes:
-        gold: keys of the questions whose gold evidence stands there, in the order of the questions.
-        read: keys of the questions for which a bot was handed it.
-        answers: how many answers were made from it.
-        wrong: how many of these are known to be wrong.
-    """
-
+    # keys of the questions whose gold evidence stands there, in the order of the questions
     gold: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    answers: int = 0
-    wrong: int = 0
+    read: tuple[str, ...] = ()  # keys of the questions for which a bot was handed it
+    answers: int = 0  # how many answers were made from it
+    wrong: int = 0  # how many of these are known to be wrong
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -328,15 +322,10 @@ _SHOWN_TEXT: Final = 160  # characters of a quote or an answer in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Supported:
-    """Where the documents support the expected answer of a question now.
+    """Where the documents support the expected answer of a question now."""
 
-    Attributes:
-        places: that support some claim of it, the best first.
-        whole: whether they support all that counts of it.
-    """
-
-    places: tuple[Evidence, ...]
-    whole: bool
+    places: tuple[Evidence, ...]  # that support some claim of it, the best first
+    whole: bool  # whether they support all that counts of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +343,7 @@ def stale_gold(corpus: CorpusIndex, supported: Mapping[str, Supported]) -> Itera
     A passage is proposed in its place where it supports the expected answer of the question, or says the same words
     but for figures; words that are alike make no passage one on the same subject.
 
-    Args:
-        corpus: documents, questions and their gold evidence.
-        supported: by key of a question whose expected answer can be looked for, where it is supported now.
+    ``supported`` says by key where an expected answer is supported now, as far as it can be looked for.
     """
     pieces = _pieces(corpus)
     if not pieces:
@@ -527,13 +514,7 @@ _NAMED_MISSING: Final = 5  # words that are named
 def unsupported_answers(
     corpus: CorpusIndex, found: Mapping[str, AnswerSupport], finder: SupportFinder
 ) -> Iterator[Finding]:
-    """A finding for each expected answer that no document supports, or of which a figure stands nowhere near.
-
-    Args:
-        corpus: the questions, in whose order they come.
-        found: by key, the support of the expected answers.
-        finder: that found it.
-    """
+    """A finding for each expected answer that no document supports, or of which a figure stands nowhere near."""
     for key, gold in corpus.gold.items():
         if key not in found:
             continue
@@ -753,11 +734,7 @@ def _sources(row: Answer, place: Excerpt | None) -> str:
 def find_gaps(corpus: CorpusIndex, answers: Answers | None) -> Gaps:
     """What is missing from the documents, kind by kind in the order of the questions, the worst topics first.
 
-    This blocks.
-
-    Args:
-        corpus: with the supports that were found (``with_supports``).
-        answers: what the bots of a run said; None where there is none.
+    The supports must have been looked for (``with_supports``). This blocks.
     """
     looked = [one for one in corpus.questions if _is_looked_for(one, corpus)]
     finder = SupportFinder(SentenceBook(corpus.documents if looked else ()), corpus.embedder)

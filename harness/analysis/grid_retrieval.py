@@ -48,18 +48,12 @@ MOST_CONFIGURATIONS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ExpandedGrid:
-    """The configurations that are compared.
+    """The configurations that are compared."""
 
-    Attributes:
-        configurations: each once; first those of the suite's bots with a retriever, in their order.
-        bots: names of the bots that are set so, by configuration.
-        embedders: by the id of their model.
-        warnings: sentences for the user.
-    """
-
+    # each once; first those of the suite's bots with a retriever, in their order
     configurations: tuple[Configuration, ...]
-    bots: Mapping[Configuration, tuple[str, ...]]
-    embedders: Mapping[str, BatchingEmbedder]
+    bots: Mapping[Configuration, tuple[str, ...]]  # names of the bots that are set so, by configuration
+    embedders: Mapping[str, BatchingEmbedder]  # by the id of their model
     warnings: tuple[str, ...] = ()
 
     def close(self, own: BatchingEmbedder) -> None:
@@ -174,25 +168,18 @@ def _embedder(corpus: CorpusIndex, name: str) -> tuple[BatchingEmbedder, tuple[s
     if name != "embedded":  # the packaged model alone can be had in another precision
         changes["precision"] = "fp32"
     settings = suite.embedder.model_copy(update=changes)
-    named = replace(corpus.loaded, suite=suite.model_copy(update={"embedder": settings}))
-    return open_embedder(named, VectorCache())
+    return open_embedder(corpus.loaded.with_changes(embedder=settings), VectorCache())
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What one search found for every question.
+    """What one search found for every question."""
 
-    Attributes:
-        configurations: places of the configurations that it serves, which differ in k alone.
-        found: contexts by question, best first, as many as the greatest k wants.
-        ms: milliseconds by question with the greatest k, its embedding included.
-        passages: how many there were to find; None for a retriever that doesn't tell.
-    """
-
-    configurations: tuple[int, ...]
+    configurations: tuple[int, ...]  # places of the configurations that it serves, which differ in k alone
+    # contexts by question, best first, as many as the greatest k wants
     found: tuple[tuple[Context, ...], ...]
-    ms: tuple[float, ...]
-    passages: int | None
+    ms: tuple[float, ...]  # milliseconds by question with the greatest k, its embedding included
+    passages: int | None  # how many there were to find; None for a retriever that doesn't tell
 
 
 class Retrieving:
@@ -207,13 +194,6 @@ class Retrieving:
         notify: Notify | None = None, local_models: Iterable[str] = (),
     ) -> None:  # fmt: skip
         """Take the parts; nothing is loaded.
-
-        Args:
-            corpus: the documents, and where the suite's bots keep their indexes.
-            questions: their texts.
-            embedders: by the ids of their models.
-            notify: called with a sentence before what takes long.
-            local_models: other models for some roles, as ``ROLE=MODEL``.
 
         Raises:
             InputError: an override names no role, or one that its model can't take.
@@ -248,9 +228,7 @@ class Retrieving:
     ) -> AsyncIterator[Retrieved]:
         """What each search of these configurations finds, one after the other.
 
-        Args:
-            configurations: they are known by their places in this list.
-            part: some of the documents and questions; None for all.
+        Configurations are known by their places in the list.
 
         Raises:
             InputError: a model can't be had, or a retriever of the user's own fails.
@@ -387,25 +365,15 @@ SLICE: Final = 512  # texts that are embedded before the next look at whether to
 
 @dataclass(slots=True)
 class Pace:
-    """How fast passages are embedded, and what is left.
+    """How fast passages are embedded, and what is left."""
 
-    Attributes:
-        characters: of all documents.
-        name: of the round; blank where there is one only.
-        share: of them, how many this round embeds for each way to cut.
-        later: how many later rounds embed, for each that stays.
-        total: ways to cut in this round.
-        cuts: how many of them are yet to be embedded.
-        stopped: whether embedding is to end.
-    """
-
-    characters: int
-    name: str = ""
-    share: float = 1.0
-    later: float = 0.0
-    total: int = 0
-    cuts: int = 0
-    stopped: bool = False
+    characters: int  # of all documents
+    name: str = ""  # of the round; blank where there is one only
+    share: float = 1.0  # of them, how many this round embeds for each way to cut
+    later: float = 0.0  # how many later rounds embed, for each that stays
+    total: int = 0  # ways to cut in this round
+    cuts: int = 0  # how many of them are yet to be embedded
+    stopped: bool = False  # whether embedding is to end
     _covered: float = 0.0  # times all documents that were embedded
     _seconds: float = 0.0
 

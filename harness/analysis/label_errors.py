@@ -35,23 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of some bots; a line for each question, a column for each bot.
-
-    Attributes:
-        column: the metric.
-        keys: of the questions, in the order of their file.
-        bots: in the order of the run.
-        values: of the metric; NaN where a bot has none.
-        right: 1 for a right answer, 0 for a wrong one; NaN where that can't be told.
-        clusters: code of each question's cluster; see ``question_clusters``.
-    """
+    """The marks of some bots; a line for each question, a column for each bot."""
 
     column: MetricColumn
-    keys: tuple[str, ...]
-    bots: tuple[str, ...]
-    values: Figures
-    right: Figures
-    clusters: NDArray[np.intp]
+    keys: tuple[str, ...]  # of the questions, in the order of their file
+    bots: tuple[str, ...]  # in the order of the run
+    values: Figures  # of the metric; NaN where a bot has none
+    right: Figures  # 1 for a right answer, 0 for a wrong one; NaN where that can't be told
+    clusters: NDArray[np.intp]  # code of each question's cluster; see ``question_clusters``
 
     @cached_property
     def goodness(self) -> Figures:
@@ -90,10 +81,7 @@ def marks_of(
 ) -> Marks:  # fmt: skip
     """Put the answers of all bots side by side; bots without any value are left out.
 
-    Args:
-        questions: in the order of the lines.
-        answers: of all bots.
-        gold: where the answers stand, by key, which decides on clusters; None where that is not known.
+    ``gold`` decides on clusters, where it is known.
     """
     keys = tuple(question.id for question in questions)
     lines = {key: line for line, key in enumerate(keys)}
@@ -115,11 +103,7 @@ def marks_of(
 def shares_of_tags(questions: Mapping[str, Question], keys: Sequence[str], least: float, most: int) -> Figures:
     """Which question has which of the commonest tags: of shape (questions, tags), 0 or 1.
 
-    Args:
-        questions: by key.
-        keys: those to look at.
-        least: share of the questions that a tag must stand on.
-        most: tags at most.
+    A tag counts that stands on the share ``least`` of the questions.
     """
     tagged = [frozenset(questions[key].tags) for key in keys]
     counts: dict[str, int] = {}
@@ -534,12 +518,8 @@ def unconfirmed_answers(
     The support model reads them, which knows English alone; it is not asked of answers in the documents' own words, nor
     of those with figures that the documents don't have, as it can't convert them. This blocks.
 
-    Args:
-        corpus: the questions, their evidence and the embedder.
-        doubted: ids of questions that are left out, as something else is known to be wrong.
-        notify: called with a sentence before the model reads.
-        warn: called with a sentence where more questions would have to be read than may be; some are drawn then.
-        most: how many.
+    Questions of which something else is known to be wrong (``doubted``) are left out. Where more than ``most`` would
+    have to be read, some are drawn, and ``warn`` is told.
     """
     asked = [
         (question, texts)
@@ -670,10 +650,8 @@ def unstated_answers(corpus: CorpusIndex, doubted: Collection[str], warn: Notify
     Figures of one digit count things or number points, and one that is a figure of theirs in another unit is stated.
     Names are looked at where most other words are those of the documents; otherwise see ``unconfirmed_answers``.
 
-    Args:
-        corpus: the questions and their evidence.
-        doubted: ids of questions that are left out, as something else is known to be wrong.
-        warn: called with a sentence where there are many.
+    Questions of which something else is known to be wrong (``doubted``) are left out; ``warn`` is told where there are
+    many.
     """
     found = []
     for question in corpus.questions:
@@ -757,14 +735,7 @@ Kinship = Mapping[str, str]  # by bot, what it answers by: bots of one model, or
 
 
 async def find_label_errors(corpus: CorpusIndex, answers: Answers, marks: Marks, kin: Kinship) -> tuple[Finding, ...]:
-    """The questions whose expected answers are doubtful; none with fewer than two bots.
-
-    Args:
-        corpus: the questions, and the embedder by which answers are compared.
-        answers: of all bots.
-        marks: the same, side by side.
-        kin: by bot, its model or what stands for it.
-    """
+    """The questions whose expected answers are doubtful; none with fewer than two bots."""
     by_question: dict[str, list[Answer]] = {}
     for row in answers.rows:
         question = corpus.by_key.get(row.question)
@@ -933,10 +904,7 @@ def _is_plain(corpus: CorpusIndex, key: str) -> bool:
 def reversal_p_values(goodness: Figures, lines: Sequence[int] | np.ndarray, seed: int = 0) -> Figures:
     """How often chance alone would turn a question as far against the bots' order: one-sided, never 0.
 
-    Args:
-        goodness: of shape (questions, bots), no NaN on the lines.
-        lines: of the questions to test.
-        seed: of the draws.
+    ``goodness`` is of shape (questions, bots), without NaN on the lines that are tested.
 
     Source: Phipson and Smyth 2010 ((1 + b) / (1 + N)).
     """

@@ -31,30 +31,18 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Contest:
-    """Configurations on the same questions.
+    """Configurations on the same questions."""
 
-    Attributes:
-        metric: by which they are ranked; more is better.
-        names: of the configurations.
-        values: of shape (configurations, questions), NaN where one has no value.
-        tokens: mean prompt tokens of each.
-        clusters: code of the cluster of each question.
-        current: the place of the current configuration.
-        budget: most mean prompt tokens of one that may be chosen; None for no bound.
-        low, high: range of the metric.
-        seed: of the split.
-    """
-
-    metric: str
+    metric: str  # by which they are ranked; more is better
     names: Sequence[str]
-    values: Figures
-    tokens: Figures
-    clusters: NDArray[np.intp]
-    current: int
-    budget: float | None = None
-    low: float | None = 0.0
-    high: float | None = 1.0
-    seed: int = 0
+    values: Figures  # of shape (configurations, questions), NaN where one has no value
+    tokens: Figures  # mean prompt tokens of each
+    clusters: NDArray[np.intp]  # code of the cluster of each question
+    current: int  # the place of the current configuration
+    budget: float | None = None  # most mean prompt tokens of one that may be chosen; None for no bound
+    low: float | None = 0.0  # least value of the metric
+    high: float | None = 1.0  # its greatest
+    seed: int = 0  # of the split
 
     def ranking(self, on: Mask) -> list[int]:
         """Configurations that may be chosen, the best mean first; of equals the one with fewer tokens.
@@ -144,14 +132,7 @@ def paired(
 ) -> Difference | None:  # fmt: skip
     """Difference of two sides on the questions on which both have a value; None where there is none.
 
-    Args:
-        base: a value a question, NaN for none.
-        head: likewise, in the same order.
-        clusters: code of each question's cluster.
-        low: least value of the metric; None where it has none.
-        high: its greatest.
-        seed: of the draws of the test.
-        among: the questions that count; None for all.
+    Both have a value a question, NaN for none; ``among`` are the questions that count.
     """
     both = np.isfinite(base) & np.isfinite(head)
     if among is not None:
@@ -213,19 +194,12 @@ ROOM: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A part of documents and questions.
+    """A part of documents and questions."""
 
-    Attributes:
-        documents: ids of the documents that are searched.
-        questions: places of the questions, all of whose evidence stands in these documents.
-        clusters: code of the cluster of each of these questions.
-        share: of all characters, how many these documents have.
-    """
-
-    documents: frozenset[str]
-    questions: tuple[int, ...]
-    clusters: NDArray[np.intp]
-    share: float
+    documents: frozenset[str]  # ids of the documents that are searched
+    questions: tuple[int, ...]  # places of the questions, all of whose evidence stands in these documents
+    clusters: NDArray[np.intp]  # code of the cluster of each of these questions
+    share: float  # of all characters, how many these documents have
 
 
 def rounds_of(corpus: CorpusIndex, questions: Sequence[Question], clusters: NDArray[np.intp]) -> list[Round]:
@@ -274,14 +248,9 @@ def why_dropped(
     budget by more than chance: the 95 % interval of the difference, paired by question and clustered by document as in
     every comparison, lies below 0. One that is measured on some questions only is not dropped.
 
-    Args:
-        part: the round.
-        values: of the metric by which configurations are ranked, by place; one for each question of the part.
-        tokens: mean prompt tokens, by place.
-        names: of all configurations, by place.
-        budget: most mean prompt tokens of one that may be recommended.
-        seed: of the draws of the test.
-        ends: least and greatest value of the metric.
+    ``values`` are of the metric by which configurations are ranked, one for each question of the part, ``tokens`` mean
+    prompt tokens, of which those that are recommended may take ``budget``; both by place. ``ends`` are the least and
+    greatest value of the metric.
     """
     dropped = {
         place: f"{mean:,.0f} prompt tokens a question, where {budget:,.0f} are the most"

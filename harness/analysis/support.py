@@ -82,21 +82,13 @@ _COSINE_RANGE: Final = WEIGHTS["cosine"] * 0.35
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """A claim of an expected answer, beside its question, and how much each word tells.
-
-    Attributes:
-        claim: the claim.
-        question: what was asked.
-        shares: share of each of the claim's content words; they add up to 1.
-        asked: likewise of the question's content words that the claim misses.
-        figures: keys of its numbers and years in digits that the question did not give.
-    """
+    """A claim of an expected answer, beside its question, and how much each word tells."""
 
     claim: Wording
-    question: Wording
-    shares: Mapping[str, float]
-    asked: Mapping[str, float]
-    figures: frozenset[str]
+    question: Wording  # what was asked
+    shares: Mapping[str, float]  # share of each of the claim's content words; they add up to 1
+    asked: Mapping[str, float]  # likewise of the question's content words that the claim misses
+    figures: frozenset[str]  # keys of its numbers and years in digits that the question did not give
 
 
 def wanted(claim: str, question: str, book: SentenceBook) -> Wanted:
@@ -182,16 +174,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClaimSupport:
-    """A claim of an expected answer, and the places that support it best.
-
-    Attributes:
-        claim: its text.
-        score: how sure it is that the best place supports it, from 0 to 1.
-        places: the best place and those as good, best first; none overlaps another. Empty where none shares a word.
-    """
+    """A claim of an expected answer, and the places that support it best."""
 
     claim: str
-    score: float
+    score: float  # how sure it is that the best place supports it, from 0 to 1
+    # the best place and those as good, best first; none overlaps another. Empty where none shares a word.
     places: tuple[Place, ...]
 
     @property
@@ -240,9 +227,7 @@ class SupportFinder:
 
         Questions that expect nothing that can be looked for are left out.
 
-        Args:
-            questions: what was asked, with the expected answers.
-            without: by key, documents that are not looked at.
+        ``without`` are, by key, documents that are not looked at.
         """
         if not self.book.words:
             return {one.id: _unfounded(claims[0]) for one in questions if (claims := expected_claims(one))}
@@ -336,10 +321,6 @@ def with_supports(corpus: CorpusIndex, notify: Callable[[str], None] | None = No
     ``unsupported``. It stays ``none`` where the question is marked unanswerable, expects nothing, expects what no
     wording can support (yes, no, I don't know), or expects it in a language that no document has; and ``stale`` where
     gold evidence is all gone. This blocks.
-
-    Args:
-        corpus: documents, questions and their gold evidence.
-        notify: called with a sentence before what takes long.
     """
     asked = [one for one in corpus.questions if _is_looked_for(one, corpus.gold)]
     if not asked:
@@ -466,23 +447,14 @@ _DOCUMENTS: Final = 6  # that share most words with the quote
 
 @dataclass(frozen=True, slots=True)
 class NearPassage:
-    """A passage that comes near to a text.
+    """A passage that comes near to a text."""
 
-    Attributes:
-        document: id of its document.
-        start: of its sentences, in characters.
-        end: likewise.
-        text: what stands there.
-        similarity: 2 M / T of the words that both have in the same order; 1 for the same words.
-        figures: numbers of the text with what stands in their place.
-    """
-
-    document: str
-    start: int
+    document: str  # id of its document
+    start: int  # of its sentences, in characters
     end: int
-    text: str
-    similarity: float
-    figures: tuple[tuple[str, str], ...] = ()
+    text: str  # what stands there
+    similarity: float  # 2 M / T of the words that both have in the same order; 1 for the same words
+    figures: tuple[tuple[str, str], ...] = ()  # numbers of the text with what stands in their place
 
 
 class _Read:
@@ -521,9 +493,7 @@ class PassageFinder:
     def nearest(self, text: str, documents: Iterable[str] | None = None) -> NearPassage | None:
         """The passage that comes nearest to a text; None where none shares a word with it.
 
-        Args:
-            text: what it should say.
-            documents: ids of those that are looked at; None for all.
+        Only ``documents`` are looked at, where they are given.
         """
         words = [match[0].lower() for match in _WORD.finditer(text)][:_MOST_WORDS]
         wanted = np.unique([self._numbers[word] for word in words if word in self._numbers]).astype(np.int64)

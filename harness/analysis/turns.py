@@ -30,21 +30,13 @@ Key = tuple[str, str, int]  # bot, conversation, repeat
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
-    """What is to be asked: the same conversations on both histories.
+    """What is to be asked: the same conversations on both histories."""
 
-    Attributes:
-        own: the run on what the bots said themselves.
-        expected: the run on the expected answers.
-        to_ask: how many turns have no cached answer.
-        clusters: by conversation, its cluster in statistics.
-        left_out: conversations that can't be asked so.
-    """
-
-    own: Evaluation
-    expected: Evaluation
-    to_ask: int
-    clusters: Mapping[str, str]
-    left_out: int
+    own: Evaluation  # the run on what the bots said themselves
+    expected: Evaluation  # the run on the expected answers
+    to_ask: int  # how many turns have no cached answer
+    clusters: Mapping[str, str]  # by conversation, its cluster in statistics
+    left_out: int  # conversations that can't be asked so
 
 
 def plan_turns(
@@ -77,13 +69,10 @@ def plan_turns(
 
     def evaluation(history: str) -> Evaluation:
         policy = suite.conversations.model_copy(update={"history": history})
-        changed = suite.model_copy(
-            update={
-                "name": f"{suite.name}{BETWEEN}", "conversations": policy, "thresholds": {}, "perturb": None,
-                "primary": "",
-            }
-        )  # fmt: skip
-        return suite_evaluation(replace(loaded, suite=changed), only, environ, notify, asked)
+        changed = loaded.with_changes(
+            name=f"{suite.name}{BETWEEN}", conversations=policy, thresholds={}, perturb=None, primary=""
+        )
+        return suite_evaluation(changed, only, environ, notify, asked)
 
     own, expected = evaluation("own"), evaluation("expected")
     to_ask = sum(cost_estimate(each, database).to_ask for each in (own, expected))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import difflib
 import inspect
 import sys
 import threading
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, TypeVar
 
 from ...bots import USERS_LOOP
+from ...knowledge import did_you_mean
 from ...reports import count
 from ..run import STOP, DaemonThreads, RunConfig, Stop, Watcher, watching
 
@@ -78,8 +78,7 @@ def _bound(verb: str, signature: inspect.Signature, given: Sequence[object], nam
         signature.bind(*given, **named)
     except TypeError as wrong:
         unknown = [each for each in named if each not in signature.parameters]
-        near = difflib.get_close_matches(unknown[0], signature.parameters, 1) if unknown else []
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(unknown[0], signature.parameters, "; did you mean {!r}?") if unknown else ""
         raise TypeError(f"{verb}() {wrong}{hint}") from None
 
 

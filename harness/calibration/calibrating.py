@@ -183,31 +183,19 @@ MOST_NAMED = 5  # mistakes, or missing rows, that are listed
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """The result for one metric.
-
-    Attributes:
-        metric: its name.
-        judge: model id of the judge; blank for none.
-        judge_name: its name in reports.
-        scale: the scale of the verdicts.
-        by_bot: for each bot with labels, then for all bots together where there are several.
-        from_file: number of labels from the file.
-        from_before: number of stored labels that are valid for these rows.
-        blank: lines of the file without a verdict.
-        warnings: about lines that could not be used.
-        agreement: of the raters.
-    """
+    """The result for one metric."""
 
     metric: str
-    judge: str
+    judge: str  # model id of the judge; blank for none
     scale: Scale
+    # for each bot with labels, then for all bots together where there are several
     by_bot: tuple[Calibration, ...]
-    from_file: int
-    from_before: int
-    blank: int
-    warnings: tuple[str, ...]
+    from_file: int  # number of labels from the file
+    from_before: int  # number of stored labels that are valid for these rows
+    blank: int  # lines of the file without a verdict
+    warnings: tuple[str, ...]  # about lines that could not be used
     agreement: RaterAgreement
-    judge_name: str = ""
+    judge_name: str = ""  # its name in reports
 
 
 def calibrate_run(
@@ -301,12 +289,7 @@ def calibrations_by_bot(
 ) -> Iterable[Calibration]:
     """A calibration for each bot with labels, then for all together where there are several.
 
-    Args:
-        run: the run.
-        metric: the metric that people judged.
-        rows: those with a value of it, by bot.
-        labels: at most one a row.
-        scale: of the metric.
+    There is one label a row at most.
     """
     unreadable = {bot.name: bot.metrics[metric].n_parse_failure for bot in run.bots}
     bots = [bot for bot in rows if any(label.row.bot == bot for label in labels)]

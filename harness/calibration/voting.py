@@ -183,11 +183,7 @@ class Vote:
 
 
 def given_vote(fields: Mapping[str, object]) -> Vote:
-    """A vote as a page sends or exports it.
-
-    Raises:
-        InputError: a field is missing, unknown or of another kind.
-    """
+    """A vote as a page sends or exports it. Raises InputError where a field is missing, unknown or of another kind."""
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
         raise InputError(f"A vote has no field {unknown[0]!r}; it has {', '.join(FIELDS)}.")
@@ -216,11 +212,7 @@ def _voted_on(store: Store, run_id: int, vote: Vote) -> AnswerPair:
 
 
 def store_vote(database: Path, run_id: int, vote: Vote) -> None:
-    """Store a vote, or take it back.
-
-    Raises:
-        InputError: the run has no such question or bot.
-    """
+    """Store a vote, or take it back. Raises InputError where the run has no such question or bot."""
     with contextlib.closing(Store.open(database, create=False)) as store:
         pair = _voted_on(store, run_id, vote)
         remove_vote(store, pair, vote.rater)  # also one on the same answers in the other order

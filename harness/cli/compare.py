@@ -152,11 +152,7 @@ def _example(baseline: str | None, database: Path) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def opened_operands(first: str, second: str, database: Path) -> Iterator[tuple[Operand, Operand]]:
-    """Both sides, open until the block ends.
-
-    Raises:
-        InputError: a side is not there.
-    """
+    """Both sides, open until the block ends. Raises InputError where a side is not there."""
     with open_operand(first, database) as baseline, open_operand(second, database) as candidate:
         yield baseline, candidate
 

@@ -156,9 +156,7 @@ Browse = Callable[[str], bool]
 def shown_in_browser(address: str, browse: Browse | None = None) -> bool:
     """Open an address in the browser; False where there is none, as on most servers.
 
-    Args:
-        address: of a file or of a server.
-        browse: what opens it; left out, the browser that the machine, or ``BROWSER`` in the environment, names.
+    ``browse`` opens it in place of the one that the machine, or ``BROWSER`` in the environment, names.
     """
     import webbrowser
 
@@ -263,21 +261,13 @@ def _listed(given: Iterable[Any] | None) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RunOption:
-    """An option of commands that run something.
+    """An option of commands that run something."""
 
-    Attributes:
-        commands: names of these commands.
-        declared: its type and help.
-        default: what it is where it is not given.
-        field: of ``RunConfig``; blank where it is the option's name.
-        read: makes the field's value.
-    """
-
-    commands: str
-    declared: object
-    default: object = None
-    field: str = ""
-    read: Callable[[Any], object] = lambda given: given
+    commands: str  # names of these commands
+    declared: object  # its type and help
+    default: object = None  # what it is where it is not given
+    field: str = ""  # of ``RunConfig``; blank where it is the option's name
+    read: Callable[[Any], object] = lambda given: given  # makes the field's value
 
 
 RUN_OPTIONS: Final[Mapping[str, RunOption]] = {
@@ -501,29 +491,17 @@ ARCHIVE: Final = "--zip"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The output files of a report: None for none, ``-`` for stdout.
+    """The output files of a report: None for none, ``-`` for stdout."""
 
-    Attributes:
-        html: the page.
-        markdown: a page for a pull request.
-        json: everything, for programs.
-        junit: for a build server.
-        csv: a folder for tables.
-        zip: an archive of the outputs of each evaluator.
-        github: write GitHub's step summary, and annotations.
-        open: show the page in the browser.
-        whole: leave nothing out of the page, however large it becomes.
-    """
-
-    html: Path | None = None
-    markdown: Path | None = None
-    json: Path | None = None
-    junit: Path | None = None
-    csv: Path | None = None
-    zip: Path | None = None
-    github: bool = False
-    open: bool = False
-    whole: bool = False
+    html: Path | None = None  # the page
+    markdown: Path | None = None  # a page for a pull request
+    json: Path | None = None  # everything, for programs
+    junit: Path | None = None  # for a build server
+    csv: Path | None = None  # a folder for tables
+    zip: Path | None = None  # an archive of the outputs of each evaluator
+    github: bool = False  # write GitHub's step summary, and annotations
+    open: bool = False  # show the page in the browser
+    whole: bool = False  # leave nothing out of the page, however large it becomes
 
     @property
     def files(self) -> dict[str, Path]:
@@ -612,17 +590,11 @@ def write_text(path: Path | None, text: Iterable[bytes], what: str, stdout: Text
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """How a result is printed, and where else it goes: None for no file, ``-`` for the page on stdout.
+    """How a result is printed, and where else it goes: None for no file, ``-`` for the page on stdout."""
 
-    Attributes:
-        form: how it is printed.
-        markdown: a page for a pull request.
-        junit: for a build server.
-    """
-
-    form: Form = Form.TEXT
-    markdown: Path | None = None
-    junit: Path | None = None
+    form: Form = Form.TEXT  # how it is printed
+    markdown: Path | None = None  # a page for a pull request
+    junit: Path | None = None  # for a build server
 
     @property
     def is_for_reader(self) -> bool:

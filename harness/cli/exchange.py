@@ -29,11 +29,7 @@ _UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def read_score_metadata(better: Sequence[str], ranges: Sequence[str], version: str) -> ScoreMetadata:
-    """What options say of imported scores.
-
-    Raises:
-        InputError: one can't be read.
-    """
+    """What options say of imported scores. Raises InputError where one can't be read."""
     directions: dict[str, Better] = {}
     for given in better:
         name, equals, word = given.rpartition("=")
@@ -112,11 +108,7 @@ def import_(
 
 
 def seconds_of(given: str, option: str) -> float | None:
-    """A length of time such as 60s, 5m or 1h; None where it is blank.
-
-    Raises:
-        InputError: it is none.
-    """
+    """A length of time such as 60s, 5m or 1h; None where it is blank. Raises InputError where it is none."""
     if not given:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", given.strip())

@@ -69,11 +69,7 @@ def show_gate(result: GateResult, outputs: Outputs, github: bool, stdout: TextIO
 
 
 def read_margins(given: Sequence[str]) -> dict[str, float]:
-    """Margins from ``METRIC=0.02``.
-
-    Raises:
-        InputError: one is written otherwise, or is no number above 0.
-    """
+    """Margins from ``METRIC=0.02``. Raises InputError where one is written otherwise, or is no number above 0."""
     margins = {}
     for text in given:
         name, equals, number = text.partition("=")

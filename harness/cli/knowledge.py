@@ -72,14 +72,7 @@ MOST_TURNS = 1000
 
 
 def show_analysis(analysis: KnowledgeAnalysis, stdout: TextIO, where: str = "", is_begun: bool = False) -> None:
-    """Print the tables.
-
-    Args:
-        analysis: what was found.
-        stdout: where to.
-        where: a last line that says where the results are stored.
-        is_begun: whether the parts that were known before the grid have been shown.
-    """
+    """Print the tables. ``where`` is a last line; ``is_begun``: what was known before the grid has been shown."""
     if is_begun:
         stdout.write("\n")
     show_blocks((late_blocks if is_begun else knowledge_blocks)(analysis), stdout)

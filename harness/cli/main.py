@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import importlib
 import keyword
@@ -17,22 +16,17 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from ... import InputError, __version__
+from ...knowledge import did_you_mean
 from .conventions import BROKEN, INTERRUPTED, WRONG_INPUT, complain, interrupted, with_options
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What is known of a command before it is imported.
+    """What is known of a command before it is imported."""
 
-    Attributes:
-        module: where it is.
-        says: the first line of its docstring.
-        example: how it is called; a test runs it.
-    """
-
-    module: str
-    says: str
-    example: str
+    module: str  # where it is
+    says: str  # the first line of its docstring
+    example: str  # how it is called; a test runs it
 
 
 # Every command, under the job that it is for.
@@ -182,8 +176,7 @@ def _unfit(option: str, error: Mapping[str, Any]) -> str:
     given, kind, bounds = str(error["input"]), str(error["type"]), error.get("ctx", {})
     _, _, names = str(error["msg"]).partition(" is not one of ")
     if known := re.findall(r"'([^']*)'", names):
-        near = difflib.get_close_matches(given, known, n=1)
-        return f"{option} {given}: wanted {' or '.join(known)}.{f' Did you mean {near[0]!r}?' if near else ''}"
+        return f"{option} {given}: wanted {' or '.join(known)}.{did_you_mean(given, known)}"
     for name, words in (("ge", "of at least"), ("le", "of at most")):
         if name in bounds:
             return f"{option} {given}: wanted a number {words} {bounds[name]}; the nearest is {bounds[name]}."

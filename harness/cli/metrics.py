@@ -217,25 +217,15 @@ _SHORT: Final = 55  # characters of an option and its default that an example re
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One thing that a suite may set under the name of a metric or evaluator.
+    """One thing that a suite may set under the name of a metric or evaluator."""
 
-    Attributes:
-        name: as a suite sets it.
-        default: what holds where it is not set.
-        allowed: its values in words.
-        choices: all its values, where it has only so many.
-        owner: the metric or artefact that has it.
-        is_of_work: whether that is an artefact: work that metrics share.
-        shared_with: other metrics that rest on that work, for which it then holds as well.
-    """
-
-    name: str
-    default: object
-    allowed: str
-    choices: tuple[object, ...]
-    owner: str
-    is_of_work: bool
-    shared_with: tuple[str, ...] = ()
+    name: str  # as a suite sets it
+    default: object  # what holds where it is not set
+    allowed: str  # its values in words
+    choices: tuple[object, ...]  # all its values, where it has only so many
+    owner: str  # the metric or artefact that has it
+    is_of_work: bool  # whether that is an artefact: work that metrics share
+    shared_with: tuple[str, ...] = ()  # other metrics that rest on that work, for which it then holds as well
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -360,26 +350,16 @@ _ROLE_OF: Final[Mapping[str, Role]] = {role.tool: role for role in ROLES.values(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is shown of one name.
+    """What is shown of one name."""
 
-    Attributes:
-        kind: metric, evaluator, group or artefact (work that metrics share).
-        id: the name.
-        title: what people call it; empty where that is the name.
-        documentation: paragraphs, as they stand in the code.
-        facts: labels and what is said under them, in their order.
-        options: what a suite may set.
-        example: lines of a suite.
-        known: the same for machines, beside documentation, options and example.
-    """
-
-    kind: str
+    kind: str  # metric, evaluator, group or artefact (work that metrics share)
     id: str
-    title: str
-    documentation: str
-    facts: Sequence[tuple[str, str]]
-    options: Sequence[Option] = ()
-    example: Sequence[str] = ()
+    title: str  # what people call it; empty where that is the name
+    documentation: str  # paragraphs, as they stand in the code
+    facts: Sequence[tuple[str, str]]  # labels and what is said under them, in their order
+    options: Sequence[Option] = ()  # what a suite may set
+    example: Sequence[str] = ()  # lines of a suite
+    # the same for machines, beside documentation, options and example
     known: Mapping[str, object] = field(default_factory=dict)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ... import InputError
+from ...knowledge import did_you_mean
 from ..run import DATABASE
 from .conventions import NOTHING_WRITTEN, Cluster, Database, Form, OnlyBots, Seed, interruptible, show_as
 
@@ -99,8 +99,7 @@ def named_figures(text: str, option: str, names: Sequence[str] | None) -> dict[s
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, _, figure = (piece.strip() for piece in part.rpartition("="))
         if names is not None and name not in names:
-            near = difflib.get_close_matches(name, names, 1, 0.5)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(name, names, " Did you mean {}?", 0.5)
             raise InputError(f"{option}: there is no {name or part!r}.{hint} There are: {', '.join(names)}.")
         try:
             made[name] = float(figure)

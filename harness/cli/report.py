@@ -47,13 +47,7 @@ _FOLD: Final = "</details>\n"
 
 
 def write_step(page: str, annotations: Iterable[str], stream: TextIO, environ: Mapping[str, str]) -> str:
-    """Print the annotations, and add a page to the summary of the step.
-
-    Args:
-        page: Markdown.
-        annotations: commands, a line each.
-        stream: where GitHub reads them.
-        environ: names the file of the summary.
+    """Print the annotations, and add a page to the summary of the step. ``environ`` names its file.
 
     Returns:
         A sentence that says what was not done; blank when all was.
@@ -99,13 +93,7 @@ def report_run(
 ) -> Iterator[str]:  # fmt: skip
     """Write the files, and give a sentence for each as soon as it is there; none for what went to stdout.
 
-    Args:
-        database: the database.
-        name: of the run, or its beginning; None for the latest.
-        wanted: what is to be written.
-        stdout: where ``-`` is.
-        environ: names GitHub's summary file.
-        browse: what opens a page; left out, the browser of the machine.
+    ``-`` is stdout, and ``environ`` names GitHub's summary file.
 
     Raises:
         InputError: there is no such run or database, or a place can't be written; what could not be written whole is

@@ -138,12 +138,7 @@ def kinds_blocks() -> Iterator[Block]:
 def show_robustness(found: Robustness, form: Form, stdout: TextIO, flips: int = 5, details: bool = False) -> None:
     """Print the tables; warnings go to stderr.
 
-    Args:
-        found: the result.
-        form: how it is printed.
-        stdout: where to print.
-        flips: how many flipped pairs of each bot are shown.
-        details: also every kind with its counts and changes, and the curves over intensities.
+    ``details`` adds every kind with its counts and changes, and the curves over intensities.
     """
     if form is not Form.JSON:
         for warning in found.warnings:

@@ -48,9 +48,7 @@ MOST: Final = 4
 def next_steps(outcome: Outcome, suite: Path | None) -> list[tuple[str, str]]:
     """The most useful next commands after this run, each with its purpose.
 
-    Args:
-        outcome: the result of the run.
-        suite: the suite as typed; None for the sample or for recorded answers.
+    ``suite`` is None for the sample or for recorded answers.
     """
     return list(islice(_steps(outcome, suite), MOST))
 

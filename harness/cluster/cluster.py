@@ -72,17 +72,11 @@ class WorkerHandle:
 
 @dataclass(slots=True)
 class Cluster:
-    """Ray with the actor that leases the room of endpoints.
-
-    Attributes:
-        ray: the package.
-        workers: how many workers to start.
-        is_elsewhere: whether files travel to the nodes.
-    """
+    """Ray with the actor that leases the room of endpoints."""
 
     ray: Any
-    workers: int
-    is_elsewhere: bool
+    workers: int  # how many workers to start
+    is_elsewhere: bool  # whether files travel to the nodes
     _leases: Any = None
     _is_ours: bool = True
     _folder: Path | None = None
@@ -99,10 +93,8 @@ class Cluster:
 
         Where this program is connected already, or ``RAY_ADDRESS`` names a cluster, ``ray`` means that one.
 
-        Args:
-            on: ``ray`` or an address.
-            workers: how many; None for one on each processor of the cluster.
-            base: the suite's folder, which travels to a cluster elsewhere.
+        There is one worker on each processor where no number is given. ``base``, the suite's folder, travels to a
+        cluster elsewhere.
 
         Raises:
             InputError: nobody answers at the address.
@@ -216,9 +208,7 @@ class Shared(Leases):
     def models(self, node: str, is_taken: bool = False) -> Any:  # noqa: ANN401 - a handle of an actor
         """The actor of a node, begun when it is first wanted; None where it would be of use to one worker alone.
 
-        Args:
-            node: where it is to be.
-            is_taken: whether others hold the GPU of the node: then it does without.
+        ``is_taken``: others hold the GPU of the node, and it does without.
         """
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -249,11 +239,7 @@ class _Models:
     _is_known: bool = False
 
     def __call__(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401 - see ``NodeModels``
-        """Call a method and wait.
-
-        Raises:
-            ModelsLost: there is no such actor, or it is gone.
-        """
+        """Call a method and wait. Raises ModelsLost where there is no such actor, or it is gone."""
         import ray
 
         errors = ray.exceptions
@@ -278,11 +264,7 @@ class _Models:
 
 
 def _reach(on: str, address: str) -> None:
-    """See that something listens at an address that has a port.
-
-    Raises:
-        InputError: nothing does.
-    """
+    """See that something listens at an address that has a port. Raises InputError where nothing does."""
     if (place := re.fullmatch(r"(?:ray://)?\[?([^\s/]+?)\]?:(\d+)", address)) is None:
         return
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import importlib.util
 import re
 from collections import deque
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ... import InputError, __version__
 from ...bots import literal_secrets
+from ...knowledge import did_you_mean
 from ...reports.store.encoding import question_columns
 from ...reports.store.judge_calls import USER_CALL, CachedCall, CallRecord
 from ...reports.store.parts import (
@@ -430,8 +430,7 @@ def check_target(on: str) -> None:
         InputError: it is no name or address of one, or Ray is not installed.
     """
     if on != LOCAL and not ADDRESS.fullmatch(on):
-        near = difflib.get_close_matches(on, [LOCAL], n=1)
-        hint = f" Did you mean {LOCAL!r}?" if near else ""
+        hint = did_you_mean(on, [LOCAL])
         if on.startswith("ray:"):
             hint = " An address has a port, which is 10001 unless the cluster says otherwise."
         raise InputError(f"--on: {on!r} is no cluster; wanted ray, or an address such as ray://head:10001.{hint}")

@@ -18,20 +18,13 @@ LAPSED: Final = 5.0  # seconds without a report after which a worker's share is 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a worker says of one endpoint since its last report.
+    """What a worker says of one endpoint since its last report."""
 
-    Attributes:
-        ceiling: requests under way at most, as its configuration has it.
-        in_flight: requests under way now.
-        waiting: requests in line.
-        good: answers that were no 429.
-        throttled: for each 429 the seconds since its request was sent, and the wait that the endpoint asked for.
-    """
-
-    ceiling: int
-    in_flight: int
-    waiting: int
-    good: int = 0
+    ceiling: int  # requests under way at most, as its configuration has it
+    in_flight: int  # requests under way now
+    waiting: int  # requests in line
+    good: int = 0  # answers that were no 429
+    # for each 429 the seconds since its request was sent, and the wait that the endpoint asked for
     throttled: tuple[tuple[float, float | None], ...] = ()
 
 

@@ -35,28 +35,19 @@ class QuestionCounts(RowSet[Question]):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a worker makes its bots, metrics and judge of.
-
-    Attributes:
-        loaded: the suite.
-        options: of the run.
-        questions: how many there are of which kind.
-        bots: fingerprints of what the bots are made of, by name: a worker whose files differ says so.
-        metrics: their versions by name.
-        proctor: the version of this package.
-        is_elsewhere: whether the suite's folder travels; its files are then where the worker starts.
-        folder: where parts lie on this machine; None for a temporary folder of each worker's machine.
-        asks: whether the driver's database, or another worker, may have judge calls: they are asked for first.
-    """
+    """What a worker makes its bots, metrics and judge of."""
 
     loaded: LoadedSuite
-    options: RunConfig
-    questions: QuestionCounts
+    options: RunConfig  # of the run
+    questions: QuestionCounts  # how many there are of which kind
+    # fingerprints of what the bots are made of, by name: a worker whose files differ says so
     bots: Mapping[str, str]
-    metrics: Mapping[str, str]
-    proctor: str
-    is_elsewhere: bool
+    metrics: Mapping[str, str]  # their versions by name
+    proctor: str  # the version of this package
+    is_elsewhere: bool  # whether the suite's folder travels; its files are then where the worker starts
+    # whether the driver's database, or another worker, may have judge calls: they are asked for first
     asks: bool
+    # where parts lie on this machine; None for a temporary folder of each worker's machine
     folder: str | None = None
 
 
@@ -96,24 +87,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What came of a block since the worker was last asked.
-
-    Attributes:
-        events: in their order.
-        tally: what was counted.
-        messages: sentences for the user.
-        wanted: keys of judge calls that the driver may have.
-        is_over: nothing more comes of the block.
-        problem: why the bot was stopped; blank while it works.
-        mistake: why the run can't go on at all; blank while it can.
-        broken: a traceback of what should never happen.
-    """
+    """What came of a block since the worker was last asked."""
 
     events: Sequence[Event]
-    tally: Tally = Tally()
+    tally: Tally = Tally()  # what was counted
     messages: tuple[str, ...] = ()
-    wanted: tuple[bytes, ...] = ()
-    is_over: bool = False
-    problem: str = ""
-    mistake: str = ""
-    broken: str = ""
+    wanted: tuple[bytes, ...] = ()  # keys of judge calls that the driver may have
+    is_over: bool = False  # nothing more comes of the block
+    problem: str = ""  # why the bot was stopped; blank while it works
+    mistake: str = ""  # why the run can't go on at all; blank while it can
+    broken: str = ""  # a traceback of what should never happen

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import math
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,25 +55,15 @@ def read_record(store: Store, run_id: int, bot: str) -> BotRecord:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What caused the difference between a bot and its baseline.
-
-    Attributes:
-        bot: its name.
-        baseline_run: the run in which it was as before.
-        candidate_run: the run in which it is as now.
-        changes: by factor, the change in words.
-        effects: by metric, those first that moved most.
-        configurations: how many were run between the two.
-        asked: questions that were asked for it.
-    """
+    """What caused the difference between a bot and its baseline."""
 
     bot: str
-    baseline_run: str
-    candidate_run: str
-    changes: Mapping[str, str]
-    effects: tuple[MetricEffects, ...]
-    configurations: int
-    asked: int
+    baseline_run: str  # the run in which it was as before
+    candidate_run: str  # the run in which it is as now
+    changes: Mapping[str, str]  # by factor, the change in words
+    effects: tuple[MetricEffects, ...]  # by metric, those first that moved most
+    configurations: int  # how many were run between the two
+    asked: int  # questions that were asked for it
 
     @property
     def ranked(self) -> tuple[MetricEffects, ...]:
@@ -278,11 +267,7 @@ def others_of(identity: Identity) -> dict[str, Any]:
 def as_before(settings: BotSettings, record: BotRecord, old: frozenset[str], prompt: Path) -> BotSettings:
     """Today's settings with those of some factors as they were.
 
-    Args:
-        settings: today's, of a bot of ours.
-        record: of the bot before.
-        old: names of the factors to be brought back.
-        prompt: a file in which the old prompt is.
+    ``old`` are the names of the factors to be brought back; ``prompt`` is a file with the old prompt.
     """
     changes: dict[str, Any] = {}
     if PROMPT in old:
@@ -367,27 +352,17 @@ MOST_FACTORS = 4
 
 @dataclass(frozen=True)
 class AttributionPlan:
-    """The configurations to run to explain a difference.
+    """The configurations to run to explain a difference."""
 
-    Attributes:
-        loaded: the suite as it stands now.
-        options: as of the run that is looked at.
-        environ: where keys are looked up.
-        bot: whose difference it is.
-        record: the bot as it was.
-        factors: the changes that can be taken back, each in words.
-        around: what can't be taken back; its effect is the step from the baseline to the old settings as of today.
-        old_knowledge: where the old documents are.
-    """
-
-    loaded: LoadedSuite
-    options: RunConfig
-    environ: Mapping[str, str]
-    bot: str
-    record: BotRecord
-    factors: tuple[Factor, ...]
+    loaded: LoadedSuite  # the suite as it stands now
+    options: RunConfig  # as of the run that is looked at
+    environ: Mapping[str, str]  # where keys are looked up
+    bot: str  # whose difference it is
+    record: BotRecord  # the bot as it was
+    factors: tuple[Factor, ...]  # the changes that can be taken back, each in words
+    # what can't be taken back; its effect is the step from the baseline to the old settings as of today
     around: Factor | None
-    old_knowledge: Path | None = None
+    old_knowledge: Path | None = None  # where the old documents are
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -453,38 +428,22 @@ class AttributionPlan:
             }
             if DOCUMENTS in old and self.old_knowledge is not None:
                 changes["knowledge"] = (self.old_knowledge.resolve(),)
-            yield dataclasses.replace(self.loaded, suite=suite.model_copy(update=changes))
+            yield self.loaded.with_changes(**changes)
 
 
 def plan_attribution(
-    store: Store, run_id: int, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
-    old_knowledge: Path | None = None, baseline_bot: str | None = None,
-) -> AttributionPlan:  # fmt: skip
-    """Find out what was changed since a run, and which configurations stand between; nothing is asked.
-
-    Args:
-        store: the database of the baseline.
-        run_id: the baseline.
-        bot: whose difference is to be taken apart.
-        loaded: the suite as it stands now.
-        options: as of the run that is compared with the baseline.
-        environ: where keys are looked up.
-        old_knowledge: where the documents of the baseline are; without them the effect of new documents is the step
-            from the baseline to the old settings on today's documents.
-        baseline_bot: what the bot is called in the baseline; None for the same name.
-
-    Raises:
-        InputError: the bot is none of ours, is not in the baseline or of another kind there, has not changed, has too
-            many changes, or can't be made as it was.
-    """
-    return plan_from(read_record(store, run_id, baseline_bot or bot), bot, loaded, options, environ, old_knowledge)
-
-
-def plan_from(
     record: BotRecord, bot: str, loaded: LoadedSuite, options: RunConfig, environ: Mapping[str, str],
     old_knowledge: Path | None = None,
 ) -> AttributionPlan:  # fmt: skip
-    """The same from what is known of the bot as it was, wherever that stands. Raises InputError likewise."""
+    """Find out what was changed since a bot was so, and which configurations stand between; nothing is asked.
+
+    Without ``old_knowledge``, where the documents of the baseline are, the effect of new ones is the step from the
+    baseline to the old settings on today's documents.
+
+    Raises:
+        InputError: the bot is none of ours, is of another kind than before, has not changed, has too many changes, or
+            can't be made as it was.
+    """
     settings = loaded.suite.bots[bot]
     if not isinstance(settings, OURS):
         raise InputError(
@@ -493,7 +452,7 @@ def plan_from(
         )
     if old_knowledge is not None:
         existing(old_knowledge, "the folder with the documents of the baseline")
-    options = dataclasses.replace(options, bots=(bot,), fresh=False, only_planned=False)
+    options = replace(options, bots=(bot,), fresh=False, only_planned=False)
     embedder, _ = open_embedder(loaded, VectorCache())
     now = build_bots(loaded, [bot], embedder, environ, local_models=options.local_models)[0].identity
     factors = tuple(factors_between(record, now, old_knowledge is not None))
@@ -505,7 +464,7 @@ def plan_from(
     plan = AttributionPlan(loaded, options, environ, bot, record, factors, None, old_knowledge)
     rebuilt = plan.identity(frozenset())
     _check_rebuilt(plan, rebuilt)
-    plan = dataclasses.replace(plan, around=surroundings(record, rebuilt))
+    plan = replace(plan, around=surroundings(record, rebuilt))
     if not plan.factors and plan.around is None:
         raise InputError(f"{bot} is what it was in run {record.run}: nothing was changed that could cause anything.")
     return plan
@@ -537,16 +496,7 @@ def attribute(
 ) -> Attribution:  # fmt: skip
     """Hold the configurations between and say what each change did.
 
-    Args:
-        plan: what is to be run.
-        store: the database in which the configurations are stored, as runs of their own.
-        baseline: the bot of the baseline.
-        candidate: the bot as it is now.
-        watching: makes somebody who watches a run.
-        notify: called with a sentence before each of them.
-        cluster: how questions are clustered.
-        seed: of the draws.
-        metrics: those that are wanted; None for all that are comparable.
+    They are stored as runs of their own. Without ``metrics`` all count that are comparable.
 
     Raises:
         InputError: the bot of a configuration could not be asked.
@@ -579,11 +529,6 @@ def attribute(
     return Attribution(plan.bot, baseline.run, candidate.run, changes, tuple(found), len(plan.between), asked)
 
 
-def comparable_keys(baseline: ScoreTable, candidate: ScoreTable) -> frozenset[str]:
-    """The questions that are asked of the configurations between: what can't be compared in the end need not be."""
-    return frozenset(case.key for case in pair(baseline, candidate).cases)
-
-
 def _held(
     plan: AttributionPlan,
     new: frozenset[str],
@@ -611,10 +556,10 @@ def asked_only(evaluation: Evaluation, keys: frozenset[str]) -> Evaluation:
         for bot_queue in evaluation.bot_queues(run):
             placed = (item._replace(position=place) for place, item in enumerate(bot_queue.items()))
             items = list(with_turns_before(placed, lambda item: item.question.id in keys))
-            made.append(dataclasses.replace(bot_queue, items=lambda items=items: items, total=len(items)))  # type: ignore[misc]
+            made.append(replace(bot_queue, items=lambda items=items: items, total=len(items)))  # type: ignore[misc]
         return made
 
-    return dataclasses.replace(evaluation, bot_queues=bot_queues)
+    return replace(evaluation, bot_queues=bot_queues)
 
 
 def _noted(evaluation: Evaluation, plan: AttributionPlan, new: frozenset[str]) -> Evaluation:
@@ -625,9 +570,7 @@ def _noted(evaluation: Evaluation, plan: AttributionPlan, new: frozenset[str]) -
     if isinstance(settings, dict) and PROMPT not in new and PROMPT in plan.names:
         of_bot = settings["suite"]["bots"][plan.bot]
         of_bot["prompt"] = f"(that of run {plan.record.run})"
-    return dataclasses.replace(
-        evaluation, header=dataclasses.replace(evaluation.header, manifest={**made, "attribution": note})
-    )
+    return replace(evaluation, header=replace(evaluation.header, manifest={**made, "attribution": note}))
 
 
 def explained(
@@ -636,25 +579,19 @@ def explained(
 ) -> Explained:  # fmt: skip
     """Take the differences apart that a gate found; bots that are unchanged have none.
 
-    Args:
-        report: what the gate found.
-        loaded: the suite that was run for it.
-        run: what the command line changed about it.
-        database: where its run is, and where the configurations between are stored.
-        environ: where keys are looked up.
-        watching: makes somebody who watches a run.
-        notify: called with what is going to be asked, before it is.
-        old_knowledge: where the documents of the baseline are.
+    The configurations between are stored in the database of the run. ``notify`` is told what is going to be asked.
     """
     made: list[Attribution] = []
     notes: list[str] = []
 
     def one(bot: BotVerdict, store: Store, before: Store) -> Attribution:
         baseline_id, _ = find_run(before, bot.baseline_run)
-        plan = plan_attribution(before, baseline_id, bot.bot, loaded, run, environ, old_knowledge, bot.baseline_bot)
+        record = read_record(before, baseline_id, bot.baseline_bot)
+        plan = plan_attribution(record, bot.bot, loaded, run, environ, old_knowledge)
         candidate = run_tables(store, find_run(store, bot.candidate_run)[0], [bot.bot]).tables[bot.bot]
         baseline = run_tables(before, baseline_id, [bot.baseline_bot]).tables[bot.baseline_bot]
-        notify(plan.sentence(store, comparable_keys(baseline, candidate)))
+        comparable = [case.key for case in pair(baseline, candidate).cases]  # what can't be compared is not asked
+        notify(plan.sentence(store, comparable))
         gated = [each.metric for each in bot.metrics]
         return attribute(
             plan, store, baseline, candidate, watching, notify, report.rule.cluster, report.rule.seed, gated

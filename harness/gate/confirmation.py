@@ -38,7 +38,7 @@ from ...reports.gate import (
 )
 from ...reports.store import CONFIRMED, Store
 from ..run import Evaluation, RunConfig, Watcher, run_evaluation, suite_evaluation, with_turns_before
-from .attribution import OURS, BotRecord, plan_from, read_record
+from .attribution import OURS, BotRecord, plan_attribution, read_record
 
 if TYPE_CHECKING:
     from ...reports.store import OpenRun
@@ -56,23 +56,14 @@ LEAST_ROUND: Final = 3  # answers that are asked again at once
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """Asks again, for one bot after the other.
+    """Asks again, for one bot after the other."""
 
-    Attributes:
-        loaded: the suite whose run was made.
-        options: as of that run.
-        environ: where keys are looked up.
-        store: where answers are stored; those that were asked again are found there by the next gate.
-        baseline: what it is compared with.
-        notify: called with what is asked, before it is.
-    """
-
-    loaded: LoadedSuite
-    options: RunConfig
-    environ: Mapping[str, str]
-    store: Store
-    baseline: Operand
-    notify: Callable[[str], None]
+    loaded: LoadedSuite  # the suite whose run was made
+    options: RunConfig  # as of that run
+    environ: Mapping[str, str]  # where keys are looked up
+    store: Store  # where answers are stored; those that were asked again are found there by the next gate
+    baseline: Operand  # what it is compared with
+    notify: Callable[[str], None]  # called with what is asked, before it is
 
     def __call__(self, was: ScoreTable, now: ScoreTable, rule: GateRule) -> Again | None:
         """What came of asking again; None where no value changed that could be asked for."""
@@ -103,7 +94,7 @@ class Confirmation:
         settings = self.loaded.suite.bots[now.bot]
         if not isinstance(settings, OURS):
             raise InputError(f"of a bot of type {settings.type} only the present one can be asked")
-        plan = plan_from(self._record(was), now.bot, self.loaded, self.options, self.environ)
+        plan = plan_attribution(self._record(was), now.bot, self.loaded, self.options, self.environ)
         if plan.around is not None:
             raise InputError(f"{plan.around.change}, which can't be taken back")
         return opened.enter_context(plan.suite(frozenset())), now.bot
@@ -181,9 +172,7 @@ class _Asking:
         repeats = {key: self._own + self._asked[is_old, key] for key in keys}
         which = "as it was" if is_old else "as it is"
         self._by.notify(f"{bot} {which}: {count(len(keys), 'question')} asked again, to tell a change from noise.")
-        named = replace(
-            loaded, suite=loaded.suite.model_copy(update={"name": f"{self._by.loaded.suite.name}{CONFIRMED}"})
-        )
+        named = loaded.with_changes(name=f"{self._by.loaded.suite.name}{CONFIRMED}")
         options = replace(self._by.options, bots=(bot,), latency_run=False, only_planned=False)
         evaluation = _only(suite_evaluation(named, options, self._by.environ, self._by.notify), repeats, self._metrics)
         outcome = run_evaluation(evaluation, self._by.store, Watcher())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,66 +34,40 @@ Word = Literal["regressed", "not worse", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class EarlyVerdict:
-    """What the sequential test says of a metric of a bot.
-
-    Attributes:
-        bot: its name.
-        metric: which.
-        margin: how much worse it may become.
-        word: ``regressed``, ``not worse`` or ``undecided``.
-        mean: improvement a question over what was looked at, above 0 where the bot got better; None before the first.
-        low: lower end of the anytime-valid interval of the improvement.
-        high: its upper end.
-        level: of the interval; all intervals of a run hold together with a chance of 95 %.
-        clusters: units that were looked at.
-        questions: how many questions they had.
-        baseline_mean: mean of the baseline over them; None before the first.
-        candidate_mean: mean of the candidate.
-        wins: questions on which the candidate was better.
-        losses: questions on which it was worse.
-    """
+    """What the sequential test says of a metric of a bot."""
 
     bot: str
     metric: str
-    margin: float
-    word: Word
+    margin: float  # how much worse it may become
+    word: Word  # ``regressed``, ``not worse`` or ``undecided``
+    # improvement a question over what was looked at, above 0 where the bot got better; None before the first
     mean: float | None
-    low: float
-    high: float
-    level: float
-    clusters: int
-    questions: int
-    baseline_mean: float | None
-    candidate_mean: float | None
-    wins: int
-    losses: int
+    low: float  # lower end of the anytime-valid interval of the improvement
+    high: float  # its upper end
+    level: float  # of the interval; all intervals of a run hold together with a chance of 95 %
+    clusters: int  # units that were looked at
+    questions: int  # how many questions they had
+    baseline_mean: float | None  # mean of the baseline over them; None before the first
+    candidate_mean: float | None  # mean of the candidate
+    wins: int  # questions on which the candidate was better
+    losses: int  # questions on which it was worse
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyResult:
-    """How a run with an early stop ended.
+    """How a run with an early stop ended."""
 
-    Attributes:
-        stopped: questions were left out, because every verdict was certain; else the ordinary rule holds.
-        questions: how many the tested bots were asked in this run or before.
-        of: how many the run has.
-        rows: answers asked now or cached; several a question with several bots or repeats.
-        rows_left: answers that were left out; those of a bot that could not go on, too.
-        saved_seconds: what they would have taken, at the pace of those that were asked; None when none was.
-        saved_cost: what they would have cost the bots, at the mean of those that were asked; None where not known.
-        verdicts: of each metric that is gated.
-        reasons: sentences about metrics that can't be tested sequentially.
-    """
-
-    stopped: bool
-    questions: int
-    of: int
-    rows: int
-    rows_left: int
+    stopped: bool  # questions were left out, because every verdict was certain; else the ordinary rule holds
+    questions: int  # how many the tested bots were asked in this run or before
+    of: int  # how many the run has
+    rows: int  # answers asked now or cached; several a question with several bots or repeats
+    rows_left: int  # answers that were left out; those of a bot that could not go on, too
+    # what they would have taken, at the pace of those that were asked; None when none was
     saved_seconds: float | None
+    # what they would have cost the bots, at the mean of those that were asked; None where not known
     saved_cost: float | None
-    verdicts: tuple[EarlyVerdict, ...]
-    reasons: tuple[str, ...] = ()
+    verdicts: tuple[EarlyVerdict, ...]  # of each metric that is gated
+    reasons: tuple[str, ...] = ()  # sentences about metrics that can't be tested sequentially
 
     def word(self, bot: str) -> Word:
         """The verdict of a bot: regressed when a metric is, not worse when all are."""
@@ -137,19 +110,12 @@ Values = Mapping[tuple[str, int], float]  # of a bot's metric, by question and r
 
 @dataclass(frozen=True, slots=True)
 class GatedMetric:
-    """A metric of a bot that is gated.
+    """A metric of a bot that is gated."""
 
-    Attributes:
-        bot: its name in the suite.
-        metric: which.
-        margin: how much worse it may become.
-        against: the table of the baseline, or the name of another bot of the same run.
-    """
-
-    bot: str
+    bot: str  # its name in the suite
     metric: str
-    margin: float
-    against: ScoreTable | str
+    margin: float  # how much worse it may become
+    against: ScoreTable | str  # the table of the baseline, or the name of another bot of the same run
 
 
 class EProcess:
@@ -247,7 +213,6 @@ class EarlyStop:
         gated: the gated metrics, each with its margin and what it is compared with.
         cluster: how questions are clustered: ``source``, ``tag``, ``tag:PREFIX`` or ``none``.
         seed: of the order.
-        alpha: chance of a wrong "regressed" at most, together with the ordinary rule.
     """
 
     def __init__(self, gated: Sequence[GatedMetric], cluster: str = "source", seed: int = 0) -> None:
@@ -278,10 +243,10 @@ class EarlyStop:
             for bot_queue in evaluation.bot_queues(run):
                 self._order = shuffled(bot_queue.items(), self._cluster, self._seed)
                 items = [item for unit in self._order for item in unit]
-                made.append(dataclasses.replace(bot_queue, items=lambda items=items: items))  # type: ignore[misc]
+                made.append(replace(bot_queue, items=lambda items=items: items))  # type: ignore[misc]
             return made
 
-        return dataclasses.replace(evaluation, bot_queues=bot_queues, stopper=self)
+        return replace(evaluation, bot_queues=bot_queues, stopper=self)
 
     @property
     def result(self) -> EarlyResult:
@@ -448,7 +413,7 @@ def _passed(bot_queue: BotQueue) -> int:
 def _same(table: ScoreTable, metric: RunMetric) -> bool:
     there = table.columns.get(metric.name)
     named = MetricColumn(metric.name, metric.version, metric.better, metric.low, metric.high, metric.threshold)
-    return there is not None and same_metric(there, dataclasses.replace(named, aggregate=metric.aggregate))
+    return there is not None and same_metric(there, replace(named, aggregate=metric.aggregate))
 
 
 def _baseline(table: ScoreTable, metric: str, cases: Sequence[Sequence[Case]]) -> dict[str, float]:
@@ -476,12 +441,7 @@ def sequential_tests(
     A bot that is in the same state as its baseline and has answers here will not be asked again: there is nothing to
     test, and the others would have to wait for it.
 
-    Args:
-        evaluation: before it is run.
-        baseline: what it is compared with; a name where that is another bot of the same run.
-        gated: bots that have to be gated; blank for all that can be.
-        rule: what is gated.
-        store: where answers are cached.
+    The baseline is a name where that is another bot of the same run; no ``gated`` bots stand for all that can be.
     """
     made = []
     for name, identity in evaluation.header.bots:

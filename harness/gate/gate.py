@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +14,7 @@ import numpy as np
 
 from ... import InputError
 from ...bots import Identity
+from ...knowledge import nearest_name
 from ...reports import (
     BLANK,
     Block,
@@ -147,10 +147,7 @@ def matched(candidate: RunTables, baseline: Operand, wanted: Sequence[str]) -> M
 
     A baseline of one bot stands against the bot of its name in another run, else against every other bot.
 
-    Args:
-        candidate: the run.
-        baseline: what it is compared with.
-        wanted: bots that have to be gated; blank for all that both sides have.
+    No ``wanted`` bots stand for all that both sides have.
 
     Raises:
         InputError: a wanted bot is on one side only, or no bot is on both.
@@ -191,8 +188,8 @@ def _against_one(candidate: RunTables, baseline: RunTables, bot: str, wanted: Se
 def _no_partner(candidate: RunTables, baseline: RunTables, missing: Sequence[str]) -> str:
     theirs = ", ".join(baseline.tables) or "none"
     if missing:
-        near = difflib.get_close_matches(missing[0], baseline.tables, 1, 0.5)
-        hint = f" Did you mean --baseline {baseline.origin}:{near[0]}?" if near else ""
+        near = nearest_name(missing[0], baseline.tables, 0.5)
+        hint = f" Did you mean --baseline {baseline.origin}:{near}?" if near else ""
         has_not = f"has no bot {', '.join(missing)}; it has {theirs}.{hint}"
         return f"The baseline {baseline.origin} (run {baseline.run}) {has_not}"
     return (
@@ -218,23 +215,14 @@ WHERE runs.name = :run GROUP BY run_rows.bot_id ORDER BY run_bots.position"""
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What a run asked, and what it took from the cache.
+    """What a run asked, and what it took from the cache."""
 
-    Attributes:
-        asked: answers that were asked for now, by bot.
-        cached: cached answers, by bot.
-        seconds: the bots' own time that the cached ones had taken.
-        cost: what they had cost; None where no backend counts.
-        judge_calls: requests that were sent to the judge now.
-        judge_calls_cached: those that were cached or shared.
-    """
-
-    asked: dict[str, int]
-    cached: dict[str, int]
-    seconds: float
-    cost: float | None
-    judge_calls: int
-    judge_calls_cached: int
+    asked: dict[str, int]  # answers that were asked for now, by bot
+    cached: dict[str, int]  # cached answers, by bot
+    seconds: float  # the bots' own time that the cached ones had taken
+    cost: float | None  # what they had cost; None where no backend counts
+    judge_calls: int  # requests that were sent to the judge now
+    judge_calls_cached: int  # those that were cached or shared
 
 
 def savings(store: Store, outcome: Outcome, began: str) -> Savings:
@@ -257,27 +245,17 @@ AsksAgain = Callable[[ScoreTable, ScoreTable, GateRule], Again | None]
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """What the command line says.
+    """What the command line says."""
 
-    Attributes:
-        database: where runs are stored and looked up.
-        baseline: what to compare with; blank for what the suite names.
-        bots: those to be gated; blank for what the suite names, else all.
-        margins: metric -> margin of harm; they go before those of the suite.
-        flips: how many questions that got worse are named, of each bot.
-        metrics: what is gated; they go before those of the suite.
-        scope: which questions the verdict is about; None for what the suite says.
-        confirm: how often what changed is asked again; None for what the suite says.
-    """
-
-    database: Path
-    baseline: str = ""
-    bots: tuple[str, ...] = ()
+    database: Path  # where runs are stored and looked up
+    baseline: str = ""  # what to compare with; blank for what the suite names
+    bots: tuple[str, ...] = ()  # those to be gated; blank for what the suite names, else all
+    # metric -> margin of harm; they go before those of the suite
     margins: Mapping[str, float] = field(default_factory=dict)
-    flips: int = 3
-    metrics: tuple[str, ...] = ()
-    scope: Scope | None = None
-    confirm: int | None = None
+    flips: int = 3  # how many questions that got worse are named, of each bot
+    metrics: tuple[str, ...] = ()  # what is gated; they go before those of the suite
+    scope: Scope | None = None  # which questions the verdict is about; None for what the suite says
+    confirm: int | None = None  # how often what changed is asked again; None for what the suite says
 
     def __post_init__(self) -> None:
         """Raise InputError for a margin that is no number above 0."""
@@ -296,21 +274,13 @@ class GateOptions:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate found, and what it took.
+    """What a gate found, and what it took."""
 
-    Attributes:
-        took: a sentence on what was looked at, or run.
-        report: the verdicts.
-        saved: what the cache saved; None when no run was made.
-        early: what an early stop said; None where there was none.
-        explained: what caused the differences; None where nobody asked.
-    """
-
-    took: str
-    report: GateReport
-    saved: Savings | None = None
-    early: EarlyResult | None = None
-    explained: Explained | None = None
+    took: str  # a sentence on what was looked at, or run
+    report: GateReport  # the verdicts
+    saved: Savings | None = None  # what the cache saved; None when no run was made
+    early: EarlyResult | None = None  # what an early stop said; None where there was none
+    explained: Explained | None = None  # what caused the differences; None where nobody asked
 
 
 def result_blocks(result: GateResult) -> Iterator[Block]:
@@ -388,9 +358,8 @@ def saved_lines(result: GateResult) -> Iterator[str]:
 def gate_cached(text: str, options: GateOptions) -> GateResult:
     """Judge a stored run; nothing is asked.
 
-    Args:
-        text: a run, its beginning, ``latest``, a database file, each with a bot after a colon; or a bot of the latest.
-        options: what the command line says. Margins come from the suite as it stands in the run's manifest.
+    The run is named by its beginning, ``latest``, a database file, each with a bot after a colon, or by a bot of the
+    latest. Margins come from the suite as it stands in the run's manifest.
 
     Raises:
         InputError: there is no such run or baseline, or nothing in them can be compared.
@@ -448,14 +417,9 @@ def judged(
 ) -> GateReport:  # fmt: skip
     """The verdicts on a run.
 
-    Args:
-        candidate: the run, with all its bots.
-        baseline: what it is compared with.
-        wanted: bots that have to be gated; blank for all that can be.
-        rule: what is gated and let pass.
-        early: puts what an early stop said in the place of the verdicts of the ordinary rule.
-        asking: asks the rows that changed again; None where nothing can be asked.
-        states: what the bots of the run are made of.
+    No ``wanted`` bots stand for all that can be gated. ``early`` puts what an early stop said in the place of the
+    verdicts of the ordinary rule, ``asking`` asks the rows that changed again, and ``states`` say what the bots of the
+    run are made of.
 
     Raises:
         InputError: a wanted bot is not there on both sides, or no bot is.
@@ -599,14 +563,8 @@ def gate_suite(
 ) -> FinishedGate:  # fmt: skip
     """Run a suite, and decide whether its bots became worse. Cached answers are not asked again.
 
-    Args:
-        loaded: the suite.
-        run: what the command line changes about it.
-        options: what is gated; its bots go before those of ``gate.bots``.
-        environ: where keys are looked up.
-        watcher: is notified of the progress.
-        notify: called with a sentence when a local model is loaded.
-        early_stop: ask in random order, and stop when every verdict is certain.
+    The bots of ``options`` go before those of ``gate.bots``; with ``early_stop`` questions are asked in random order
+    until every verdict is certain.
 
     Raises:
         InputError: suite, margins or baseline can't be used; then nothing was asked.

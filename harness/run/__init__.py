@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from .imported_run import AnswerFile, import_run
     from .isolation import STOP, DaemonThreads, Interrupts, Stop
     from .judge_check import CheckReport, ProbeVerdict, Tally, calls_of, check_judge, fingerprint, kinds
-    from .judging import CONCURRENCY, JudgeUnfit, Judging, open_entailment, open_judging, prompt_text, replies_of
+    from .judging import (
+        CONCURRENCY,
+        JudgeUnfit,
+        Judging,
+        open_entailment,
+        open_judging,
+        open_judging_alone,
+        prompt_text,
+        replies_of,
+    )
     from .local_models import RunModels, default_embedder, open_embedder
     from .manifest import MOST_DOCUMENTS, new_manifest
     from .progress import watching

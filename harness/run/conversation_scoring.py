@@ -70,21 +70,13 @@ class ConversationScorer:
 
     A question by itself that has a history is a conversation of which the last turn alone is asked. A score is worked
     out again where it rests on other turns than the run has. Conversations that were broken off are left for later.
-
-    Attributes:
-        plan: of these metrics alone.
-        run: the run.
-        store: its database.
-        writer: takes the scores.
-        facts: the models that rows are scored with.
-        judging: the judge.
     """
 
-    plan: Plan
+    plan: Plan  # of these metrics alone
     run: OpenRun
     store: Store
-    writer: RowWriter
-    facts: RowFacts
+    writer: RowWriter  # takes the scores
+    facts: RowFacts  # the models that rows are scored with
     judging: Judging
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
@@ -153,10 +145,7 @@ def asked_conversations(store: Store, run_id: int, bot_id: int) -> Iterator[Aske
 def turn_lines(store: Store, some: Sequence[Asked], correct: int) -> Mapping[tuple[int, int], tuple[Any, ...]]:
     """What is known of each turn, as ``TURNS`` selects it, by the ids of question and reply.
 
-    Args:
-        store: the database.
-        some: conversations.
-        correct: the id of the metric that says whether a turn is right.
+    ``correct`` is the id of the metric that says whether a turn is right.
     """
     ordered = sorted({pair for each in some for pair in each.turns})
     found: dict[tuple[int, int], tuple[Any, ...]] = {}
@@ -183,9 +172,7 @@ def _turns_of(bot_queue: BotQueue) -> dict[tuple[str, int], int]:
 def conversation_of(lines: Sequence[tuple[Any, ...]], ended: str = "") -> tuple[Conversation, str | None]:
     """The conversation that some rows of the database are, and its goal.
 
-    Args:
-        lines: of each turn, in order, as ``TURNS`` selects them.
-        ended: why a simulated user stopped; blank where a person wrote the questions.
+    ``ended`` says why a simulated user stopped; it is blank where a person wrote the questions.
     """
     extras = [orjson.loads(line[7]) for line in lines]
     history = orjson.loads(lines[0][6])

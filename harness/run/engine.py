@@ -52,12 +52,9 @@ Work = Todo | Conversation | None | Waiting
 
 
 class Watcher:
-    """Watches a run's progress; this one shows nothing of it.
+    """Watches a run's progress; this one shows nothing of it."""
 
-    Attributes:
-        shows_messages: whether a message is seen at once, so that nobody else has to show it.
-    """
-
+    # whether a message is seen at once, so that nobody else has to show it
     shows_messages: ClassVar[bool] = False
 
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:

@@ -190,64 +190,39 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a metric, or an evaluator with several, adds to the rest.
+    """What a metric, or an evaluator with several, adds to the rest."""
 
-    Attributes:
-        name: of the metric or evaluator.
-        per_row, per_question: requests that fall away without it.
-        amount: what these come to in all.
-        shares: calls that it rests on and others as well.
-    """
-
-    name: str
-    per_row: int
-    per_question: int
-    amount: Amount
-    shares: tuple[str, ...]
+    name: str  # of the metric or evaluator
+    per_row: int  # requests that fall away without it, for each row
+    per_question: int  # and for each question
+    amount: Amount  # what these come to in all
+    shares: tuple[str, ...]  # calls that it rests on and others as well
 
 
 @dataclass(slots=True)
 class CostEstimate:
-    """What a run will take.
-
-    Attributes:
-        suite: its name.
-        questions, rows: how many there are, rows over all bots and repeats.
-        simulations: conversations of simulated users.
-        to_ask, to_score: rows without an answer, and rows without a score for which the judge is asked.
-        judge: its name; blank when no metric asks one.
-        bots: by bot, what its own language model will take.
-        users: what the model that plays simulated users will take, by its name.
-        calls: by the name of a call, what the judge will take.
-        check: what its self-test will take, where the suite wants one that is not cached.
-        shares: what each metric or evaluator adds.
-        assumed: whether answers and contexts had to be assumed.
-        is_simulated: whether simulated users had to be taken to go on to their last turn.
-        planned: requests of a row and of a question with one accepted answer.
-        per_conversation: requests of a conversation.
-        unpriced: models of the judge whose prices are not known, where those of others are.
-        models: local models that metrics want.
-    """
+    """What a run will take."""
 
     suite: str
     questions: int
-    simulations: int
-    rows: int
-    judge: str
+    simulations: int  # conversations of simulated users
+    rows: int  # over all bots and repeats
+    judge: str  # its name; blank when no metric asks one
     is_embedded: bool
-    planned: tuple[int, int]
-    per_conversation: int = 0
-    to_ask: int = 0
-    to_score: int = 0
-    bots: dict[str, Amount] = field(default_factory=dict)
+    planned: tuple[int, int]  # requests of a row and of a question with one accepted answer
+    per_conversation: int = 0  # requests of a conversation
+    to_ask: int = 0  # rows without an answer
+    to_score: int = 0  # rows without a score for which the judge is asked
+    bots: dict[str, Amount] = field(default_factory=dict)  # by bot, what its own language model will take
+    # what the model that plays simulated users will take, by its name
     users: dict[str, Amount] = field(default_factory=dict)
-    calls: dict[str, Amount] = field(default_factory=dict)
-    check: Amount = field(default_factory=Amount)
-    shares: list[Share] = field(default_factory=list)
-    assumed: bool = False
-    is_simulated: bool = False
-    unpriced: tuple[str, ...] = ()
-    models: tuple[ListedModel, ...] = ()
+    calls: dict[str, Amount] = field(default_factory=dict)  # by the name of a call, what the judge will take
+    check: Amount = field(default_factory=Amount)  # of the judge, where the suite wants one that is not cached
+    shares: list[Share] = field(default_factory=list)  # what each metric or evaluator adds
+    assumed: bool = False  # whether answers and contexts had to be assumed
+    is_simulated: bool = False  # whether simulated users had to be taken to go on to their last turn
+    unpriced: tuple[str, ...] = ()  # models of the judge whose prices are not known, where those of others are
+    models: tuple[ListedModel, ...] = ()  # local models that metrics want
 
     @property
     def total(self) -> Amount:
@@ -651,21 +626,13 @@ def _assumptions(made: CostEstimate) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """One request as it would be sent; lengths in characters.
+    """One request as it would be sent; lengths in characters."""
 
-    Attributes:
-        judge: number of the model among those that judge, from 0.
-        call: name of the call.
-        key: equal for requests of which one would do for all.
-        sent: length of instructions and material.
-        received: length of the reply, as it is thought to be.
-    """
-
-    judge: int
+    judge: int  # number of the model among those that judge, from 0
     call: str
-    key: int
-    sent: int
-    received: int
+    key: int  # equal for requests of which one would do for all
+    sent: int  # length of instructions and material
+    received: int  # length of the reply, as it is thought to be
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ... import InputError
+from ...knowledge import did_you_mean
 from ...reports.store import GivenRow, OpenRun, RunHeader, RunMetric, Store, VectorCache
 from .judging import Judging
 from .local_models import RunModels
@@ -88,11 +88,8 @@ def reference_bot(plan: Plan, bots: Sequence[str], chosen: Sequence[str]) -> tup
         return "", ()
     named = next((str(each.options["against"]) for each in plan.metrics if each.options.get("against")), "")
     if named and named not in bots:
-        near = difflib.get_close_matches(named, bots, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(
-            f"preference: there is no bot {named!r} to compare with; the bots are {', '.join(bots)}.{hint}"
-        )
+        unknown = f"preference: there is no bot {named!r} to compare with; the bots are {', '.join(bots)}."
+        raise InputError(f"{unknown}{did_you_mean(named, bots)}")
     against = named or bots[0]
     which = ", ".join(plan.of_pairs)
     if against not in chosen:

@@ -84,11 +84,7 @@ class AnswerFile:
         self.clear()
 
     def add(self, line: int, identity: str, taken: ReadRow) -> None:
-        """Take the answer that a row holds.
-
-        Raises:
-            InputError: there is no space left.
-        """
+        """Take the answer that a row holds. Raises InputError where there is no space left."""
         if self.blank is not None and taken.values.get("answer") is None:
             taken = replace(taken, values={**taken.values, "answer": self.blank})
         self._chunk.append((line, identity, taken))
@@ -203,12 +199,7 @@ def import_run(
 ) -> tuple[Summary, float]:
     """Put recorded answers and their given scores into the database, as a run; nothing else is worked out.
 
-    Args:
-        recorded: what is known of the answers.
-        read: the answers, as they were read.
-        given: their scores.
-        store: the database.
-        name: what the run is called; blank for the usual name.
+    The run has the usual name where ``name`` is blank.
 
     Returns:
         What came of it, and the seconds it took.

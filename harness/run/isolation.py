@@ -59,10 +59,7 @@ def run_until_done(
 ) -> Given:
     """Run the work to its end, also when code of users stops the loop or lets SystemExit out of a task of its own.
 
-    Args:
-        loop: from ``new_loop``.
-        work: what is to be done.
-        interrupted: called for a KeyboardInterrupt that came out of the loop.
+    ``interrupted`` is called for a KeyboardInterrupt that came out of the loop, which is from ``new_loop``.
     """
     task = loop.create_task(work)
     while True:

@@ -39,19 +39,12 @@ UPPER_HALF: Final = 0.5  # of the scale of a grade
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One item that a judge is asked about, and the right verdict: ``holds`` is the favourable one.
+    """One item that a judge is asked about, and the right verdict: ``holds`` is the favourable one."""
 
-    Attributes:
-        text: what is judged, without padding.
-        holds: whether the right verdict is the favourable one.
-        hostile: whether the text tries to persuade the judge of another verdict.
-        part: the list that it is in, blank if there is only one.
-    """
-
-    text: str
-    holds: bool
-    hostile: bool = False
-    part: str = ""
+    text: str  # what is judged, without padding
+    holds: bool  # whether the right verdict is the favourable one
+    hostile: bool = False  # whether the text tries to persuade the judge of another verdict
+    part: str = ""  # the list that it is in, blank if there is only one
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,27 +304,16 @@ class Tally:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The result of a judge's self-test.
+    """The result of a judge's self-test."""
 
-    Attributes:
-        judge: its model id.
-        name: its name in reports.
-        floors: the required accuracies.
-        verdicts: all its verdicts.
-        records: all its calls; none for the embedded judge.
-        unable: kinds of calls that it does not support, and why.
-        untested: kinds of calls of the suite without self-tests.
-        unavailable: why calls got no reply.
-    """
-
-    judge: str
-    name: str
-    floors: CheckSettings
-    verdicts: tuple[ProbeVerdict, ...]
-    records: tuple[CallRecord, ...]
-    unable: Mapping[str, str]
-    untested: tuple[str, ...]
-    unavailable: tuple[str, ...]
+    judge: str  # its model id
+    name: str  # its name in reports
+    floors: CheckSettings  # the required accuracies
+    verdicts: tuple[ProbeVerdict, ...]  # all its verdicts
+    records: tuple[CallRecord, ...]  # all its calls; none for the embedded judge
+    unable: Mapping[str, str]  # kinds of calls that it does not support, and why
+    untested: tuple[str, ...]  # kinds of calls of the suite without self-tests
+    unavailable: tuple[str, ...]  # why calls got no reply
 
     @cached_property
     def plain(self) -> tuple[ProbeVerdict, ...]:
@@ -547,11 +529,8 @@ async def check_judge(
 ) -> CheckReport:
     """Run the self-tests of some kinds of calls on a judge; replies are neither read from the cache nor cached.
 
-    Args:
-        judging: the judge; it is made ready and left open.
-        calls: kinds of calls, as ``calls_of`` finds them; those without self-tests are named in the report.
-        floors: the required accuracies, and the number of repeats.
-        asked: only these self-tests; None for all of the kinds.
+    The judge is left open. Kinds without self-tests are named in the report; with ``asked`` only these self-tests are
+    run.
 
     Raises:
         JudgeUnfit: the judge can't be reached at all.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from ... import InputError
-from ...bots import ChatJudgeModel, Turnstile, limiter_of, open_chat_model, redactor
+from ...bots import ChatJudgeModel, Endpoints, Turnstile, limiter_of, open_chat_model, redactor
 from ...metrics import (
     LOCAL_MODELS,
     JudgeUnavailable,
@@ -26,17 +26,19 @@ from ...metrics import (
     prompt_hash,
 )
 from ...metrics.declaration import exception_line
-from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache, RowWriter
+from ...reports.store import CachedModel, CallNotes, CallRecord, JudgeCache, RowWriter, VectorCache
 from ..suite import JudgeSettings
 from .isolation import DaemonThreads, Interrupts, settle, undisturbed
+from .local_models import default_embedder, open_embedder
 from .scoring import ROWS
 
 if TYPE_CHECKING:
-    from ...bots import Endpoints, Prices
+    from ...bots import Prices
     from ...knowledge import BatchingEmbedder, EntailmentModel
     from ...knowledge.models.batching import VectorKeeper
     from ...metrics import Answer, Judge, JudgeCall, Plan
     from ...reports.store import Store
+    from ..suite import LoadedSuite
     from ..suite.choices import JudgeChoice
     from .local_models import RunModels
 
@@ -48,9 +50,7 @@ class JudgeUnfit(InputError):  # noqa: N818 - an outcome, shown as a sentence
 def open_entailment(settings: JudgeSettings, base: Path) -> EntailmentModel | None:
     """The model, loaded when it is first asked; None where the settings name none.
 
-    Args:
-        settings: of the judge.
-        base: the folder that relative paths start from.
+    ``base`` is the folder that relative paths start from.
 
     Raises:
         InputError: it can't be found.
@@ -133,9 +133,7 @@ def model_family(name: str) -> str:
 def same_family(judge: str, bots: Mapping[str, str | None]) -> str:
     """A warning where a judge that compares answers is of the family of a bot's model; blank elsewhere.
 
-    Args:
-        judge: its name in reports; several are separated by commas.
-        bots: the models of the bots by their names; None for a bot without one.
+    Several judges are separated by commas.
     """
     families = {model_family(one.strip()) for one in judge.split(",")} - {""}
     alike = [f"{bot} ({model})" for bot, model in bots.items() if model and model_family(model) in families]
@@ -334,8 +332,7 @@ class Judging:
     async def prepare(self, *, alone: bool = False) -> None:
         """Load what the models need, once; one that can't be used is stopped.
 
-        Args:
-            alone: don't wait for what is loaded beside: for calls that nobody's time is taken of.
+        With ``alone`` what is loaded beside is not waited for: for calls that nobody's time is taken of.
         """
         async with self._preparing:
             if not self._prepared:
@@ -400,15 +397,9 @@ def open_judging(
 ) -> Judging:
     """Make the judge; nothing is loaded or sent.
 
-    Args:
-        choice: who grades.
-        embedder: for the embedded judge.
-        base: the folder that relative paths start from.
-        environ: where API keys are looked up.
-        endpoints: shared with the bots, so that one endpoint's limits hold for all.
-        concurrency: calls in flight at all models together.
-        local_models: of the run; the embedded judge shares their entailment model where it is to have the same.
-        keeper: where what the embedded judge's model said outlives the run.
+    ``base`` is the folder that relative paths start from, and endpoints are shared with the bots, so that one
+    endpoint's limits hold for all. The embedded judge shares the entailment model of ``local_models`` where it is to
+    have the same; what its model said outlives the run in ``keeper``.
 
     Raises:
         InputError: a ``langchain:`` target is not found.
@@ -427,6 +418,20 @@ def open_judging(
     prices = [model.prices for model in choice.models.values()]
     redact = redactor(environ, {model.api_key_env for model in choice.models.values()})
     return Judging(settings, models, prices, concurrency=concurrency, redact=redact)
+
+
+def open_judging_alone(
+    choice: JudgeChoice, environ: Mapping[str, str], loaded: LoadedSuite | None = None, concurrency: int | None = None
+) -> Judging:
+    """A judge outside of any run, whose endpoints it has to itself; with the embedder of a suite, where there is one.
+
+    ``concurrency`` is the suite's where it is left out. For errors see ``open_judging``.
+    """
+    if loaded is None:
+        embedder, base, usual = default_embedder(VectorCache()), Path(), CONCURRENCY
+    else:
+        embedder, base, usual = open_embedder(loaded, VectorCache())[0], loaded.base, loaded.suite.concurrency
+    return open_judging(choice, embedder, base, environ, Endpoints(), concurrency or usual)
 
 
 def _embedded(
@@ -468,11 +473,7 @@ def outside_run(
 ) -> Result:
     """Do work that asks a judge outside of any run; what it replies is cached at once, and not asked again.
 
-    Args:
-        judging: the judge, which the work closes; its cache is closed here.
-        work: what asks it.
-        store: where replies are cached; None to cache none.
-        fresh: take no cached reply.
+    The work closes the judge; its cache is closed here. Without a store nothing is cached.
     """
     writer = None if store is None else RowWriter(store.path, None, {})
     try:
@@ -492,11 +493,7 @@ def replies_of(
 ) -> list[Answer | str]:
     """What a model replies to each call, or a sentence why that can't be had; cached at once, and not asked again.
 
-    Args:
-        judging: a language model; it is closed.
-        calls: what it is asked.
-        store: where replies are cached; None to cache none.
-        fresh: take no cached reply.
+    It is a language model, and is closed. Without a store nothing is cached.
     """
     return outside_run(judging, partial(_ask_all, judging, calls), store, fresh=fresh)
 

@@ -216,11 +216,7 @@ def open_rerankers(
 ) -> Rerankers:
     """The rerankers; none is looked for before a bot names it.
 
-    Args:
-        settings: of the local models, where ``rerank`` is the role of these.
-        base: the suite's folder.
-        overrides: other models for some roles, as ``ROLE=MODEL``.
-        notify: called with a sentence when a model is downloaded or prepared.
+    ``overrides`` are other models for some roles, as ``ROLE=MODEL``.
 
     Raises:
         InputError: an override names no role, or one that its model can't take.

@@ -38,23 +38,14 @@ class PairScorer:
     """Scores the rows of a run by the metrics that compare an answer with the reference bot's.
 
     A score is worked out again where it rests on another answer of the reference bot than the run has.
-
-    Attributes:
-        plan: of these metrics alone.
-        against: name of the reference bot; its own rows have no value.
-        run: the run.
-        store: its database.
-        writer: takes the scores.
-        facts: gathers the facts of rows.
-        judging: the judge.
     """
 
-    plan: Plan
-    against: str
+    plan: Plan  # of these metrics alone
+    against: str  # name of the reference bot; its own rows have no value
     run: OpenRun
     store: Store
-    writer: RowWriter
-    facts: RowFacts
+    writer: RowWriter  # takes the scores
+    facts: RowFacts  # gathers the facts of rows
     judging: Judging
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from ...knowledge import ASSERTIONS
+from ...knowledge import ASSERTIONS, did_you_mean
 from ...metrics import Embedder, Facts, Place, Score
 from ...metrics.facts import Nugget, is_blank
 from ...reports.store import Row, RowStatus, RowWriter, RunResults, to_json
@@ -86,17 +85,12 @@ def _gold(evidence: Evidence) -> Place:
 
 @dataclass(slots=True)
 class GoldEvidence:
-    """What the evidence of a question set comes to in today's documents.
+    """What the evidence of a question set comes to in today's documents."""
 
-    Attributes:
-        places: says where evidence and contexts stand; None when no metric asks for it.
-        fingerprint: hash over all located evidence: where the evidence has moved, a run is another one.
-        warnings: sentences about evidence that doesn't stand in the documents.
-    """
-
-    places: Places | None = None
+    places: Places | None = None  # says where evidence and contexts stand; None when no metric asks for it
+    # hash over all located evidence: where the evidence has moved, a run is another one
     fingerprint: str = ""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # sentences about evidence that doesn't stand in the documents
 
 
 def gold_evidence(plan: Plan, questions: Questions, knowledge: Callable[[], Knowledge] | None) -> GoldEvidence:
@@ -138,8 +132,7 @@ def _sentences(question: Question, stale: Iterable[Evidence], finder: EvidenceFi
         if finder.has(evidence.document):
             yield f"{where}: {evidence.document} does not hold {_shortened(evidence)}"
         else:
-            near = difflib.get_close_matches(evidence.document, finder.names, n=1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
+            hint = did_you_mean(evidence.document, finder.names, " (did you mean {}?)")
             yield f"{where}: there is no document {evidence.document}{hint}"
 
 

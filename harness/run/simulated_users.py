@@ -43,15 +43,10 @@ _ASSISTANT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a user says next.
+    """What a user says next."""
 
-    Attributes:
-        text: the message; blank where the user has stopped.
-        ended: why it has stopped; blank while it goes on.
-    """
-
-    text: str
-    ended: Reason = ""
+    text: str  # the message; blank where the user has stopped
+    ended: Reason = ""  # why it has stopped; blank while it goes on
 
 
 def invented(text: str, simulation: Simulation, history: Sequence[Message]) -> tuple[str, ...]:
@@ -193,18 +188,12 @@ def _is_met(simulation: Simulation, answers: Sequence[str]) -> bool:
 
 @dataclass(slots=True)
 class SimulatedUsers:
-    """All simulated users of a run; those without a script are played by one model.
+    """All simulated users of a run; those without a script are played by one model."""
 
-    Attributes:
-        model: plays the users; None where all are scripted.
-        prices: of the model, where they are known.
-        seed: of the suite; each repeat of a conversation draws another number from it.
-    """
-
-    model: ChatJudgeModel | None = None
-    seed: int = 0
+    model: ChatJudgeModel | None = None  # plays the users; None where all are scripted
+    seed: int = 0  # of the suite; each repeat of a conversation draws another number from it
     cache: JudgeCache = field(default_factory=JudgeCache)
-    prices: Prices | None = None
+    prices: Prices | None = None  # of the model, where they are known
     _is_prepared: bool = False
 
     @property
@@ -284,14 +273,8 @@ def open_users(
 ) -> SimulatedUsers:  # fmt: skip
     """Make the users of a suite; nothing is loaded or sent.
 
-    Args:
-        model: plays them; None where all are scripted.
-        embedder: what models are opened with.
-        base: the folder that relative paths start from.
-        environ: where API keys are looked up.
-        endpoints: shared with the bots, so that one endpoint's limits hold for all.
-        concurrency: calls in flight at the model.
-        seed: of the suite.
+    ``base`` is the folder that relative paths start from, and endpoints are shared with the bots. Without a model all
+    are scripted.
 
     Raises:
         InputError: a ``langchain:`` target is not found.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from ... import InputError
 from ...bots import Checkable, Endpoints, RagSettings, redacted
-from ...knowledge import ROLE, Message, Question, Questions, cache_folder, open_questions, simulation_of
+from ...knowledge import (
+    ROLE,
+    Message,
+    Question,
+    Questions,
+    cache_folder,
+    did_you_mean,
+    open_questions,
+    simulation_of,
+)
 from ...metrics import Catalog, builtin_catalog, with_installed
 from ...reports.store import (
     OpenRun,
@@ -62,15 +70,7 @@ if TYPE_CHECKING:
 
 
 def missing_answers(store: Store, name: str, identity: Identity, asks: Sequence[bytes], repeats: int) -> int:
-    """How many answers of a bot are not cached.
-
-    Args:
-        store: the database.
-        name: the bot's name.
-        identity: what it is made of; with the name it decides which answers are its own.
-        asks: keys of what it would be asked; a key that stands there twice counts twice.
-        repeats: how often it is asked each.
-    """
+    """How many answers of a bot are not cached. A key that stands in ``asks`` twice counts twice."""
     ids = store.query("SELECT id FROM bots WHERE fingerprint = ?", [bot_fingerprint(name, identity)])
     cached = RunResults(store).cached_replies(ids[0][0], list(set(asks))) if ids else {}
     return sum((ask, repeat) not in cached for ask in asks for repeat in range(repeats))
@@ -82,12 +82,8 @@ def suite_evaluation(
 ) -> Evaluation:  # fmt: skip
     """Read what the suite refers to and build its bots; nothing heavy is loaded yet.
 
-    Args:
-        loaded: the suite.
-        options: what the command line changes about it.
-        environ: where keys are looked up.
-        notify: called with a sentence when a local model is downloaded, prepared or loaded, from any thread.
-        asked: questions in place of those of the suite.
+    ``asked`` are questions in place of those of the suite. ``notify`` is called with a sentence when a local model is
+    downloaded, prepared or loaded, from any thread.
 
     Raises:
         InputError: questions, knowledge, metrics or bots can't be used; the sentence says which and why.
@@ -311,9 +307,8 @@ def chosen_bots(wanted: Sequence[str], known: Sequence[str]) -> Sequence[str]:
     """Those of the known bots that are wanted, or all; raises InputError for one that is not known."""
     for name in wanted:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"The suite has no bot {name!r}; it has {', '.join(known)}.{hint}")
+            there = f"The suite has no bot {name!r}; it has {', '.join(known)}."
+            raise InputError(f"{there}{did_you_mean(name, known)}")
     return [name for name in known if name in wanted] if wanted else known
 
 
@@ -406,7 +401,7 @@ def _changed(loaded: LoadedSuite, options: RunConfig) -> LoadedSuite:
         update["primary"] = options.primary
     if options.metric_files:
         update["metric_files"] = (*loaded.suite.metric_files, *(file.absolute() for file in options.metric_files))
-    return replace(loaded, suite=loaded.suite.model_copy(update=update)) if update else loaded
+    return loaded.with_changes(**update)
 
 
 def _bot_queue(
@@ -528,11 +523,7 @@ def models_of_suite(
 ) -> tuple[RunModels, Plan]:
     """The models as the suite has them, and the plan of its metrics. Nothing is loaded, and no network is used.
 
-    Args:
-        loaded: the suite.
-        overrides: other models for some roles, as ``ROLE=MODEL``.
-        environ: where keys of servers are looked up.
-        notify: called with a sentence when a model is downloaded or prepared.
+    ``overrides`` are other models for some roles, as ``ROLE=MODEL``.
 
     Raises:
         InputError: the suite's questions or metrics can't be used, or a role can't be taken by its model.

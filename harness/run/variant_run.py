@@ -58,14 +58,7 @@ def variant_evaluation(
 ) -> Evaluation:  # fmt: skip
     """The run of some variants. Cached answers are found again, and it is stored apart from the suite's runs.
 
-    Args:
-        loaded: the suite.
-        variants: who is asked, and what.
-        options: as of the run beside which it is made, so that its metrics are the same.
-        environ: where keys are looked up.
-        metrics: those of the run by which answers are scored; no others are.
-        note: what it is for, for its manifest; JSON-able.
-        notify: called with a sentence when a local model is downloaded, prepared or loaded.
+    ``metrics`` are those of the run by which answers are scored, ``note`` says in the manifest what it is for.
 
     Raises:
         InputError: what the suite refers to can't be used, or it has no such metric.
@@ -74,7 +67,7 @@ def variant_evaluation(
     if len({variant.bot.name for variant in variants}) < len(variants):
         raise ValueError("two variants have the same name, so their answers could not be told apart")
     suite = loaded.suite
-    named = replace(loaded, suite=suite.model_copy(update={"name": f"{suite.name}{ANALYSED}"}))
+    named = loaded.with_changes(name=f"{suite.name}{ANALYSED}")
     whole = suite_evaluation(named, replace(options, latency_run=False), environ, notify)
     asked = [[variant.bot.name, sorted(variant.questions)] for variant in variants]
     most = options.concurrency or suite.concurrency

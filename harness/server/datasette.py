@@ -51,10 +51,7 @@ HIDDEN: Final = ("_sqlite_migrations", "embeddings")
 def explore_database(database: Path, port: int | None, ready: Callable[[str], None]) -> None:
     """Run Datasette, read-only, until it ends or a KeyboardInterrupt.
 
-    Args:
-        database: the file to explore.
-        port: the port, or None for the default or the next free one.
-        ready: called with the address once it answers.
+    ``ready`` is called with the address once it answers; without a port it takes the default or the next free one.
 
     Raises:
         InputError: the extra is not installed, the port is taken, or Datasette does not start.
@@ -337,8 +334,7 @@ ORDER BY metric, of DESC, mean DESC, position""",
 def datasette_metadata(database: str) -> dict[str, object]:
     """What ``datasette serve --metadata`` takes.
 
-    Args:
-        database: the name that Datasette gives the database: that of its file, without its ending.
+    ``database`` is the name that Datasette gives it: that of its file, without its ending.
     """
     texts = schema_texts()
     tables = {text.name: _table(text) for text in texts}

@@ -66,11 +66,7 @@ def serve(
 ) -> None:  # fmt: skip
     """Answer requests until a KeyboardInterrupt.
 
-    Args:
-        databases: the files to show.
-        listening: where it is served.
-        ready: called with the address once it answers.
-        wrote: called whenever a page had something written.
+    ``ready`` is called with the address once it answers, ``wrote`` whenever a page had something written.
     """
     port = listening.getsockname()[1]
     viewer = Viewer(databases, hosts_of(port), wrote)

@@ -245,29 +245,17 @@ HEADERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request.
+    """A request."""
 
-    Attributes:
-        method: such as GET.
-        host: the Host header.
-        path: as sent, still percent-encoded.
-        query: the parameters after the question mark.
-        takes_gzip: whether the answer may be compressed.
-        origin: the Origin header: the site whose page asks.
-        kind: the Content-Type header.
-        token: the X-Proctor-Token header, which a page of this server knows.
-        body: of a POST; one byte more than ``MOST_WRITTEN`` where it is longer.
-    """
-
-    method: str
-    host: str
-    path: str
-    query: Mapping[str, str] = field(default_factory=dict)
-    takes_gzip: bool = False
-    origin: str = ""
-    kind: str = ""
-    token: str = ""
-    body: bytes = b""
+    method: str  # such as GET
+    host: str  # the Host header
+    path: str  # as sent, still percent-encoded
+    query: Mapping[str, str] = field(default_factory=dict)  # the parameters after the question mark
+    takes_gzip: bool = False  # whether the answer may be compressed
+    origin: str = ""  # the Origin header: the site whose page asks
+    kind: str = ""  # the Content-Type header
+    token: str = ""  # the X-Proctor-Token header, which a page of this server knows
+    body: bytes = b""  # of a POST; one byte more than ``MOST_WRITTEN`` where it is longer
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 import inspect
 import json
 import math
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 
 from ... import InputError
 from ...bots import MODEL_KINDS, ChatModelSettings, parse_model
-from ...knowledge import ASSERTIONS, decoded_whole, existing, unreadable
+from ...knowledge import ASSERTIONS, decoded_whole, did_you_mean, existing, nearest_name, unreadable
 from ...metrics.evaluators import named, names, options_of, rubrics
 from ...metrics.plan import with_content
 from ...reports import check_primary, listed
@@ -223,8 +222,7 @@ def outside_range(metric: str, threshold: float, catalog: Catalog) -> str | None
 
 def _no_option(name: str, key: str, owners: Iterable[str]) -> str:
     known = [*sorted(owners), *Parameters.__annotations__]
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else "."
+    hint = did_you_mean(key, known, "; did you mean '{}'?", 0.5) or "."
     return f"'{name}' has no option '{key}'{hint} It has {', '.join(known)}."
 
 
@@ -337,10 +335,8 @@ def _not_in_run(name: str, entries: Sequence[Entry], catalog: Catalog) -> str:
     try:
         named(name, catalog)
     except InputError:
-        close = difflib.get_close_matches(name, [*known, *metrics], n=1) or difflib.get_close_matches(
-            name, names(catalog), n=1
-        )
-        return f"there is no metric or evaluator {name!r}{f'; did you mean {close[0]!r}?' if close else '.'}"
+        near = nearest_name(name, [*known, *metrics]) or nearest_name(name, names(catalog))
+        return f"there is no metric or evaluator {name!r}{f'; did you mean {near!r}?' if near else '.'}"
     return f"{name!r} is not among the metrics of the run, which are {', '.join(known)}; add it under --metrics."
 
 
@@ -398,24 +394,16 @@ _NO_LANGUAGE_MODEL: Final = "the judge is not a language model; --judge openai:N
 
 @dataclass(frozen=True, slots=True)
 class MetricChoice:
-    """What a run is scored by.
+    """What a run is scored by."""
 
-    Attributes:
-        plan: the metrics.
-        evaluators: the groups in which they stand; each metric is in at least one.
-        thresholds: what a value must reach to pass, where that is not the metric's own.
-        left_out: defaults that the run does without, and why; empty where the suite names its metrics.
-        warnings: sentences about what was left out.
-        primary: the metric by which the run is read; blank where nobody names one.
-        default_thresholds: the metrics whose threshold nobody set: not the suite, and not whoever wrote the metric.
-    """
-
-    plan: Plan
-    evaluators: tuple[RunEvaluator, ...]
-    thresholds: Mapping[str, float]
+    plan: Plan  # the metrics
+    evaluators: tuple[RunEvaluator, ...]  # the groups in which they stand; each metric is in at least one
+    thresholds: Mapping[str, float]  # what a value must reach to pass, where that is not the metric's own
+    # defaults that the run does without, and why; empty where the suite names its metrics
     left_out: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    primary: str = ""
+    warnings: tuple[str, ...] = ()  # sentences about what was left out
+    primary: str = ""  # the metric by which the run is read; blank where nobody names one
+    # the metrics whose threshold nobody set: not the suite, and not whoever wrote the metric
     default_thresholds: frozenset[str] = frozenset()
 
 
@@ -543,17 +531,15 @@ def _sentence(left_out: Mapping[str, str]) -> str:
 
 def not_measured(name: str, ids: Collection[str]) -> str:
     """That a run has not a metric, and which is meant, or which there are."""
-    near = difflib.get_close_matches(name, ids, n=1)
-    measured = f"did you mean {near[0]}?" if near else f"it measures {', '.join(ids)}."
+    measured = did_you_mean(name, ids, "did you mean {}?") or f"it measures {', '.join(ids)}."
     return f"the suite does not measure {name}; {measured}"
 
 
 def _wrong_thresholds(thresholds: Mapping[str, float], ids: Sequence[str], catalog: Catalog) -> Iterator[EntryError]:
     for name, threshold in thresholds.items():
         if name not in ids:
-            near = difflib.get_close_matches(name, ids, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            sentence = f"thresholds names {name!r}, which is not among the metrics of the run.{hint}"
+            unknown = f"thresholds names {name!r}, which is not among the metrics of the run."
+            sentence = f"{unknown}{did_you_mean(name, ids)}"
             yield EntryError(("thresholds", name), sentence)
         elif outside := outside_range(name, threshold, catalog):
             yield EntryError(("thresholds", name), outside)
@@ -667,11 +653,8 @@ def choose_judge(
 ) -> JudgeChoice:
     """The judge of the suite, or the one that the command line names.
 
-    Args:
-        suite: the judge as the suite has it; its votes count for the one named in its place, too.
-        models: chat models by the names that the suite gives them.
-        spec: ``openai:NAME``, ``langchain:file.py:name``, ``embedded`` or a name of ``models``; blank for the suite's.
-        url: where the judge is, in place of its own ``base_url``; blank for that.
+    ``url`` takes the place of its own ``base_url``; votes of the suite's judge count for the one named in its place,
+    too.
 
     Raises:
         InputError: there is no such model, it can't judge, or it has no address to change.
@@ -695,9 +678,9 @@ def choose_user(spec: str, models: Mapping[str, ChatModelSettings]) -> ChatModel
         return None
     settings = models.get(spec)
     if settings is None:
-        near = difflib.get_close_matches(spec, models, n=1)
+        near = nearest_name(spec, models)
         if near and ":" not in spec:
-            raise InputError(f"simulated_user: there is no model {spec!r}; did you mean {near[0]!r}?")
+            raise InputError(f"simulated_user: there is no model {spec!r}; did you mean {near!r}?")
         try:
             settings = parse_model(spec)
         except InputError as wrong:
@@ -721,9 +704,9 @@ def _named(suite: JudgeSettings, spec: str) -> JudgeSettings:
 def _model(name: str, models: Mapping[str, ChatModelSettings]) -> ChatModelSettings:
     settings = models.get(name)
     if settings is None:
-        near = difflib.get_close_matches(name, [*models, EMBEDDED], n=1)
+        near = nearest_name(name, [*models, EMBEDDED])
         if near and ":" not in name and name != "extractive":
-            raise InputError(f"There is no judge {name!r}; did you mean {near[0]!r}?")
+            raise InputError(f"There is no judge {name!r}; did you mean {near!r}?")
         if not {":", "-"} & set(name) and name not in MODEL_KINDS:
             named = f" ({', '.join(models)})" if models else ""
             raise InputError(

@@ -1,6 +1,5 @@
 """Mistakes in a suite file: a sentence with line, column and the nearest right key."""
 
-import difflib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from ...knowledge import YamlTooMuch, composed_root
+from ...knowledge import YamlTooMuch, composed_root, did_you_mean, nearest_name
 
 KeyPath = tuple[str | int, ...]
 
@@ -181,23 +180,14 @@ _NAMES = {"string": "text", "boolean": "true or false", "null": "nothing"}
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place in a document, with what the schema says of it.
+    """A place in a document, with what the schema says of it."""
 
-    Attributes:
-        path: keys and indices; the last one may be missing from the document.
-        value: what stands there, None when nothing does.
-        nodes: the schemas that may hold here, unions taken apart.
-        keys: keys that are known beside this one.
-        tags: values of ``type`` between which the mapping here chooses.
-        in_union: whether the refusal came from one branch among several.
-    """
-
-    path: KeyPath
-    value: Any
-    nodes: tuple[Schema, ...]
-    keys: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    in_union: bool = False
+    path: KeyPath  # keys and indices; the last one may be missing from the document
+    value: Any  # what stands there, None when nothing does
+    nodes: tuple[Schema, ...]  # the schemas that may hold here, unions taken apart
+    keys: tuple[str, ...] = ()  # keys that are known beside this one
+    tags: tuple[str, ...] = ()  # values of ``type`` between which the mapping here chooses
+    in_union: bool = False  # whether the refusal came from one branch among several
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,9 +350,8 @@ class Mistake:
 def nearest(given: str, known: Iterable[str], otherwise: str = "the names are") -> str:
     """``; did you mean X?`` when a known name is close, else all of them (the first twenty)."""
     names = list(known)
-    close = difflib.get_close_matches(given, names, n=1, cutoff=0.6)
-    if close:
-        return f"; did you mean {close[0]}?"
+    if near := did_you_mean(given, names, "; did you mean {}?"):
+        return near
     more = ", ..." if len(names) > 20 else ""
     return f"; {otherwise} {', '.join(names[:20])}{more}" if names else ""
 
@@ -400,8 +389,8 @@ def corrections(error: ValidationError, document: PlacedYaml, schema: Schema) ->
                 taken.add(beside)
                 meant[spot.path] = name
         elif kind == "union_tag_invalid" and isinstance(spot.value, dict):
-            close = difflib.get_close_matches(str(spot.value.get("type")), spot.tags, n=1, cutoff=0.6)
-            meant |= {(*spot.path, "type"): name for name in close}
+            name = nearest_name(str(spot.value.get("type")), spot.tags)
+            meant |= {(*spot.path, "type"): name} if name else {}
     return meant
 
 
@@ -456,8 +445,7 @@ def _refusal(spot: Spot, details: Mapping[str, Any]) -> _Refusal:
 def _meant_key(key: str, known: Collection[str]) -> str:
     """The key that this one was, or clearly is meant to be; blank where none is so near."""
     name = RENAMED.get(key, "")
-    close = [name] if name in known else difflib.get_close_matches(key, known, n=1, cutoff=0.75)
-    return close[0] if close else ""
+    return name if name in known else nearest_name(key, known, 0.75)
 
 
 def _meant_type(spot: Spot) -> str:
@@ -488,8 +476,7 @@ def mismatch(spot: Spot) -> str:
 
 
 def _not_one_of(value: object, choices: Sequence[str]) -> str:
-    near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(str(value), choices, "; did you mean {}?")
     return f"got {given((), value)}, wanted {_one_of(choices)}{hint}"
 
 

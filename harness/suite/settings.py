@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -14,12 +15,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from ... import InputError
 from ...bots import BotSettings, ChatModelSettings
@@ -30,20 +33,35 @@ from .mistakes import nearest
 if TYPE_CHECKING:
     from ...knowledge.perturbations.perturbations import Recipe
 
-Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
-
-def _in_a_list(given: object) -> object:
-    return [given] if isinstance(given, str) else given
-
-
-_Names = Annotated[tuple[str, ...], BeforeValidator(_in_a_list, json_schema_input_type=str | tuple[str, ...])]
-
-
-class GateSettings(BaseModel):
-    """When a change of a bot is let pass."""
+class SuiteKeys(BaseModel):
+    """What may stand under a key of a suite: these keys and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class OneOrMany:
+    """Annotates a tuple for which a suite may have a single value, too, of these types; the schema says so."""
+
+    def __init__(self, *single: type) -> None:
+        self._single = single
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The tuple, of whose items one alone is taken for a list of one."""
+        (item, _), many = get_args(source), handler(source)
+        return core_schema.no_info_before_validator_function(
+            lambda given: [given] if isinstance(given, self._single) else given,
+            many,
+            json_schema_input_schema=core_schema.union_schema([handler.generate_schema(item), many]),
+        )
+
+
+Margin = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_Names = Annotated[tuple[str, ...], OneOrMany(str)]
+
+
+class GateSettings(SuiteKeys):
+    """When a change of a bot is let pass."""
 
     margins: dict[str, Margin] = Field(
         default_factory=dict,
@@ -103,19 +121,12 @@ class GateSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CachedGate:
-    """What the manifest of a run says of its gate.
+    """What the manifest of a run says of its gate."""
 
-    Attributes:
-        settings: of the suite as it was when the run was made.
-        thresholds: the metrics whose thresholds it names.
-        seed: of the suite.
-        notes: sentences about what could not be read.
-    """
-
-    settings: GateSettings
-    thresholds: tuple[str, ...] = ()
-    seed: int = 0
-    notes: tuple[str, ...] = ()
+    settings: GateSettings  # of the suite as it was when the run was made
+    thresholds: tuple[str, ...] = ()  # the metrics whose thresholds it names
+    seed: int = 0  # of the suite
+    notes: tuple[str, ...] = ()  # sentences about what could not be read
 
     @classmethod
     def of(cls, manifest: Mapping[str, object]) -> Self:
@@ -148,28 +159,15 @@ def _known(name: str) -> str:
     return name
 
 
-def _kinds_in_a_list(given: object) -> object:
-    return [given] if isinstance(given, str | int | float) else given
-
-
+_some = Field(min_length=1)
 _Kind = Annotated[str, AfterValidator(_known)]
 _Share = Annotated[float, Field(gt=0, le=1)]
-_Kinds = Annotated[
-    tuple[_Kind, ...],
-    BeforeValidator(_kinds_in_a_list, json_schema_input_type=_Kind | tuple[_Kind, ...]),
-    Field(min_length=1),
-]
-_Shares = Annotated[
-    tuple[_Share, ...],
-    BeforeValidator(_kinds_in_a_list, json_schema_input_type=_Share | tuple[_Share, ...]),
-    Field(min_length=1),
-]
+_Kinds = Annotated[tuple[_Kind, ...], OneOrMany(str, int, float), _some]
+_Shares = Annotated[tuple[_Share, ...], OneOrMany(str, int, float), _some]
 
 
-class PerturbSettings(BaseModel):
+class PerturbSettings(SuiteKeys):
     """A second run of the suite's bots, on its questions perturbed; each with an unchanged copy as control."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     kinds: _Kinds = Field(
         description="How questions are perturbed, such as keyboard_typo, synonym and negation; or `offline`, "
@@ -194,10 +192,6 @@ RankedBy = Literal["evidence_recall", "hit_rate", "mrr", "ndcg", "context_precis
 NONE: Final = "none"
 
 
-def _values_in_a_list(given: object) -> object:
-    return [given] if given is None or isinstance(given, str | int | float) else given
-
-
 def _without_none(name: str | None) -> str:
     return "" if name is None or name.strip().casefold() == NONE else name
 
@@ -208,42 +202,18 @@ _Model = Annotated[str, Field(min_length=1)]
 _Size = Annotated[int, Field(ge=20)]
 _Overlap = Annotated[int, Field(ge=0)]
 _Many = Annotated[int, Field(ge=1)]
-_some = Field(min_length=1)
-_Splitters = Annotated[
-    tuple[Splitter, ...],
-    BeforeValidator(_values_in_a_list, json_schema_input_type=Splitter | tuple[Splitter, ...]),
-    _some,
-]
-_Sizes = Annotated[
-    tuple[_Size, ...], BeforeValidator(_values_in_a_list, json_schema_input_type=_Size | tuple[_Size, ...]), _some
-]
-_Overlaps = Annotated[
-    tuple[_Overlap, ...],
-    BeforeValidator(_values_in_a_list, json_schema_input_type=_Overlap | tuple[_Overlap, ...]),
-    _some,
-]
-_Retrievers = Annotated[
-    tuple[_Retriever, ...],
-    BeforeValidator(_values_in_a_list, json_schema_input_type=_Retriever | tuple[_Retriever, ...]),
-    _some,
-]
-_Rerankers = Annotated[
-    tuple[_Reranker, ...],
-    BeforeValidator(_values_in_a_list, json_schema_input_type=_Reranker | tuple[_Reranker, ...]),
-    _some,
-]
-_Models = Annotated[
-    tuple[_Model, ...], BeforeValidator(_values_in_a_list, json_schema_input_type=_Model | tuple[_Model, ...])
-]
-_Manys = Annotated[
-    tuple[_Many, ...], BeforeValidator(_values_in_a_list, json_schema_input_type=_Many | tuple[_Many, ...]), _some
-]
+_value = OneOrMany(str, int, float, NoneType)
+_Splitters = Annotated[tuple[Splitter, ...], _value, _some]
+_Sizes = Annotated[tuple[_Size, ...], _value, _some]
+_Overlaps = Annotated[tuple[_Overlap, ...], _value, _some]
+_Retrievers = Annotated[tuple[_Retriever, ...], _value, _some]
+_Rerankers = Annotated[tuple[_Reranker, ...], _value, _some]
+_Models = Annotated[tuple[_Model, ...], _value]
+_Manys = Annotated[tuple[_Many, ...], _value, _some]
 
 
-class GridSettings(BaseModel):
+class GridSettings(SuiteKeys):
     """Settings for cutting and searching that are compared: every combination of what is listed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     splitter: _Splitters = Field(
         ("recursive", "sentences"), description="Where documents are cut, as for a rag bot; one, or a list."
@@ -269,10 +239,8 @@ class GridSettings(BaseModel):
     top_k: _Manys = Field((4, 8), description="Passages in the prompt at most; one number, or a list.")
 
 
-class AnalysisSettings(BaseModel):
+class AnalysisSettings(SuiteKeys):
     """What `proctor knowledge` does with the documents and questions of the suite."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     metric: str | None = Field(
         None,
@@ -353,10 +321,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 File = Annotated[Path, WithJsonSchema({"type": "string", "format": "file-path"})]
 
 
-class CheckSettings(BaseModel):
+class CheckSettings(SuiteKeys):
     """What a judge has to reach on test cases whose verdict is known."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     accuracy: float = Field(0.9, ge=0, le=1, description="Share of the verdicts that must be right.")
     hostile: float = Field(
@@ -372,10 +338,8 @@ def _as_check(given: Any) -> Any:  # noqa: ANN401 - any YAML
 _Check = Annotated[CheckSettings | None, BeforeValidator(_as_check, json_schema_input_type=bool | CheckSettings)]
 
 
-class JudgeSettings(BaseModel):
+class JudgeSettings(SuiteKeys):
     """Who grades the answers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str = Field(
         EMBEDDED,
@@ -475,10 +439,8 @@ def _as_labels(given: Any) -> Any:  # noqa: ANN401 - any YAML
 _Labels = Annotated[tuple[str, str], BeforeValidator(_as_labels, json_schema_input_type=tuple[str | bool, str | bool])]
 
 
-class ByopSettings(BaseModel):
+class ByopSettings(SuiteKeys):
     """A prompt of one's own, by which the judge passes or fails an answer with one word."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     prompt: File = Field(
         description="A text file that names what the judge is shown: {question}, {expected}, {contexts}, {answer}."
@@ -509,10 +471,8 @@ _SERVER_ONLY: Final = (
 )  # fmt: skip
 
 
-class LocalModelSettings(BaseModel):
+class LocalModelSettings(SuiteKeys):
     """The model that takes one role."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str | None = Field(
         None, min_length=1, description="A folder, or an id of the Hugging Face hub; left out, the role's default."
@@ -595,10 +555,8 @@ _Language = Annotated[
 ]
 
 
-class LocalModelsSettings(BaseModel):
+class LocalModelsSettings(SuiteKeys):
     """Models that run on this machine for metrics and bots, by what they are wanted for; each has a default."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     device: Device = Field("auto", description="Where they run; `auto` takes a graphics processor where there is one.")
     threads: int = Field(1, ge=1, description="Processor threads of each.")
@@ -684,15 +642,13 @@ def _as_prompt(given: object) -> object:
 
 
 _Byop = Annotated[ByopSettings, BeforeValidator(_as_prompt, json_schema_input_type=File | ByopSettings)]
-_Paths = Annotated[tuple[Path, ...], BeforeValidator(_in_a_list, json_schema_input_type=Path | tuple[Path, ...])]
-_Files = Annotated[tuple[File, ...], BeforeValidator(_in_a_list, json_schema_input_type=File | tuple[File, ...])]
+_Paths = Annotated[tuple[Path, ...], OneOrMany(str)]
+_Files = Annotated[tuple[File, ...], OneOrMany(str)]
 _Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class EmbedderSettings(BaseModel):
+class EmbedderSettings(SuiteKeys):
     """The model that turns texts into vectors, for bots and metrics alike."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     model: str = Field(
         "embedded",
@@ -709,10 +665,8 @@ class EmbedderSettings(BaseModel):
     )
 
 
-class ConversationSettings(BaseModel):
+class ConversationSettings(SuiteKeys):
     """How bots are asked the turns of a conversation."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     history: Literal["own", "expected"] = Field(
         "own",
@@ -726,13 +680,11 @@ class ConversationSettings(BaseModel):
     )
 
 
-class Suite(BaseModel):
+class Suite(SuiteKeys):
     """A run: the bots, the questions they are asked, the knowledge they answer from, and how they are marked.
 
     Paths are relative to the suite file.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     name: str = Field("", description="What the suite is called in reports; left out, its folder's name.")
     knowledge: _Paths = Field(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 from pydantic import ValidationError
@@ -110,21 +110,17 @@ NAME = "suite.yaml"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSuite:
-    """A suite and where it came from.
+    """A suite and where it came from."""
 
-    Attributes:
-        suite: what the file says.
-        path: the file, as it was given.
-        base: the folder that relative paths in the suite start from, absolute.
-        text_hash: SHA-256 of the file's bytes, in hex.
-        document: the file's values and where they stand.
-    """
+    suite: Suite  # what the file says
+    path: Path  # the file, as it was given
+    base: Path  # the folder that relative paths in the suite start from, absolute
+    text_hash: str  # SHA-256 of the file's bytes, in hex
+    document: PlacedYaml  # the file's values and where they stand
 
-    suite: Suite
-    path: Path
-    base: Path
-    text_hash: str
-    document: PlacedYaml
+    def with_changes(self, **changes: object) -> Self:
+        """The suite with other values under some keys, such as another name; they are not checked."""
+        return replace(self, suite=self.suite.model_copy(update=changes))
 
     def mistaken(self, *found: tuple[KeyPath, str]) -> InputError:
         """Mistakes that show only when the suite is put to use, each with the path that leads to its place."""

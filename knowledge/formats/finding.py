@@ -1,6 +1,5 @@
 """Finding the format of a file: by looking at its beginning, or by the name that the user gives."""
 
-import difflib
 import hashlib
 import json
 import re
@@ -16,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 from ... import InputError
+from ..nearest import did_you_mean
 from ..paths import existing, unreadable
 from ..questions.row_files import RowSource, file_kind, open_rows
 from ..questions.rows import Reading, Row, not_a_row, repaired
@@ -251,9 +251,8 @@ def format_of(name: str) -> Format:
     entry = next((each for each in _installed() if each.name == name), None)
     if entry is None:
         known = format_names()
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(sorted(known))}."
-        raise InputError(f"There is no format {name!r}. {hint}")
+        hint = did_you_mean(name, known) or f" There are {', '.join(sorted(known))}."
+        raise InputError(f"There is no format {name!r}.{hint}")
     return _loaded(entry)
 
 

@@ -1,6 +1,5 @@
 """Embedding models: sentence-transformers or LangChain embeddings behind one interface, found and opened by name."""
 
-import difflib
 import importlib
 import json
 import threading
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ... import InputError
 from ..documents.document import encodable
+from ..nearest import nearest_name
 from .encoder import MODEL, REVISION, Embedded, Encoder, Precision, packaged_id, unit_rows
 from .finding import ModelChoice, find
 from .hub import ONE_LOAD, Hub
@@ -293,5 +293,5 @@ def _is_packaged_revision(revision: str | None) -> bool:
 
 
 def _nearest(name: str) -> str:
-    near = difflib.get_close_matches(name, _KNOWN_MODELS, n=1)
-    return f" Did you mean '{near[0]}'?" if near and near[0] != name else ""
+    near = nearest_name(name, _KNOWN_MODELS)
+    return f" Did you mean '{near}'?" if near and near != name else ""

@@ -1,6 +1,5 @@
 """Perturbations: every kind with the expected effect on the answer, and the questions they make."""
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +8,7 @@ from heapq import nsmallest
 from typing import Final, Literal
 
 from ... import InputError
+from ..nearest import nearest_name
 from ..questions.conversations import by_themselves
 from ..questions.question import ASSERTIONS, IDENTITY, PERTURBS, Must, Question
 from .characters import (
@@ -152,8 +152,8 @@ def unknown_kind(name: str) -> str:
     if name in KINDS or name in GROUPS:
         return ""
     names = (*KINDS, *GROUPS)
-    close = difflib.get_close_matches(name, names, n=1) or [known for known in names if name and name in known]
-    hint = f"did you mean {close[0]}?" if close else f"the kinds are {', '.join(KINDS)}."
+    near = nearest_name(name, names) or next((known for known in names if name and name in known), "")
+    hint = f"did you mean {near}?" if near else f"the kinds are {', '.join(KINDS)}."
     return f"there is no kind {name!r}; {hint}"
 
 

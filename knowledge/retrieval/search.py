@@ -1,6 +1,5 @@
 """Search: the passages that fit a question best, by meaning, by words, or by both, re-ranked or not."""
 
-import difflib
 import math
 import re
 import unicodedata
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..documents.document import Document, Passage
+from ..nearest import did_you_mean
 from .index import BulkEmbedder, PassageIndex
 from .splitting import Splitting
 
@@ -158,8 +158,7 @@ def known_retriever(given: object) -> object:
     """A retriever as it is written. Raises ValueError where that is neither one of ours nor names code."""
     if not isinstance(given, str) or given in RETRIEVERS or ":" in given:
         return given
-    near = difflib.get_close_matches(given.casefold(), RETRIEVERS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(given.casefold(), RETRIEVERS, "; did you mean {}?")
     raise ValueError(
         f"there is no retriever {given!r}: there are {', '.join(RETRIEVERS)}, and LangChain retrievers of your own as "
         f"file.py:name{hint}"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.harness.analysis.configurations import measure_grid
+from proctor.harness.analysis.configurations import GridMeasuring
 from proctor.harness.analysis.corpus import index_corpus
 from proctor.harness.analysis.grid_retrieval import expand_grid
 from proctor.harness.suite.suite_file import load_suite
@@ -123,9 +123,13 @@ def measured(path: Path, cache: Path) -> tuple[Grid, Took, Took, int]:
     corpus = index_corpus(loaded, {**os.environ, "PROCTOR_CACHE": str(cache)})
     corpus.embedder.embed_now(["warm"])
     began = Took.now()
-    grid = measure_grid(corpus, loaded.suite.analysis)
+    measuring = GridMeasuring.of(corpus, loaded.suite.analysis)
+    assert measuring is not None
+    measuring.measure_current()
+    measuring.measure_others()
+    grid = measuring.grid()
+    measuring.close()
     of_grid = Took.now() - began
-    assert grid is not None
     cuts = {
         Splitting(*cut_of(configuration))
         for configuration in expand_grid(corpus, loaded.suite.analysis.grid).configurations

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 from corpus_folders import corpus_of, question
+from measured_grid import measure_grid
 from openai_server import Call, OpenAIServer
 from proctor.harness.analysis.configurations import (
     answer_best,
     answered_questions,
     answers_to_ask,
     best_configurations,
-    measure_grid,
 )
 from proctor.harness.analysis.recommendation import halves
 from proctor.harness.run.engine import Watcher

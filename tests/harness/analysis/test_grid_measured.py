@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from corpus_folders import FACTS, TOPICS, corpus_of, document, question, value
+from measured_grid import measure_grid
 from proctor import InputError
-from proctor.harness.analysis.configurations import METRICS, evident_questions, measure_grid
+from proctor.harness.analysis.configurations import METRICS, evident_questions
 from proctor.harness.analysis.corpus import QuestionGold
 from proctor.harness.analysis.grid_retrieval import Pace, Retrieving, expand_grid
 from proctor.harness.analysis.recommendation import halves

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from corpus_folders import corpus_of, document, question
-from proctor.harness.analysis.configurations import GridMeasuring, measure_grid
+from measured_grid import measure_grid
+from proctor.harness.analysis.configurations import GridMeasuring
 from proctor.harness.analysis.recommendation import Contest, halves, paired, recommend, rounds_of, why_dropped, why_not
 from proctor.harness.suite.settings import AnalysisSettings, GridSettings
 from proctor.knowledge.retrieval.index import PassageIndex

@@ -16,6 +16,7 @@ from proctor.harness.gate.attribution import (
     attribute,
     attribution_blocks,
     plan_attribution,
+    read_record,
 )
 from proctor.harness.run.engine import Watcher
 from proctor.harness.run.run import run_evaluation
@@ -94,7 +95,8 @@ class Folder:
 
     def plan(self, store: Store, baseline: int, old_knowledge: Path | None = None) -> AttributionPlan:
         loaded = load_suite(self.folder / "suite.yaml")
-        return plan_attribution(store, baseline, "mine", loaded, RunConfig(), os.environ, old_knowledge)
+        record = read_record(store, baseline, "mine")
+        return plan_attribution(record, "mine", loaded, RunConfig(), os.environ, old_knowledge)
 
     def attribute(self, store: Store, baseline: int, candidate: int, old_knowledge: Path | None = None) -> Attribution:
         tables = [run_tables(store, run).tables["mine"] for run in (baseline, candidate)]
