@@ -686,7 +686,7 @@ OF_SENTENCES: Final = (0.0, 0.65)
 SAID: Final = 0.2
 """Weight of the support model's log-odds that the answer says an expected sentence, beyond ``USUALLY_SAID``."""
 USUALLY_SAID: Final = -1.9
-RIGHT: Final = 0.08
+RIGHT: Final = 0.05
 """Weight of its log-odds that the answer is right.
 
 Both were set by hand, small: of bots' answers the model alone knows more than the rules, of pupils' answers, which
