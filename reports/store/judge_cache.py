@@ -24,7 +24,7 @@ FRESHNESS = 1.0  # seconds after which new keys are looked for
 RECENT = 512  # replies held in memory, most of which the writer has on disk by then
 
 FIND = """
-SELECT id, reply, finish_reason FROM judge_calls WHERE key = ? AND error IS NULL AND asked_at >= ?
+SELECT id, reply, finish_reason, asked_at FROM judge_calls WHERE key = ? AND error IS NULL AND asked_at >= ?
 ORDER BY id DESC LIMIT 1"""
 
 Problem = Callable[[JudgeReply], str]
@@ -91,7 +91,7 @@ class JudgeCache:
         self._connection: sqlite3.Connection | None = None
         self._writer: RowWriter | None = None
         self._redact = redact
-        self._since = ""
+        self._since = self._began = ""
         self._under_way: dict[bytes, asyncio.Future[CachedCall]] = {}
         self._recent: dict[bytes, CachedCall] = {}
         self._keys: _Keys | None = None
@@ -106,7 +106,8 @@ class JudgeCache:
         """
         self._path, self._writer = path, writer
         self._connection = connect_to_read(path) if writer is None else connect(path, any_thread=True)
-        self._since = now() if fresh else ""
+        self._began = now()
+        self._since = self._began if fresh else ""
         self._keys = _Keys(self._connection)
 
     def close(self) -> None:
@@ -125,7 +126,7 @@ class JudgeCache:
         """The reply to a request, or why there is none; cached, shared or paid for."""
         key = call_key(model.model_id, request, model.temperature(request))
         while True:
-            if (found := self.find(key)) is not None:
+            if (found := self.find(key, again=request.again)) is not None:
                 self.cached += 1
                 return found
             under_way = self._under_way.get(key)
@@ -140,8 +141,8 @@ class JudgeCache:
             self.cached += 1
             return shared
 
-    def find(self, key: bytes) -> CachedCall | None:
-        """The cached reply of a call; None where there is none."""
+    def find(self, key: bytes, *, again: bool = False) -> CachedCall | None:
+        """The cached reply of a call; None where there is none, or with ``again`` none of this run."""
         if self._connection is None or self._keys is None:
             return None
         if (recent := self._recent.get(key)) is not None:
@@ -149,15 +150,19 @@ class JudgeCache:
         try:
             if not self._keys.may_have(key):
                 return None
-            line = self._connection.execute(FIND, [key, self._since]).fetchone()
+            line = self._connection.execute(FIND, [key, self._began if again else self._since]).fetchone()
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
-        return None if line is None else CachedCall(line[1], line[2] or "", id=line[0], key=key)
+        if line is None:
+            return None
+        return CachedCall(line[1], line[2] or "", id=line[0], key=key, is_old=line[3] < self._began)
 
     async def _pay(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
         under_way = self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
             call = None if self.elsewhere is None else await self.elsewhere(key)
+            if call is not None and call.is_old and request.again:
+                call = None
             self.cached += call is not None
             call = call or await self._call(key, model, request, problem)
             under_way.set_result(call)
