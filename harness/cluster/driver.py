@@ -225,6 +225,7 @@ class Driver:
             setattr(bot_queue, name, getattr(bot_queue, name) + getattr(tally, name))
         bot_queue.is_deaf = bot_queue.is_deaf or tally.is_deaf
         bot_queue.endings.update(tally.endings)
+        bot_queue.unplayed.update(tally.unplayed)
         self._evaluation.judging.judge_cache.cached += tally.calls_cached
         bot_queue.problem = bot_queue.problem or f"{batch.problem} {missing_on_worker(batch.problem)}".strip()
         for sentence in batch.messages:

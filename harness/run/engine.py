@@ -266,7 +266,7 @@ class Engine:
             try:
                 message = await users.next(simulation, history, item.repeat, notes)
             except InputError as error:
-                bot_queue.problem = bot_queue.problem or self.redact(str(error))
+                bot_queue.unplayed[item.question.conversation] = self.redact(str(error))
                 return
             if message.ended:
                 reason = message.ended

@@ -179,7 +179,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         seconds=time.monotonic() - began,
         problems=problems,
         warnings=(*evaluation.warnings, *filter(None, [current.doubt]), *warned, *silent_metrics(summary), *hidden),
-        complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.problem for bot_queue in bot_queues),
+        complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.complaint for bot_queue in bot_queues),
         findings=findings,
         judge=evaluation.judging,
         users=evaluation.users,
@@ -208,8 +208,8 @@ class _RunInProgress:
 
     @property
     def problems(self) -> dict[str, str]:
-        """Why bot queues were stopped, by the names of their bots."""
-        return {bot_queue.name: bot_queue.problem for bot_queue in self.bot_queues if bot_queue.problem}
+        """Why bot queues were stopped, or could not be asked all, by the names of their bots."""
+        return {bot_queue.name: bot_queue.complaint for bot_queue in self.bot_queues if bot_queue.complaint}
 
     @property
     def stopped_by(self) -> Sequence[str]:

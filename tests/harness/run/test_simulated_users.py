@@ -229,6 +229,33 @@ def test_a_user_model_that_refuses_stops_the_bot_with_a_sentence_and_the_same_co
     assert (tmp_path / "asked.txt").read_text().splitlines() == ["Refund please.", "It is order number 1190."]
 
 
+def test_a_conversation_whose_user_says_nothing_of_use_costs_no_other_question(tmp_path):
+    def refusing(call):
+        return "I can't help with that." if is_broken else user(call)
+
+    is_broken = True
+    environment = {**os.environ, "MODEL_KEY": "k"}
+    plain = [{"id": f"q{number}", "question": f"Which colour is {number}?"} for number in range(3)]
+    bots = {name: {"type": "python", "target": "bot.py:answer"} for name in ("mine", "yours")}
+    with OpenAIServer(refusing, structured="ignore") as server:
+        played(tmp_path, server, more=plain, bots=bots)
+        done = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
+        assert done.returncode != 0
+        said = " ".join((done.stdout + done.stderr).split())
+        assert "mine: in the conversation refund alone: The simulated user, openai:test-model, wrote no mess" in said
+        assert "mine was stopped: in the conversation refund alone" in said
+        assert (
+            count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM run_rows JOIN replies ON replies.id = reply_id") == 6
+        )
+        assert len(server.calls) == 3  # with two repairs, for both bots
+        assert proctor("run", "suite.yaml", folder=tmp_path, env=environment).returncode != 0
+        assert len(server.calls) == 2 * 3
+        is_broken = False
+        done = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert [key for key, *_ in turns(tmp_path)].count("refund/2") == 2
+
+
 @pytest.mark.parametrize("way", ["kill", "interrupt"])
 def test_a_simulation_that_is_broken_off_goes_on_with_no_turn_lost_and_none_twice(tmp_path, way):
     slow = SHOP.replace("{delay}", "0.3").replace('"1190" in question', "len(history) > 8")
