@@ -63,8 +63,8 @@ class Watcher:
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
         """A row is done; None for one that was complete before."""
 
-    def judged(self, calls: int, cost: float | None) -> None:
-        """The judge was asked so often so far, at that cost where prices are known."""
+    def judged(self, replies: int, cost: float | None) -> None:
+        """The judge replied so often so far, at that cost where prices are known."""
 
     def message(self, sentence: str) -> None:
         """Something takes long or needs a message."""
@@ -402,8 +402,8 @@ class Engine:
         if self.leases is not None:
             self.writer.done(lease_key(row))
         self.watcher.advanced(bot_queue, row)
-        if (calls := self.scorer.judge_calls) is not None:
-            self.watcher.judged(*calls)
+        if (replies := self.scorer.judge_replies) is not None:
+            self.watcher.judged(*replies)
 
 
 def block_of(work: Iterator[Work], size: int) -> list[Work]:

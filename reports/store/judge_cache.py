@@ -73,6 +73,7 @@ class JudgeCache:
 
     Attributes:
         paid: calls that were made, the failed ones included.
+        answered: those of them that have a reply by now.
         cached: calls that cost nothing, because the reply was cached or under way.
         failed: calls that were made and brought no reply.
         cost: of the calls that were made, as far as prices are known; None as long as none is.
@@ -83,7 +84,7 @@ class JudgeCache:
     def __init__(
         self, notify: Callable[[CallRecord], None] | None = None, redact: Callable[[str], str] = str
     ) -> None:  # fmt: skip
-        self.paid = self.cached = self.failed = 0
+        self.paid = self.answered = self.cached = self.failed = 0
         self._notify = notify
         self.cost: float | None = None
         self.elsewhere: Callable[[bytes], Awaitable[CachedCall | None]] | None = None
@@ -187,6 +188,7 @@ class JudgeCache:
             record.attempts_ms = tuple(getattr(error, "attempts_ms", ()))
             record.stored.error = self._redact(_sentence(error))
         else:
+            self.answered += 1
             record.queue_ms, record.attempts_ms = record.completion.queue_ms, record.completion.attempts_ms
             record.stored.text, record.stored.finish_reason = record.completion.text, finish_reason(record.completion)
             if record.completion.usage.cost is not None:
