@@ -147,6 +147,8 @@ class Costs:
         simulated_user: the calls of the model that plays users.
         judge_calls: how many these are.
         simulated_user_calls: how many these are.
+        self_test: the calls of the judge's self-test before the run; those of an earlier run count there.
+        self_test_calls: how many these are.
     """
 
     bots: float | None
@@ -154,19 +156,22 @@ class Costs:
     simulated_user: float | None
     judge_calls: int
     simulated_user_calls: int
+    self_test: float | None = None
+    self_test_calls: int = 0
 
     @property
     def total(self) -> float | None:
         """As far as prices are known."""
-        known = [each for each in (self.bots, self.judge, self.simulated_user) if each is not None]
+        known = [each for each in (self.bots, self.judge, self.self_test, self.simulated_user) if each is not None]
         return sum(known) if known else None
 
     @property
     def sentence(self) -> str:
         """What stands below a leaderboard, which has the cost of each bot; blank where nobody else's is known."""
-        if self.judge is None and self.simulated_user is None:
+        if self.judge is None and self.simulated_user is None and self.self_test is None:
             return ""
         parts = [("bots", self.bots, 1), ("judge", self.judge, self.judge_calls)]
+        parts.append(("self-test of the judge", self.self_test, self.self_test_calls))
         parts.append(("simulated user", self.simulated_user, self.simulated_user_calls))
         named = [f"{who} {'not known' if cost is None else f'{cost:.4f}'}" for who, cost, calls in parts if calls]
         least = "at least " if any(cost is None for _, cost, calls in parts if calls) else ""
@@ -358,11 +363,17 @@ SELECT call = '{USER_CALL}', COUNT(*), SUM(cost) FROM (SELECT DISTINCT call_id F
 JOIN judge_calls ON judge_calls.id = call_id GROUP BY 1"""
 
 
+SELF_TEST = """
+SELECT json_extract(manifest, '$.settings.judge.self_test.requests'),
+    json_extract(manifest, '$.settings.judge.self_test.cost') FROM runs WHERE id = ?"""
+
+
 def _costs(store: Store, run_id: int, bots: Sequence[BotSummary]) -> Costs:
     known = [bot.cost for bot in bots if bot.cost is not None]
     found = {bool(of_user): (calls, cost) for of_user, calls, cost in store.query(CALLS, [run_id])}
     (judge_calls, judge), (user_calls, user) = (found.get(of_user, (0, None)) for of_user in (False, True))
-    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls)
+    ((tests, of_tests),) = store.query(SELF_TEST, [run_id])
+    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls, of_tests, tests or 0)
 
 
 def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:

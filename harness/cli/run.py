@@ -204,12 +204,15 @@ def _what_models_were_asked(outcome: Outcome) -> Iterator[str]:
         (f"judge {judge.name}", judge.judge_cache),
         (f"simulated user {users.described['name']}", users.cache),
     ):
-        if not calls.paid and not calls.cached:
+        tested = judge.tested if calls is judge.judge_cache else {}
+        if not calls.paid and not calls.cached and not tested:
             continue
         cached = f", {calls.cached:,} cached or shared" if calls.cached else ""
-        cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
+        spent = [each for each in (calls.cost, tested.get("cost")) if each is not None]
+        cost = f"; cost {sum(spent):.4f}" if spent else ""
         failed = f", {calls.failed:,} of them failed" if calls.failed else ""
-        yield f"The {reports.printable(who)} got {reports.count(calls.paid, 'request')}{failed}{cached}{cost}."
+        more = f", and {tested['requests']:,} in its self-test" if tested else ""
+        yield f"The {reports.printable(who)} got {reports.count(calls.paid, 'request')}{failed}{cached}{more}{cost}."
 
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
@@ -220,6 +223,7 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
         "embedded": not judge.is_language_model,
         "problem": outcome.judge_problem or outcome.lost_scores or None,
         **_calls_object(judge.judge_cache),
+        "self_test": dict(judge.tested) or None,
     }
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -357,14 +357,15 @@ class _RunInProgress:
     def _new_manifest(self) -> Mapping[str, object] | None:
         """The manifest with what came of the judge's self-test; None where an earlier one stays as it is."""
         made = self._own_manifest()
-        if self._self_test is None:
+        ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+        earlier = cast("dict[str, object]", orjson.loads(stored))
+        result = {} if self._self_test is None else self._self_test.as_object
+        found = {**_judge_in(earlier).get("self_test", {}), **self._evaluation.judging.tested, **result}
+        if not found:
             return made
-        if made is None:
-            ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
-            made = cast("dict[str, object]", orjson.loads(stored))
+        made = earlier if made is None else made
         settings = cast("Mapping[str, object]", made.get("settings") or {})
-        judge = cast("Mapping[str, object]", settings.get("judge") or {})
-        return {**made, "settings": {**settings, "judge": {**judge, "self_test": self._self_test.as_object}}}
+        return {**made, "settings": {**settings, "judge": {**_judge_in(made), "self_test": found}}}
 
     def _seconds(self) -> float:
         """How long the run took so far, over all passes that asked something."""
@@ -391,3 +392,9 @@ class _RunInProgress:
         if models and any(bot_queue.scored for bot_queue in self.bot_queues):
             made["settings"] = {**earlier.get("settings", {}), "local_models": models}
         return None if made == earlier else made
+
+
+def _judge_in(manifest: Mapping[str, object]) -> dict[str, Any]:
+    """What a manifest says of the judge."""
+    settings = cast("Mapping[str, Any]", manifest.get("settings") or {})
+    return settings.get("judge") or {}

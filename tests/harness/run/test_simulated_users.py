@@ -163,7 +163,7 @@ def test_the_calls_of_the_user_stand_beside_its_turns_and_in_the_cost_of_the_run
     assert cost > 0
     assert made["costs"] == {
         "bots": None, "judge": None, "simulated_user": pytest.approx(cost), "judge_calls": 0,
-        "simulated_user_calls": 4, "total": pytest.approx(cost),
+        "simulated_user_calls": 4, "self_test": None, "self_test_calls": 0, "total": pytest.approx(cost),
     }  # fmt: skip
     assert made["simulated_user"] | {"calls_cached": 4} == {
         "name": "openai:test-model", "calls": 0, "calls_cached": 4, "calls_failed": 0, "cost": None
