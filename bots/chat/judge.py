@@ -150,8 +150,9 @@ class ChatJudgeModel:
         self._unreachable += 1
         is_given_up = self._turnstile is not None and self._turnstile.gave_up
         if is_given_up or self._unreachable >= max(UNREACHABLE_LIMIT, 2 * self._most_under_way):
+            calls = "1 call" if self._unreachable == 1 else f"{self._unreachable} calls in a row"
             self.stop(
-                f"{self._unreachable} {'call' if self._unreachable == 1 else 'calls in a row'} got no answer, the last because: {str(error).rstrip('.')}. "
+                f"{calls} got no answer, the last because: {str(error).rstrip('.')}. "
                 "The judge was asked nothing more; run the same command again to go on."
             )
 

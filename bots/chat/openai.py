@@ -130,8 +130,8 @@ class Endpoint:
             )
         if self._key is None and self.url == OPENAI_URL:
             raise BotMisconfigured(
-                f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name or 'OPENAI_API_KEY'}, "
-                "or give the base_url of another endpoint."
+                f"The model openai:{self.model} needs an API key: set the environment variable "
+                f"{self._key_name or 'OPENAI_API_KEY'}, or give the base_url of another endpoint."
             )
 
     async def close(self) -> None:
