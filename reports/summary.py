@@ -23,10 +23,12 @@ from .outcomes import Outcomes, outcomes_of
 from .primary import CORRECT, Primary, named_primary, primary_metric
 from .records import record_object
 from .statistics.intervals import mean_interval
+from .statistics.latency import is_held_up
 from .store import (
     BY_TIME,
     LATEST,
     LATEST_FIRST,
+    LOOP_LAG,
     USER_CALL,
     Store,
     StoreError,
@@ -95,12 +97,16 @@ class MetricColumn:
 
 @dataclass(frozen=True, slots=True)
 class LatencySummary:
-    """Milliseconds over the answered rows; failed rows are censored and left out. ``in_flight`` is the most at once."""
+    """Milliseconds over the answered rows; failed rows are censored and left out. ``in_flight`` is the most at once.
+
+    ``held_up_ms`` is how late this program itself was meanwhile, where that is a notable part of them.
+    """
 
     mean: float
     p50: float
     p95: float
     in_flight: int
+    held_up_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,13 +432,14 @@ def _bot(
         failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
         empty_context_rows=facts["empty_context_rows"],
         failures={str(status): int(count) for status, count in failures},
-        latency=_latency(store, run_id, bot_id), tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
+        latency=_latency(store, run_id, bot_id, kind),
+        tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
         cost=cost, cost_rows=cost_rows, metrics=metrics,
         outcomes=outcomes_of(store, run_id, bot_id, metrics.get(CORRECT), facts["rows"]),
     )  # fmt: skip
 
 
-def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
+def _latency(store: Store, run_id: int, bot_id: int, kind: str) -> LatencySummary | None:
     rows = (
         " FROM run_rows JOIN replies ON replies.id = reply_id"
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL"
@@ -444,7 +451,9 @@ def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
     lines = store.connection.execute(f"SELECT latency_ms {rows}", [run_id, bot_id])
     figures = np.fromiter((latency for (latency,) in lines), dtype=float)
     p50, p95 = np.percentile(figures, [50, 95])
-    return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most))
+    ((lag,),) = store.query(f"SELECT json_extract(manifest, '$.{LOOP_LAG}') FROM runs WHERE id = ?", [run_id])
+    held_up = lag if lag and is_held_up(lag, float(p50), kind) else None
+    return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most), held_up)
 
 
 SOURCES = """

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -15,6 +16,7 @@ import orjson
 from ...metrics import RATES, Reason
 from ...reports.store import (
     EARLY_STOP,
+    LOOP_LAG,
     Leases,
     OpenRun,
     RowWriter,
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from .pair_scoring import PairScorer
 
 
+LAG_BEFORE = f"""
+SELECT MAX(json_extract(manifest, '$.{LOOP_LAG}')) FROM runs WHERE id IN (
+    SELECT run_id FROM run_bots WHERE bot_id IN (SELECT bot_id FROM run_bots WHERE run_id = ?))"""
 UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything
 
 
@@ -205,6 +210,7 @@ class _RunInProgress:
         self._conversations: ConversationScorer | None = None
         self._self_test: SelfTestResult | None = None
         self._is_stopped = False
+        self._engine: Engine | None = None
 
     @property
     def problems(self) -> dict[str, str]:
@@ -242,7 +248,7 @@ class _RunInProgress:
                 if "embedder" in evaluation.plan.needs:
                     evaluation.judging.prepare_beside(evaluation.embedder.load)
             await self._check_judge()
-            engine = self._begun()
+            engine = self._engine = self._begun()
             await (engine if evaluation.spread is None else evaluation.spread(engine)).work(self.bot_queues)
             if self._pairs is not None:
                 await self._pairs.work(self.bot_queues)
@@ -360,12 +366,21 @@ class _RunInProgress:
         ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
         earlier = cast("dict[str, object]", orjson.loads(stored))
         result = {} if self._self_test is None else self._self_test.as_object
+        if (lag := self._lag_ms()) and (made is not None or lag != earlier.get(LOOP_LAG)):
+            made = {**(made or earlier), LOOP_LAG: lag}
         found = {**_judge_in(earlier).get("self_test", {}), **self._evaluation.judging.tested, **result}
         if not found:
             return made
         made = earlier if made is None else made
         settings = cast("Mapping[str, object]", made.get("settings") or {})
         return {**made, "settings": {**settings, "judge": {**_judge_in(made), "self_test": found}}}
+
+    def _lag_ms(self) -> float:
+        """How late this program was while bots were asked, as a median; of cached answers in the runs of these bots."""
+        lags = [] if self._engine is None else self._engine.lags_ms
+        has_cached = any(bot_queue.cached for bot_queue in self.bot_queues)
+        ((before,),) = self._store.query(LAG_BEFORE, [self.run.id]) if has_cached else ((0.0,),)
+        return max(round(median(lags), 1) if lags else 0.0, before or 0.0)
 
     def _seconds(self) -> float:
         """How long the run took so far, over all passes that asked something."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         LAST_AT,
         LATEST,
         LATEST_FIRST,
+        LOOP_LAG,
         PERTURBED,
         Row,
         RowStatus,
