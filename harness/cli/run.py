@@ -165,7 +165,12 @@ def _outcome_blocks(outcome: Outcome) -> Iterator[reports.Block]:
 
     yield from leaderboard(outcome.summary)
     yield reports.BLANK
-    failures = [problem for problem in outcome.findings.problems if problem.metric == reports.ERROR_RATE]
+    told = [bot.problem.rstrip(".") for bot in outcome.summary.bots if bot.problem]  # by the leaderboard
+    failures = [
+        problem
+        for problem in outcome.findings.problems
+        if problem.metric == reports.ERROR_RATE and not any(each in problem.what for each in told)
+    ]
     if failures:
         yield reports.Sentence("Why rows failed:", "warning")
     for problem in failures:
@@ -321,12 +326,14 @@ def _run_and_show(
 ) -> None:
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.store import Store
+    from ..api.running import own_users_loop
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")
     if rows:
         reports.check_file(rows, "--rows", {**in_use, made.db.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
+        opened.enter_context(own_users_loop())
         with watching() as watcher:
             _, outcome = made.first(watcher, watcher.message if watcher.shows_messages else say)
         store = opened.enter_context(contextlib.closing(Store.open(made.db)))
