@@ -251,7 +251,10 @@ class _Written:
         if bases & _MEMORY:
             return _named(kind)
         if _CONTENT in bases or not is_langchain:
-            is_blank = kind.__repr__ is object.__repr__ and _top(kind.__module__) not in sys.stdlib_module_names
+            is_blank = (
+                inspect.getattr_static(kind, "__repr__") is vars(object)["__repr__"]
+                and _top(kind.__module__) not in sys.stdlib_module_names
+            )
             if _CONTENT in bases or is_blank:
                 self._unseen.append(value)
             return _shown(value)
