@@ -370,8 +370,8 @@ JOIN judge_calls ON judge_calls.id = call_id GROUP BY 1"""
 
 
 SELF_TEST = """
-SELECT json_extract(manifest, '$.settings.judge.self_test.requests'),
-    json_extract(manifest, '$.settings.judge.self_test.cost') FROM runs WHERE id = ?"""
+SELECT CAST(json_extract(manifest, '$.settings.judge.self_test.requests') AS INTEGER),
+    CAST(json_extract(manifest, '$.settings.judge.self_test.cost') AS DOUBLE) FROM runs WHERE id = ?"""
 
 
 def _costs(store: Store, run_id: int, bots: Sequence[BotSummary]) -> Costs:
@@ -451,7 +451,9 @@ def _latency(store: Store, run_id: int, bot_id: int, kind: str) -> LatencySummar
     lines = store.connection.execute(f"SELECT latency_ms {rows}", [run_id, bot_id])
     figures = np.fromiter((latency for (latency,) in lines), dtype=float)
     p50, p95 = np.percentile(figures, [50, 95])
-    ((lag,),) = store.query(f"SELECT json_extract(manifest, '$.{LOOP_LAG}') FROM runs WHERE id = ?", [run_id])
+    ((lag,),) = store.query(
+        f"SELECT CAST(json_extract(manifest, '$.{LOOP_LAG}') AS DOUBLE) FROM runs WHERE id = ?", [run_id]
+    )
     held_up = lag if lag and is_held_up(lag, float(p50), kind) else None
     return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most), held_up)
 
