@@ -12,7 +12,7 @@ from ..metrics.declaration import exception_line
 from .bot import Context, Identity, Reply, ToolCall, Usage, as_contexts
 from .python import Target
 from .tool_calls import SEARCH, ToolCalls, search_call, with_gathered
-from .users_loop import in_users_loop
+from .users_loop import in_users_loop, timed_in_users_loop
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
@@ -235,14 +235,15 @@ class LangChainBot:
         if self._session_keys:
             config["configurable"] = dict.fromkeys(self._session_keys, session)
         asked = self._input(question, history if self.hears_history else ())
-        output = await in_users_loop(lambda: self._runnable.ainvoke(asked, config))
+        output, wait_ms = await timed_in_users_loop(lambda: self._runnable.ainvoke(asked, config))
         if hasattr(output, "model_dump") and not hasattr(output, "content"):  # structured output; messages have content
             output = output.model_dump()
         contexts: tuple[Context, ...] | None = tuple(catcher.contexts) if catcher.retrieved else None
         if contexts is None and isinstance(output, Mapping):
             contexts = _found_documents(output)
         answer = _answer(output, self._output_key)
-        reply = Reply(answer, contexts, Usage(tokens_in=catcher.tokens_in, tokens_out=catcher.tokens_out))
+        usage = Usage(tokens_in=catcher.tokens_in, tokens_out=catcher.tokens_out)
+        reply = Reply(answer, contexts, usage, queue_ms=wait_ms)
         has_tools = _add_messages(output, catcher.calls) or catcher.has_tools
         return with_gathered(reply, catcher.calls) if has_tools or catcher.calls.calls else reply
 

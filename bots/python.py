@@ -34,7 +34,7 @@ from .bot import (
     takes_session,
 )
 from .tool_calls import with_tool_calls
-from .users_loop import in_users_loop
+from .users_loop import in_users_loop, timed_in_users_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,10 +372,16 @@ class PythonBot:
         given, named = self._handed(question, history, session)
         try:
             if self._asynchronous:
-                return await in_users_loop(lambda: _awaited(self._call(*given, **named), time.perf_counter()))
+                reply, wait_ms = await timed_in_users_loop(
+                    lambda: _awaited(self._call(*given, **named), time.perf_counter())
+                )
+                return replace(reply, queue_ms=reply.queue_ms + wait_ms)
             ran = await self._threads.run(lambda: _streamed(self._call, given, named))
             if inspect.isawaitable(ran.value) or isinstance(ran.value, AsyncIterator):  # handed on by a plain function
-                return await in_users_loop(lambda: _awaited(ran.value, time.perf_counter() - ran.run_ms / 1000))
+                reply, wait_ms = await timed_in_users_loop(
+                    lambda: _awaited(ran.value, time.perf_counter() - ran.run_ms / 1000)
+                )
+                return replace(reply, queue_ms=reply.queue_ms + ran.wait_ms + wait_ms)
         except SystemExit as left:
             raise RuntimeError(f"the bot called sys.exit({left.code!r})") from left
         reply = as_reply(ran.value)

@@ -10,6 +10,8 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Final, Protocol, Self, cast, runtime_checkable
+from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from .. import InputError
 from ..knowledge import Document, Message
@@ -18,7 +20,7 @@ from .bot import Bot, Identity, Reply, hears_history, keeps_memory, reply_of
 from .building import BotResources
 from .langchain import LangChainBot
 from .python import PythonBot, Target, find_target, making
-from .redaction import redacted, without_addresses
+from .redaction import redacted
 from .settings import LangChainSettings, PythonSettings
 
 
@@ -81,9 +83,13 @@ def as_bot(
         named = name or _own_name(given)
     if isinstance(given, BuiltBot) and name in (None, given.name) and not chosen:
         return given
-    made_of = identity or getattr(given, "identity", None) or _identity(given, chosen)
+    unseen: list[object] = []
+    made_of = identity or getattr(given, "identity", None) or _identity(given, chosen, unseen)
+    warnings = _of_unseen(unseen)
     if is_runnable(given):
-        return LangChainBot(named, given, made_of, **chosen)  # type: ignore[arg-type]  # a Runnable, as was seen
+        made = LangChainBot(named, given, made_of, **chosen)  # type: ignore[arg-type]  # a Runnable, as was seen
+        made.warnings = warnings
+        return made
     reply = getattr(given, "reply", None)
     call = reply if callable(reply) else given
     if not callable(call):
@@ -92,7 +98,9 @@ def as_bot(
             f"this is a {type(given).__name__}"
         )
     asked = cast("Callable[..., object]", partial(call, **chosen) if chosen else call)
-    return PythonBot(named, asked, made_of, owner=given)
+    bot = PythonBot(named, asked, made_of, owner=given)
+    bot.warnings = warnings
+    return bot
 
 
 def is_runnable(given: object) -> bool:
@@ -110,21 +118,45 @@ def _own_name(given: object) -> str:
     return type(given).__name__ if not inspect.isfunction(given) else "function"
 
 
-def _identity(given: object, options: Mapping[str, object]) -> Identity:
+def _identity(given: object, options: Mapping[str, object], unseen: list[object] | None = None) -> Identity:
     """What is known of an object in memory: its code, and the values that this reads.
 
-    What it imports is not seen, nor what hides behind a ``repr`` without content.
+    What it imports is not seen. Parts of a Runnable that show nothing of what they hold are put into ``unseen``, and
+    count as themselves: the answers of another one, which may hold something else, are never taken.
     """
+    unseen = [] if unseen is None else unseen
     parts: list[str] = []
     code = given
     while isinstance(code, partial):
         parts.append(in_memory([code.args, sorted(code.keywords.items())]))
         code = code.func
-    parts.append(without_addresses(repr(code)) if is_runnable(code) else in_memory(code))
+    parts.append(in_memory(code, unseen))
+    parts += map(_mark_of, unseen)
     return Identity(
         kind="langchain" if is_runnable(given) else "python",
         settings={"options": redacted(options)} if options else {},
         parts={"code": sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()},
+    )
+
+
+_MARKS: Final[WeakKeyDictionary[object, str]] = WeakKeyDictionary()
+
+
+def _mark_of(thing: object) -> str:
+    """A text that is this object's alone, as long as it lives; a new one each time where nobody can tell that."""
+    try:
+        return _MARKS.setdefault(thing, uuid4().hex)
+    except TypeError:
+        return uuid4().hex
+
+
+def _of_unseen(unseen: Sequence[object]) -> tuple[str, ...]:
+    if not unseen:
+        return ()
+    names = " and ".join(dict.fromkeys(type(each).__name__ for each in unseen))
+    return (
+        f"What its {names} holds can't be seen, so its cached answers are taken as long as it is the same object, and "
+        "in no other process. as_bot(..., identity=...) says what it is made of.",
     )
 
 

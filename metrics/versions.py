@@ -11,9 +11,9 @@ import re
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Final, NamedTuple
 
 _ROOT: Final = __name__.split(".", maxsplit=1)[0]
@@ -29,6 +29,11 @@ _SETS: Final = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "STORE
 _CHANGES: Final = frozenset({"add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop"}) | frozenset(
     {"popitem", "popleft", "remove", "setdefault", "update"}
 )
+# Of LangChain: what can't be looked into, what remembers and so never is the same, and what its repr says all of.
+_CONTENT: Final = "VectorStore"
+_MEMORY: Final = frozenset({"BaseCheckpointSaver", "BaseStore", "BaseCache"})
+_MODELS: Final = frozenset({"BaseLanguageModel", "Embeddings"})
+_INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -128,13 +133,19 @@ def ingredients(function: Callable[..., object]) -> dict[str, str]:
     return parts
 
 
-def in_memory(given: object) -> str:
+def in_memory(given: object, unseen: list[object] | None = None) -> str:
     """A function, class or object as it is now, without its file; the same in every process of one Python version.
 
     Of a function that is its code, and the values that it reads: its defaults, its closure and global names.
     Functions, classes and their instances are followed where they are of the same module; of others the ``repr``
-    counts. What code itself changes (a log, a cache, a counter) is no part of it.
+    counts, and of a LangChain Runnable also the functions and objects that it is composed of, wherever they are from.
+    What code itself changes (a log, a cache, a counter) is no part of it.
+
+    Args:
+        given: the function, class or object.
+        unseen: is given the parts of a Runnable that show nothing of what they hold, such as a store of vectors.
     """
+    unseen = [] if unseen is None else unseen
     inner = inspect.unwrap(given) if callable(given) else given
     inner = getattr(inner, "__func__", inner)
     module = getattr(inner, "__globals__", None)
@@ -142,18 +153,28 @@ def in_memory(given: object) -> str:
         kind = inner if isinstance(inner, type) else type(inner)
         module = {} if kind.__module__ == "builtins" else getattr(sys.modules.get(kind.__module__), "__dict__", {})
     try:
-        return _Written(module).of([inner, getattr(given, "__self__", None)])
+        return _Written(module, unseen=unseen).of([inner, getattr(given, "__self__", None)])
     except RecursionError:
+        unseen.append(inner)
         return _named(inner)
 
 
 class _Written:
     """Writes values as they are now, each object once."""
 
-    def __init__(self, module: Mapping[str, object]) -> None:
-        """``module`` are the names of the user's module, whose functions and classes are followed."""
+    def __init__(
+        self, module: Mapping[str, object], *, above: "_Written | None" = None, composed: bool = False,
+        unseen: list[object] | None = None,
+    ) -> None:  # fmt: skip
+        """``module`` are the names of the user's module, whose functions and classes are followed.
+
+        ``above`` met what contains this; ``composed`` says that it is a Runnable, whose parts may be of any module.
+        """
         self._module = module
-        self._seen: dict[int, object] = {}  # with the objects, so that no other gets the number of one that is gone
+        self._composed = composed
+        # With the objects, so that no other gets the number of one that is gone.
+        self._seen: dict[int, object] = {} if above is None else above._seen
+        self._unseen: list[object] = unseen if unseen is not None else [] if above is None else above._unseen
 
     def of(self, value: object) -> str:
         if value is None or isinstance(value, (str, bytes, int, float)):
@@ -174,14 +195,23 @@ class _Written:
                 return repr((value.co_code.hex(), value.co_names, consts))
             case ModuleType():
                 return value.__name__
+            case MethodType():
+                return self.of([value.__func__, value.__self__])
+            case partial():
+                return self.of(["partial", value.func, value.args, value.keywords])
         inner = inspect.unwrap(value) if callable(value) else value
         return self._function(inner) if isinstance(inner, FunctionType) else self._object(inner)
 
     def _function(self, function: FunctionType) -> str:
-        if function.__globals__ is not self._module:
-            return _named(function)
         code = function.__code__
-        cells = zip(code.co_freevars, map(_content, function.__closure__ or ()), strict=True)
+        contents = list(map(_content, function.__closure__ or ()))
+        if function.__globals__ is not self._module:
+            if not self._composed:
+                return _named(function)
+            if _is_installed(str(function.__module__)):  # its code has a version, and what it was given hasn't
+                return self.of([_named(function), function.__defaults__, function.__kwdefaults__, contents])
+            return _Written(function.__globals__, above=self)._function(function)
+        cells = zip(code.co_freevars, contents, strict=True)
         names = ChainMap(dict(cells), dict(self._module))
         read, state = _names([code])
         values = {each: names[each] for each in sorted(read - state) if each in names}
@@ -200,11 +230,12 @@ class _Written:
 
     def _object(self, value: object) -> str:
         kind = value if isinstance(value, type) else type(value)
+        if value is not kind and _is_installed(kind.__module__) and (self._composed or "Runnable" in _bases(kind)):
+            return self._part(value, kind)
         if kind.__module__ != self._module.get("__name__"):
-            try:
-                return _ADDRESS.sub("", repr(value))
-            except Exception:  # noqa: BLE001 - the user's own __repr__
-                return _named(kind)
+            if self._composed and not _is_installed(kind.__module__):
+                return _Written(vars(sys.modules[kind.__module__]), above=self)._object(value)
+            return _shown(value)
         own = {name: getattr(each, "__func__", each) for name, each in vars(kind).items() if name != "__doc__"}
         plain = {name: each for name, each in own.items() if isinstance(each, (FunctionType, str, int, float, tuple))}
         methods = [each.__code__ for name, each in own.items() if isinstance(each, FunctionType) and name != "__init__"]
@@ -212,6 +243,61 @@ class _Written:
         attributes = {} if value is kind else getattr(value, "__dict__", {})
         settings = {name: each for name, each in attributes.items() if name not in state}
         return self.of([_named(kind), list(plain.items()), settings])
+
+    def _part(self, value: object, kind: type) -> str:
+        """A Runnable of a library, or what it is composed of."""
+        bases = _bases(kind)
+        is_langchain = "Runnable" in bases or kind.__module__.startswith(("langchain", "langgraph"))
+        if bases & _MEMORY:
+            return _named(kind)
+        if _CONTENT in bases or not is_langchain:
+            is_blank = (
+                inspect.getattr_static(kind, "__repr__") is vars(object)["__repr__"]
+                and _top(kind.__module__) not in sys.stdlib_module_names
+            )
+            if _CONTENT in bases or is_blank:
+                self._unseen.append(value)
+            return _shown(value)
+        within = _Written({}, above=self, composed=True, unseen=[] if bases & _MODELS else self._unseen)
+        return within.of([_shown(value), _attributes(value)])
+
+
+def _shown(value: object) -> str:
+    try:
+        return _ADDRESS.sub("", repr(value))
+    except Exception:  # noqa: BLE001 - the user's own __repr__
+        return _named(value if isinstance(value, type) else type(value))
+
+
+def _attributes(value: object) -> dict[str, object]:
+    """What an object holds by name, without what it works out when it is first asked."""
+    kind = type(value)
+    slots = [name for each in kind.__mro__ for name in _slots(each) if hasattr(value, name)]
+    held = {name: getattr(value, name) for name in slots if not name.startswith("__")} | getattr(value, "__dict__", {})
+    lazy = (cached_property, property)
+    return {name: each for name, each in held.items() if not isinstance(inspect.getattr_static(kind, name, None), lazy)}
+
+
+def _slots(kind: type) -> Iterable[str]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _bases(kind: type) -> set[str]:
+    return {each.__name__ for each in kind.__mro__ if _top(each.__module__).startswith(("langchain", "langgraph"))}
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+@cache
+def _is_installed(module: str) -> bool:
+    """Whether a module is Python's or of an installed package, and not the user's own code."""
+    if _top(module) in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return bool(file) and not _INSTALLED.isdisjoint(Path(str(file)).parts)
 
 
 def _names(codes: Iterable[CodeType]) -> tuple[set[str], set[str]]:

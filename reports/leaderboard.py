@@ -14,7 +14,7 @@ from .outcomes import about_agreement, about_outcomes, aligned, judge_gap
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Style, Table, Words, quoted
-from .text import count, printable, unfinished
+from .text import count, listed, printable, unfinished
 
 # Figures that a clock gave: they differ between two runs that are equal in all else.
 TIMED_METRICS = frozenset({"latency_ms", "judge_latency_ms"})
@@ -349,6 +349,12 @@ def _legend(summary: Summary) -> Iterator[Block]:
     some = any(0 < n_ok < bot.rows for bot, n_ok in cells)
     number = "; n: values, where some are missing" if some else ""
     yield Sentence(f"mean and 95 % interval over questions{number}{crowd}; * best; ↑ higher is better", "dim")
+    if late := [bot for bot in summary.bots if bot.latency and bot.latency.held_up_ms]:
+        most_late = max(bot.latency.held_up_ms or 0.0 for bot in late if bot.latency)
+        yield Sentence(
+            f"latency of {listed([bot.name for bot in late])}: partly Proctor's own, which was busy with scoring and "
+            f"took answers in about {most_late:.0f} ms late; --latency-run times a bot alone", "dim",
+        )  # fmt: skip
     if summary.primary is not None:
         yield Sentence(summary.primary.why, "dim")
     about = (*about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge))

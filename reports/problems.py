@@ -426,7 +426,7 @@ def failures_of(run: ReportedRun, bot: BotSummary) -> Iterator[Problem]:
     if bot.problem:
         unanswered = f"gave no answer on {bot.failed:,} of {count(bot.rows, 'row')} and "
         yield _problem(
-            bot, f"{bot.name} {unanswered if bot.rows else ''}was stopped: {bot.problem.rstrip('.')}.",
+            bot, f"{bot.name} {unanswered if bot.failed else ''}was stopped: {bot.problem.rstrip('.')}.",
             "Fix the bot's settings or its endpoint. Then run again: only what is missing is asked.", FoundRows((), 0),
         )  # fmt: skip
     causes = _causes(run, bot)

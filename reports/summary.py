@@ -24,10 +24,12 @@ from .outcomes import Outcomes, outcomes_of
 from .primary import CORRECT, Primary, named_primary, primary_metric
 from .records import record_object
 from .statistics.intervals import mean_interval
+from .statistics.latency import is_held_up
 from .store import (
     BY_TIME,
     LATEST,
     LATEST_FIRST,
+    LOOP_LAG,
     USER_CALL,
     Store,
     StoreError,
@@ -96,12 +98,16 @@ class MetricColumn:
 
 @dataclass(frozen=True, slots=True)
 class LatencySummary:
-    """Milliseconds over the answered rows; failed rows are censored and left out. ``in_flight`` is the most at once."""
+    """Milliseconds over the answered rows; failed rows are censored and left out. ``in_flight`` is the most at once.
+
+    ``held_up_ms`` is how late this program itself was meanwhile, where that is a notable part of them.
+    """
 
     mean: float
     p50: float
     p95: float
     in_flight: int
+    held_up_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +151,8 @@ class Costs:
     Attributes:
         judge: the calls that scores rest on.
         simulated_user: the calls of the model that plays users.
+        self_test: the calls of the judge's self-test before the run; those of an earlier run count there.
+        self_test_calls: how many these are.
     """
 
     bots: float | None
@@ -152,19 +160,22 @@ class Costs:
     simulated_user: float | None
     judge_calls: int
     simulated_user_calls: int
+    self_test: float | None = None
+    self_test_calls: int = 0
 
     @property
     def total(self) -> float | None:
         """As far as prices are known."""
-        known = [each for each in (self.bots, self.judge, self.simulated_user) if each is not None]
+        known = [each for each in (self.bots, self.judge, self.self_test, self.simulated_user) if each is not None]
         return sum(known) if known else None
 
     @property
     def sentence(self) -> str:
         """What stands below a leaderboard, which has the cost of each bot; blank where nobody else's is known."""
-        if self.judge is None and self.simulated_user is None:
+        if self.judge is None and self.simulated_user is None and self.self_test is None:
             return ""
         parts = [("bots", self.bots, 1), ("judge", self.judge, self.judge_calls)]
+        parts.append(("self-test of the judge", self.self_test, self.self_test_calls))
         parts.append(("simulated user", self.simulated_user, self.simulated_user_calls))
         named = [f"{who} {'not known' if cost is None else f'{cost:.4f}'}" for who, cost, calls in parts if calls]
         least = "at least " if any(cost is None for _, cost, calls in parts if calls) else ""
@@ -356,11 +367,17 @@ SELECT call = '{USER_CALL}', COUNT(*), SUM(cost) FROM (SELECT DISTINCT call_id F
 JOIN judge_calls ON judge_calls.id = call_id GROUP BY 1"""
 
 
+SELF_TEST = """
+SELECT CAST(json_extract(manifest, '$.settings.judge.self_test.requests') AS INTEGER),
+    CAST(json_extract(manifest, '$.settings.judge.self_test.cost') AS DOUBLE) FROM runs WHERE id = ?"""
+
+
 def _costs(store: Store, run_id: int, bots: Sequence[BotSummary]) -> Costs:
     known = [bot.cost for bot in bots if bot.cost is not None]
     found = {bool(of_user): (calls, cost) for of_user, calls, cost in store.query(CALLS, [run_id])}
     (judge_calls, judge), (user_calls, user) = (found.get(of_user, (0, None)) for of_user in (False, True))
-    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls)
+    ((tests, of_tests),) = store.query(SELF_TEST, [run_id])
+    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls, of_tests, tests or 0)
 
 
 def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:
@@ -427,13 +444,14 @@ def _bot(
         failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
         empty_context_rows=facts["empty_context_rows"],
         failures={str(status): int(count) for status, count in failures},
-        latency=_latency(store, run_id, bot_id), tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
+        latency=_latency(store, run_id, bot_id, kind),
+        tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
         cost=cost, cost_rows=cost_rows, metrics=metrics,
         outcomes=outcomes_of(store, run_id, bot_id, metrics.get(CORRECT), facts["rows"]),
     )  # fmt: skip
 
 
-def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
+def _latency(store: Store, run_id: int, bot_id: int, kind: str) -> LatencySummary | None:
     rows = (
         " FROM run_rows JOIN replies ON replies.id = reply_id"
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL"
@@ -445,7 +463,11 @@ def _latency(store: Store, run_id: int, bot_id: int) -> LatencySummary | None:
     lines = store.connection.execute(f"SELECT latency_ms {rows}", [run_id, bot_id])
     figures = np.fromiter((latency for (latency,) in lines), dtype=float)
     p50, p95 = np.percentile(figures, [50, 95])
-    return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most))
+    ((lag,),) = store.query(
+        f"SELECT CAST(json_extract(manifest, '$.{LOOP_LAG}') AS DOUBLE) FROM runs WHERE id = ?", [run_id]
+    )
+    held_up = lag if lag and is_held_up(lag, float(p50), kind) else None
+    return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most), held_up)
 
 
 SOURCES = """

@@ -45,9 +45,13 @@ class ChatJudgeModel:
             self._turnstile.shut(self.problem)
 
     @property
-    def waits(self) -> bool:
-        """Whether its endpoint only answers 429, and is asked again later."""
-        return not self.problem and self._turnstile is not None and self._turnstile.refused > 0
+    def waits(self) -> str:
+        """What its endpoint does where that is waited for: only 429, or nothing; blank while it answers."""
+        if self.problem or self._turnstile is None:
+            return ""
+        if self._turnstile.refused:
+            return "answers 429 (too many requests)"
+        return "gives no answer" if self._unreachable or self._turnstile.is_away else ""
 
     @property
     def name(self) -> str:
@@ -121,7 +125,7 @@ class ChatJudgeModel:
         except BotMisconfigured as error:
             self.stop(str(error))
             raise
-        except ConnectionError as error:
+        except (ConnectionError, TimeoutError) as error:
             self._count_unreachable(error)
             raise
         finally:
@@ -141,12 +145,14 @@ class ChatJudgeModel:
             logprobs=request.scale is not None,
         )
 
-    def _count_unreachable(self, error: ConnectionError) -> None:
+    def _count_unreachable(self, error: OSError) -> None:
         """A burst may lose all that is under way at once, and more than that is no burst."""
         self._unreachable += 1
-        if self._unreachable >= max(UNREACHABLE_LIMIT, 2 * self._most_under_way):
+        is_given_up = self._turnstile is not None and self._turnstile.gave_up
+        if is_given_up or self._unreachable >= max(UNREACHABLE_LIMIT, 2 * self._most_under_way):
+            calls = "1 call" if self._unreachable == 1 else f"{self._unreachable} calls in a row"
             self.stop(
-                f"{self._unreachable} calls in a row got no answer, the last because: {str(error).rstrip('.')}. "
+                f"{calls} got no answer, the last because: {str(error).rstrip('.')}. "
                 "The judge was asked nothing more; run the same command again to go on."
             )
 

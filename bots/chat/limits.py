@@ -262,6 +262,10 @@ class _Gate:
     def leave(self) -> None:
         raise NotImplementedError
 
+    def timed_out(self, slot: Slot) -> bool:  # noqa: ARG002 - for those that hold requests back
+        """A request ran into its time limit; gives whether that is an outage which is worth waiting for."""
+        return False
+
     @asynccontextmanager
     async def slot(self, again: bool = False) -> AsyncIterator[Slot]:
         """Send a request inside: see ``enter``."""
@@ -335,6 +339,15 @@ class Limiter(_Gate):
     def waiting(self) -> int:
         """Requests in line."""
         return len(self._waiting)
+
+    def now(self) -> float:
+        """Seconds on its clock."""
+        return self._clock()
+
+    @property
+    def away(self) -> float | None:
+        """Seconds for which the endpoint has been away; None where it is not."""
+        return None if self._away_since is None else self._clock() - self._away_since
 
     def lower_ceiling(self, ceiling: int) -> None:
         """Two bots share the endpoint: the lower limit applies to both."""
@@ -470,6 +483,7 @@ class Turnstile(_Gate):
     def __init__(self, places: int | Limiter, beyond: Limiter | None = None) -> None:
         self.reason = ""
         self.refused = 0  # 429s since the last other answer
+        self._answered_at = float("-inf")
         self._own = places if isinstance(places, Limiter) else Limiter(places)
         self.places = self._own.ceiling
         self._beyond = beyond
@@ -518,6 +532,8 @@ class Turnstile(_Gate):
     def succeeded(self) -> None:
         """See ``Limiter``."""
         self.refused = 0
+        self._answered_at = self._own.now()
+        self._own.succeeded()
         if self._beyond is not None:
             self._beyond.succeeded()
 
@@ -530,6 +546,27 @@ class Turnstile(_Gate):
     def unreachable(self) -> bool:
         """See ``Limiter``."""
         return self._beyond is not None and self._beyond.unreachable()
+
+    def timed_out(self, slot: Slot) -> bool:
+        """See ``Limiter``. It concerns this kind alone, and only where nobody else got an answer meanwhile.
+
+        An endpoint that answers others is slow, or another model behind it works.
+        """
+        if slot.given_at < self._answered_at:
+            return False
+        if self._beyond is not None:
+            self._own.patience = self._beyond.patience
+        return self._own.unreachable()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether nothing is answered any more, and one request at a time tries it."""
+        return any(each is not None and each.away is not None for each in (self._own, self._beyond))
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether requests ran into their time limits for longer than anybody wants to wait."""
+        return self._own.away is not None and self._own.away >= self._own.patience
 
 
 THROTTLED_PATIENCE = 3  # a 429 says "later", not "no": it is retried so many times as often as a failure
@@ -604,7 +641,9 @@ class Attempts:
                 self._limiter.throttled(slot, _bearable(failed.retry_after))
             elif failed.unreachable:
                 effort.in_outage = self._limiter.unreachable()
-                effort.away += effort.in_outage
+            elif failed.timed_out:
+                effort.in_outage = self._limiter.timed_out(slot)
+            effort.away += effort.in_outage
             raise
         else:
             self._limiter.succeeded()
@@ -616,6 +655,8 @@ class Attempts:
     def _hopeless(self, failed: AttemptFailed, effort: Effort) -> bool:
         if (failed.retry_after or 0) > LONGEST_WAIT:
             return True
+        if failed.timed_out and effort.away and not effort.in_outage:
+            return True  # it was waited for as long as anybody wants to
         failures = len(effort.failures) - effort.throttled - effort.away
         return failures >= self._max_attempts or effort.throttled >= self._max_attempts * THROTTLED_PATIENCE
 

@@ -39,7 +39,8 @@ class ChatModelSettings(BaseModel):
         None, description="Where the endpoint is, such as `http://127.0.0.1:8000/v1`; left out, OpenAI's own."
     )
     api_key_env: str = Field(
-        "OPENAI_API_KEY", min_length=1, description="Environment variable that holds the key; never the key itself."
+        "OPENAI_API_KEY",
+        description="Environment variable that holds the key, never the key itself; blank for a server without keys.",
     )
     temperature: float | None = Field(None, ge=0, description="Sent only when set, as all parameters are.")
     max_tokens: int | None = Field(None, ge=1, description="Tokens of an answer at most.")
@@ -195,6 +196,7 @@ def endpoint_of(settings: ChatModelSettings, environ: Mapping[str, str], endpoin
         settings.target,
         key=key,
         key_name=name,
+        needs_key=bool(name) and "api_key_env" in settings.model_fields_set,
         concurrency=settings.concurrency,
         max_reply_mb=settings.max_reply_mb,
         patience=settings.patience,

@@ -77,6 +77,7 @@ class Endpoint:
         model: name of the model as the endpoint knows it.
         key: the API key; None where the environment has none, which many local servers accept.
         key_name: the environment variable that was looked at, for messages.
+        needs_key: whether that variable was named for this model, so that it must not go without a key.
         concurrency: requests under way at most.
         max_reply_mb: MB of a reply, unpacked, at most.
     """
@@ -88,6 +89,7 @@ class Endpoint:
         *,
         key: str | None,
         key_name: str,
+        needs_key: bool = False,
         concurrency: int,
         max_reply_mb: float = MOST_MB,
     ) -> None:
@@ -100,6 +102,7 @@ class Endpoint:
         self.users = 0
         self._key = key
         self._key_name = key_name
+        self.needs_key = needs_key
         self._without_key = redactor({}, literals=[key] if key else [])
         self._client: Client | None = None
 
@@ -110,7 +113,7 @@ class Endpoint:
         """The client, made at the first call; belongs to the event loop that is running then.
 
         Raises:
-            BotMisconfigured: OpenAI's own endpoint is meant and there is no key.
+            BotMisconfigured: there is no key; see ``check_key``.
         """
         if self._client is None:
             self.check_key()
@@ -118,11 +121,16 @@ class Endpoint:
         return self._client
 
     def check_key(self) -> None:
-        """Raises BotMisconfigured where OpenAI's own endpoint is meant and there is no key."""
+        """Raises BotMisconfigured where there is no key and one is named, or OpenAI's own endpoint is meant."""
+        if self._key is None and self.needs_key and self.url != OPENAI_URL:
+            raise BotMisconfigured(
+                f"The model openai:{self.model} has its key in {self._key_name} (api_key_env), and this environment "
+                'variable is not set. Set it, or write `api_key_env: ""` for a server that wants no key.'
+            )
         if self._key is None and self.url == OPENAI_URL:
             raise BotMisconfigured(
-                f"The model openai:{self.model} needs an API key: set the environment variable {self._key_name}, "
-                "or give the base_url of another endpoint."
+                f"The model openai:{self.model} needs an API key: set the environment variable "
+                f"{self._key_name or 'OPENAI_API_KEY'}, or give the base_url of another endpoint."
             )
 
     async def close(self) -> None:
@@ -270,6 +278,7 @@ class Endpoints:
         *,
         key: str | None,
         key_name: str,
+        needs_key: bool = False,
         concurrency: int,
         max_reply_mb: float = MOST_MB,
         patience: float = PATIENCE,
@@ -281,6 +290,7 @@ class Endpoints:
             self._open[place].max_reply_mb = max_reply_mb
             self._open[place].limiter.patience = patience
         endpoint = self._open[place]
+        endpoint.needs_key = endpoint.needs_key or needs_key
         endpoint.max_reply_mb = max(endpoint.max_reply_mb, max_reply_mb)
         endpoint.limiter.lower_ceiling(concurrency)
         endpoint.limiter.patience = min(endpoint.limiter.patience, patience)

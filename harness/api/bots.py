@@ -214,7 +214,9 @@ def _langchain(name: str, bot: Any) -> BuiltBot:  # noqa: ANN401 - a Runnable
     if bot.history_key:
         keys["history_key"] = bot.history_key
     identity = Identity(plain.identity.kind, keys, parts=plain.identity.parts)
-    return LangChainBot(name, bot.runnable, identity, **keys)
+    made = LangChainBot(name, bot.runnable, identity, **keys)
+    made.warnings = plain.warnings
+    return made
 
 
 def _named(name: str, written: str) -> GivenBot:

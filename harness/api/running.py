@@ -118,7 +118,7 @@ def wait(work: Work[Given], progress: bool) -> Given:
     """
     running = _running_loop()
     if running is None:
-        with _users_loop(_own_loop), _terminal(progress) as watcher:
+        with own_users_loop(), _terminal(progress) as watcher:
             return work(watcher)
     note = _Notes() if progress and _display() else None
     with contextlib.nullcontext(note) if note else _terminal(progress) as watcher:
@@ -207,6 +207,11 @@ def _users_loop(find: Callable[[], asyncio.AbstractEventLoop] | None) -> Iterato
         yield
     finally:
         USERS_LOOP.reset(token)
+
+
+def own_users_loop() -> contextlib.AbstractContextManager[None]:
+    """Have asynchronous bots run in a loop of their own: ours is busy with scoring while they are timed."""
+    return _users_loop(_own_loop)
 
 
 _OWN: Final[dict[str, asyncio.AbstractEventLoop]] = {}

@@ -163,7 +163,12 @@ def _outcome_blocks(outcome: Outcome) -> Iterator[reports.Block]:
 
     yield from leaderboard(outcome.summary)
     yield reports.BLANK
-    failures = [problem for problem in outcome.findings.problems if problem.metric == reports.ERROR_RATE]
+    told = [bot.problem.rstrip(".") for bot in outcome.summary.bots if bot.problem]  # by the leaderboard
+    failures = [
+        problem
+        for problem in outcome.findings.problems
+        if problem.metric == reports.ERROR_RATE and not any(each in problem.what for each in told)
+    ]
     if failures:
         yield reports.Sentence("Why rows failed:", "warning")
     for problem in failures:
@@ -202,12 +207,15 @@ def _what_models_were_asked(outcome: Outcome) -> Iterator[str]:
         (f"judge {judge.name}", judge.judge_cache),
         (f"simulated user {users.described['name']}", users.cache),
     ):
-        if not calls.paid and not calls.cached:
+        tested = judge.tested if calls is judge.judge_cache else {}
+        if not calls.paid and not calls.cached and not tested:
             continue
         cached = f", {calls.cached:,} cached or shared" if calls.cached else ""
-        cost = "" if calls.cost is None else f"; cost {calls.cost:.4f}"
+        spent = [each for each in (calls.cost, tested.get("cost")) if each is not None]
+        cost = f"; cost {sum(spent):.4f}" if spent else ""
         failed = f", {calls.failed:,} of them failed" if calls.failed else ""
-        yield f"The {reports.printable(who)} got {reports.count(calls.paid, 'request')}{failed}{cached}{cost}."
+        more = f", and {tested['requests']:,} in its self-test" if tested else ""
+        yield f"The {reports.printable(who)} got {reports.count(calls.paid, 'request')}{failed}{cached}{more}{cost}."
 
 
 def judge_object(outcome: Outcome) -> dict[str, object]:
@@ -218,6 +226,7 @@ def judge_object(outcome: Outcome) -> dict[str, object]:
         "embedded": not judge.is_language_model,
         "problem": outcome.judge_problem or outcome.lost_scores or None,
         **_calls_object(judge.judge_cache),
+        "self_test": dict(judge.tested) or None,
     }
 
 
@@ -315,12 +324,14 @@ def _run_and_show(
 ) -> None:
     """Run and print the result, then the same for the perturbed questions."""
     from ...reports.store import Store
+    from ..api.running import own_users_loop
 
     if rows == Path("-"):
         raise InputError("--rows wants a file name: stdout is for the leaderboard or --json.")
     if rows:
         reports.check_file(rows, "--rows", {**in_use, made.db.resolve(): "--db"})
     with interruptible(STOPPED), judge_fit(), own_stdout() as stdout, contextlib.ExitStack() as opened:
+        opened.enter_context(own_users_loop())
         with watching() as watcher:
             _, outcome = made.first(watcher, watcher.message if watcher.shows_messages else say)
         store = opened.enter_context(contextlib.closing(Store.open(made.db)))

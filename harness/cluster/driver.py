@@ -225,6 +225,7 @@ class Driver:
             setattr(bot_queue, name, getattr(bot_queue, name) + getattr(tally, name))
         bot_queue.is_deaf = bot_queue.is_deaf or tally.is_deaf
         bot_queue.endings.update(tally.endings)
+        bot_queue.unplayed.update(tally.unplayed)
         self._evaluation.judging.judge_cache.cached += tally.calls_cached
         bot_queue.problem = bot_queue.problem or f"{batch.problem} {missing_on_worker(batch.problem)}".strip()
         for sentence in batch.messages:
@@ -255,12 +256,13 @@ class Driver:
         calls = self._evaluation.users.cache if record.request.call == USER_CALL else judge
         calls.paid += 1
         calls.failed += bool(record.stored.error)
+        calls.answered += not record.stored.error
         cost = record.completion.usage.cost if record.completion else None
         calls.cost = calls.cost if cost is None else (calls.cost or 0.0) + cost
         self._calls[record.key] = record.stored
         while len(self._calls) > RECENT and self._calls[oldest := next(iter(self._calls))].id is not None:
             del self._calls[oldest]  # the database has it
-        self._engine.watcher.judged(judge.paid, judge.cost)
+        self._engine.watcher.judged(judge.answered, judge.cost)
 
     def _call(self, key: bytes) -> CachedCall | None:
         judging, users = self._evaluation.judging, self._evaluation.users

@@ -83,6 +83,7 @@ class Tally:
     is_deaf: bool = False
     calls_cached: int = 0
     endings: Mapping[tuple[str, int], Ending] = field(default_factory=dict)
+    unplayed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

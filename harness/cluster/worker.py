@@ -232,7 +232,11 @@ class Worker(Watcher):
         self._counted = now
         before, self._calls_cached = self._calls_cached, evaluation.judging.judge_cache.cached
         endings, bot_queue.endings = bot_queue.endings, {}
-        return Tally(**since, is_deaf=bot_queue.is_deaf, calls_cached=self._calls_cached - before, endings=endings)
+        unplayed, bot_queue.unplayed = bot_queue.unplayed, {}
+        return Tally(
+            **since, is_deaf=bot_queue.is_deaf, calls_cached=self._calls_cached - before, endings=endings,
+            unplayed=unplayed,
+        )  # fmt: skip
 
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:  # noqa: ARG002 - as in the base
         """See ``Watcher``."""

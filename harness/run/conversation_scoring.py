@@ -14,7 +14,7 @@ from ...knowledge import Question, simulation_of
 from ...knowledge.questions.conversations import SIMULATED
 from ...metrics import Facts, Reason, Status
 from ...metrics.facts import Conversation, Turn
-from ...reports.store import OpenRun, Row, RowStatus, RowWriter, Store, in_parts, marks
+from ...reports.store import LASTING, OpenRun, Row, RowStatus, RowWriter, Store, in_parts, marks
 from .isolation import apart
 from .queues import BotQueue
 from .scoring import RowFacts
@@ -35,7 +35,7 @@ ORDER BY run_rows.position, run_rows.reply_id"""
 DONE = """
 SELECT scores.reply_id, scores.question_id, scores.metric_id, json_extract(details, '$.replies') FROM scores
 LEFT JOIN score_details USING (reply_id, question_id, metric_id)
-WHERE status != 'error' AND scores.metric_id IN ({metrics}) AND scores.reply_id IN ({replies})"""
+WHERE {lasting} AND scores.metric_id IN ({metrics}) AND scores.reply_id IN ({replies})"""
 
 TURNS = """
 SELECT questions.id, replies.id, questions.key, text, expected, answerable, questions.history, extra, turn,
@@ -98,7 +98,7 @@ class ConversationScorer:
         found = list(self._complete(bot_queue))
         done: defaultdict[tuple[int, int], dict[int, str | None]] = defaultdict(dict)
         for replies in in_parts(each.last[1] for each in found):
-            sql = DONE.format(metrics=marks(numbers), replies=marks(replies))
+            sql = DONE.format(lasting=LASTING, metrics=marks(numbers), replies=marks(replies))
             for reply_id, question_id, number, rests_on in self.store.query(sql, [*numbers, *replies]):
                 done[question_id, reply_id][number] = rests_on
         for each in found:

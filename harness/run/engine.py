@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ... import InputError
@@ -45,6 +45,7 @@ from .simulated_users import SimulatedUsers, turn_of
 
 BLOCK = 32  # questions that a serial bot queue asks before it scores them
 JUDGED_BLOCK = 512  # the same where a language model grades: towards the end of a block its calls in flight grow few
+BEAT = 0.05  # seconds between two looks at how late this program itself is
 BREATH = 32  # rows after which a bot queue that never waits lets the others (and Ctrl-C) have a turn
 
 
@@ -60,8 +61,8 @@ class Watcher:
     def advanced(self, bot_queue: BotQueue, row: Row | None) -> None:
         """A row is done; None for one that was complete before."""
 
-    def judged(self, calls: int, cost: float | None) -> None:
-        """The judge was asked so often so far, at that cost where prices are known."""
+    def judged(self, replies: int, cost: float | None) -> None:
+        """The judge replied so often so far, at that cost where prices are known."""
 
     def message(self, sentence: str) -> None:
         """Something takes long or needs a message."""
@@ -83,6 +84,7 @@ class Engine:
     queues_at_once: int | None = None
     leases: Leases | None = None
     users: SimulatedUsers | None = None
+    lags_ms: list[float] = field(default_factory=list)  # how late the loop was, seen while bots were asked
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """Run the serial bot queues one after another, then the others side by side, ``queues_at_once`` of them.
@@ -90,6 +92,7 @@ class Engine:
         With a stopper they take turns, a few questions each, until it has seen enough.
         """
         self.watcher.begins(self.scorer.judge_waits)
+        beats = asyncio.create_task(self._beat(bot_queues))
         try:
             if self.stopper is None:
                 await self._all([(bot_queue, self.todo(bot_queue)) for bot_queue in bot_queues])
@@ -97,6 +100,8 @@ class Engine:
                 await self._in_stretches(bot_queues)
         except* InputError as errors:
             raise first_of(errors) from None
+        finally:
+            beats.cancel()
         for bot_queue in bot_queues:
             if (lost := bot_queue.begun - bot_queue.scored) and not bot_queue.problem:
                 have, them = ("has", "it") if lost == 1 else ("have", "them")
@@ -104,6 +109,15 @@ class Engine:
                     f"{lost:,} of {count(bot_queue.begun, 'question')} {have} no row: something in this program "
                     f"cancelled the work on {them}. Run the same command again to go on."
                 )
+
+    async def _beat(self, bot_queues: Sequence[BotQueue]) -> None:
+        """Note how late this task is woken: an answer that comes over this loop is taken in about as late."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + BEAT
+            await asyncio.sleep(BEAT)
+            if any(bot_queue.in_flight for bot_queue in bot_queues):
+                self.lags_ms.append((loop.time() - due) * 1000)
 
     @property
     def _enough(self) -> bool:
@@ -263,7 +277,7 @@ class Engine:
             try:
                 message = await users.next(simulation, history, item.repeat, notes)
             except InputError as error:
-                bot_queue.problem = bot_queue.problem or self.redact(str(error))
+                bot_queue.unplayed[item.question.conversation] = self.redact(str(error))
                 return
             if message.ended:
                 reason = message.ended
@@ -399,8 +413,8 @@ class Engine:
         if self.leases is not None:
             self.writer.done(lease_key(row))
         self.watcher.advanced(bot_queue, row)
-        if (calls := self.scorer.judge_calls) is not None:
-            self.watcher.judged(*calls)
+        if (replies := self.scorer.judge_replies) is not None:
+            self.watcher.judged(*replies)
 
 
 def block_of(work: Iterator[Work], size: int) -> list[Work]:

@@ -403,12 +403,7 @@ class CheckReport:
     @property
     def usage(self) -> dict[str, float | int | None]:
         """Tokens and cost of all calls; None if not reported."""
-        usages = [record.completion.usage for record in self.records if record.completion is not None]
-        return {
-            "tokens_in": _sum(usage.tokens_in for usage in usages),
-            "tokens_out": _sum(usage.tokens_out for usage in usages),
-            "cost": _sum(usage.cost for usage in usages),
-        }
+        return _usage(self.records)
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -467,6 +462,15 @@ def floors_missed(accuracy: float | None, hostile: float | None, floors: CheckSe
 def _right(verdicts: Iterable[ProbeVerdict]) -> Tally:
     some = list(verdicts)
     return Tally(sum(one.is_right for one in some), len(some))
+
+
+def _usage(records: Sequence[CallRecord]) -> dict[str, float | int | None]:
+    usages = [record.completion.usage for record in records if record.completion is not None]
+    return {
+        "tokens_in": _sum(usage.tokens_in for usage in usages),
+        "tokens_out": _sum(usage.tokens_out for usage in usages),
+        "cost": _sum(usage.cost for usage in usages),
+    }
 
 
 def _with_problems(records: Sequence[CallRecord]) -> Tally:
@@ -541,6 +545,8 @@ async def check_judge(
     for each in rounds:  # one after the other, or a server might answer two equal requests as one
         await each.ask([self_test for self_test in asked if self_test.variant == "plain" or each.number == 0])
     unavailable = [why for each in rounds for why in each.unavailable]
+    records = tuple(record for each in rounds for record in each.records)
+    judging.tested = {"requests": len(records), **_usage(records)}
     order = {id(self_test): place for place, self_test in enumerate(asked)}
     verdicts = sorted((one for each in rounds for one in each.verdicts), key=lambda one: order[id(one.self_test)])
     if unavailable and not verdicts:
@@ -550,7 +556,7 @@ async def check_judge(
         name=judging.name,
         floors=floors,
         verdicts=tuple(verdicts),
-        records=tuple(record for each in rounds for record in each.records),
+        records=records,
         unable=dict(sorted((kind, why) for each in rounds for kind, why in each.unable.items())),
         untested=tuple(sorted(set(calls) - set(kinds()))),
         unavailable=tuple(unavailable),

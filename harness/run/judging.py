@@ -186,6 +186,9 @@ class Judging:
         load_embedded: loads what the embedded judge works with.
         close_embedded: gives back what the embedded judge holds.
         redact: takes secrets out of what the models say.
+
+    Attributes:
+        tested: what its self-test took: ``requests``, ``tokens_in``, ``tokens_out``, ``cost``; empty where it had none.
     """
 
     def __init__(
@@ -204,6 +207,7 @@ class Judging:
         self.judge_cache = JudgeCache(redact=redact)
         self._redact = redact
         self.prices = tuple(prices)
+        self.tested: Mapping[str, float | None] = {}
         self._models = tuple(models)
         self._embedded = embedded
         self._load_embedded = load_embedded
@@ -215,9 +219,9 @@ class Judging:
         self._preparing = asyncio.Lock()
 
     def waits(self) -> str:
-        """That models answer 429 and are waited for; blank where none does."""
-        waits = [model.name for model in self._models if model.waits]
-        return "; ".join(f"the judge {name} answers 429 (too many requests) and is asked again" for name in waits)
+        """What models that are waited for do; blank where all answer."""
+        waits = [(model.name, model.waits) for model in self._models if model.waits]
+        return "; ".join(f"the judge {name} {does} and is asked again" for name, does in waits)
 
     def check_setup(self, store: Store) -> None:
         """Refuse models that can't judge, as far as that can be known without asking them.

@@ -11,7 +11,7 @@ from ...metrics import Score
 from ...metrics.judge.pairs import ComparePair, PairVerdict
 from ...metrics.judge.rendering import prompt_hash
 from ...reports.compare import AnswerPair, StoredVerdict, save_verdicts
-from ...reports.store import OpenRun, Row, RowWriter, RunResults, Store, marks
+from ...reports.store import LASTING, OpenRun, Row, RowWriter, RunResults, Store, marks
 from .isolation import apart
 from .queues import AnswerCache, BotQueue, cached_items
 from .scoring import RowFacts, quotes_of
@@ -30,7 +30,7 @@ WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND question_id
 DONE = """
 SELECT scores.reply_id, scores.question_id, json_extract(details, '$.baseline_reply') FROM scores
 LEFT JOIN score_details USING (reply_id, question_id, metric_id)
-WHERE status != 'error' AND metric_id = ? AND scores.reply_id IN ({marks})"""
+WHERE {lasting} AND metric_id = ? AND scores.reply_id IN ({marks})"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class PairScorer:
             done = {
                 (reply, question): baseline
                 for reply, question, baseline in self.store.query(
-                    DONE.format(marks=marks(replies)), [metric_id, *replies]
+                    DONE.format(lasting=LASTING, marks=marks(replies)), [metric_id, *replies]
                 )
             }
             rows = []

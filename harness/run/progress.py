@@ -104,9 +104,9 @@ class ProgressLines(Watcher):
             if row.reply is not None and row.reply.usage.cost:
                 far.cost = (far.cost or 0.0) + row.reply.usage.cost
 
-    def judged(self, calls: int, cost: float | None) -> None:
+    def judged(self, replies: int, cost: float | None) -> None:
         """Note it."""
-        self._judge = calls, cost
+        self._judge = replies, cost
 
     def begins(self, judge_waits: Callable[[], str]) -> None:
         """Keep it."""
@@ -133,8 +133,11 @@ class ProgressLines(Watcher):
         if more := len(going) - MOST_NAMED:
             parts += [f"and {count(more, 'more bot')}"] if more > 0 else []
         if self._judge is not None:
-            calls, cost = self._judge
-            parts.append(f"judge {count(calls, 'call')}" + ("" if cost is None else f", cost {cost:.4f}"))
+            replies, cost = self._judge
+            parts.append(
+                f"judge {replies:,} {'reply' if replies == 1 else 'replies'}"
+                + ("" if cost is None else f", cost {cost:.4f}")
+            )
         return f"{duration(moment - self._began)}: {'; '.join(filter(None, [*parts, self._waits()]))}"
 
 
@@ -182,7 +185,7 @@ class ProgressBars(Watcher):
         task, note = self._task(bot_queue), self._note(bot_queue, moment)
         self._progress.update(task, completed=done, total=bot_queue.total, note=note)  # simulated users add turns
 
-    def judged(self, calls: int, cost: float | None) -> None:
+    def judged(self, replies: int, cost: float | None) -> None:
         """A line for the judge below those of the bots, as often as they move."""
         moment = time.monotonic()
         if moment - self._judge_shown < EVERY:
@@ -191,7 +194,7 @@ class ProgressBars(Watcher):
         if self._judge is None:
             self._judge = self._progress.add_task("judge", total=None, note="")
         spent = "" if cost is None else f", cost {cost:.4f}"
-        self._progress.update(self._judge, completed=calls, note=f"calls{spent}")
+        self._progress.update(self._judge, completed=replies, note=f"replies{spent}")
 
     def message(self, sentence: str) -> None:
         """A line above the bars."""

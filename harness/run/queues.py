@@ -120,12 +120,26 @@ class BotQueue:
     unreachable: int = 0
     prepared: bool = False
     endings: dict[tuple[str, int], Ending] = field(default_factory=dict)  # by conversation and repeat
+    unplayed: dict[str, str] = field(default_factory=dict)  # by conversation, why its simulated user could not go on
     ready: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def stopped(self) -> bool:
         """True when no further question makes sense; ``problem`` says why."""
         return bool(self.problem)
+
+    @property
+    def complaint(self) -> str:
+        """Why not all was asked: the problem, or the conversations whose simulated user could not go on."""
+        if self.problem or not self.unplayed:
+            return self.problem
+        first, reason = next(iter(self.unplayed.items()))
+        more = len(self.unplayed) - 1
+        others = f" and {more:,} more, and in these alone" if more else " alone"
+        return (
+            f"in the conversation {first}{others}: {reason.rstrip('.')}. The other questions were asked; run the same "
+            "command again to go on."
+        )
 
 
 def without_history(bot_queue: BotQueue) -> Iterator[str]:

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from statistics import median
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from ...metrics import RATES, Reason
 from ...reports.store import (
     EARLY_STOP,
+    LOOP_LAG,
     Leases,
     OpenRun,
     RowWriter,
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from .pair_scoring import PairScorer
 
 
+LAG_BEFORE = f"""
+SELECT MAX(json_extract(manifest, '$.{LOOP_LAG}')) FROM runs WHERE id IN (
+    SELECT run_id FROM run_bots WHERE bot_id IN (SELECT bot_id FROM run_bots WHERE run_id = ?))"""
 UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything
 
 
@@ -179,7 +184,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         seconds=time.monotonic() - began,
         problems=problems,
         warnings=(*evaluation.warnings, *filter(None, [current.doubt]), *warned, *silent_metrics(summary), *hidden),
-        complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.problem for bot_queue in bot_queues),
+        complete=not any(bot_queue.asked or bot_queue.scored or bot_queue.complaint for bot_queue in bot_queues),
         findings=findings,
         judge=evaluation.judging,
         users=evaluation.users,
@@ -205,11 +210,12 @@ class _RunInProgress:
         self._conversations: ConversationScorer | None = None
         self._self_test: SelfTestResult | None = None
         self._is_stopped = False
+        self._engine: Engine | None = None
 
     @property
     def problems(self) -> dict[str, str]:
-        """Why bot queues were stopped, by the names of their bots."""
-        return {bot_queue.name: bot_queue.problem for bot_queue in self.bot_queues if bot_queue.problem}
+        """Why bot queues were stopped, or could not be asked all, by the names of their bots."""
+        return {bot_queue.name: bot_queue.complaint for bot_queue in self.bot_queues if bot_queue.complaint}
 
     @property
     def stopped_by(self) -> Sequence[str]:
@@ -242,7 +248,7 @@ class _RunInProgress:
                 if "embedder" in evaluation.plan.needs:
                     evaluation.judging.prepare_beside(evaluation.embedder.load)
             await self._check_judge()
-            engine = self._begun()
+            engine = self._engine = self._begun()
             await (engine if evaluation.spread is None else evaluation.spread(engine)).work(self.bot_queues)
             if self._pairs is not None:
                 await self._pairs.work(self.bot_queues)
@@ -357,14 +363,24 @@ class _RunInProgress:
     def _new_manifest(self) -> Mapping[str, object] | None:
         """The manifest with what came of the judge's self-test; None where an earlier one stays as it is."""
         made = self._own_manifest()
-        if self._self_test is None:
+        ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
+        earlier = cast("dict[str, object]", orjson.loads(stored))
+        result = {} if self._self_test is None else self._self_test.as_object
+        if (lag := self._lag_ms()) and (made is not None or lag != earlier.get(LOOP_LAG)):
+            made = {**(made or earlier), LOOP_LAG: lag}
+        found = {**_judge_in(earlier).get("self_test", {}), **self._evaluation.judging.tested, **result}
+        if not found:
             return made
-        if made is None:
-            ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
-            made = cast("dict[str, object]", orjson.loads(stored))
+        made = earlier if made is None else made
         settings = cast("Mapping[str, object]", made.get("settings") or {})
-        judge = cast("Mapping[str, object]", settings.get("judge") or {})
-        return {**made, "settings": {**settings, "judge": {**judge, "self_test": self._self_test.as_object}}}
+        return {**made, "settings": {**settings, "judge": {**_judge_in(made), "self_test": found}}}
+
+    def _lag_ms(self) -> float:
+        """How late this program was while bots were asked, as a median; of cached answers in the runs of these bots."""
+        lags = [] if self._engine is None else self._engine.lags_ms
+        has_cached = any(bot_queue.cached for bot_queue in self.bot_queues)
+        ((before,),) = self._store.query(LAG_BEFORE, [self.run.id]) if has_cached else ((0.0,),)
+        return max(round(median(lags), 1) if lags else 0.0, before or 0.0)
 
     def _seconds(self) -> float:
         """How long the run took so far, over all passes that asked something."""
@@ -391,3 +407,9 @@ class _RunInProgress:
         if models and any(bot_queue.scored for bot_queue in self.bot_queues):
             made["settings"] = {**earlier.get("settings", {}), "local_models": models}
         return None if made == earlier else made
+
+
+def _judge_in(manifest: Mapping[str, object]) -> dict[str, Any]:
+    """What a manifest says of the judge."""
+    settings = cast("Mapping[str, Any]", manifest.get("settings") or {})
+    return settings.get("judge") or {}

@@ -231,11 +231,11 @@ class Scorer:
         return ROWS if self._judging is None else self._judging.rows_at_once
 
     @property
-    def judge_calls(self) -> tuple[int, float | None] | None:
-        """How often language models were asked so far, and the cost where it is known; None without any."""
+    def judge_replies(self) -> tuple[int, float | None] | None:
+        """How often language models that judge replied so far, and the cost where it is known; None without any."""
         if self._judging is None or not self._judging.is_language_model:
             return None
-        return self._judging.judge_cache.paid, self._judging.judge_cache.cost
+        return self._judging.judge_cache.answered, self._judging.judge_cache.cost
 
     def judge_waits(self) -> str:
         """Why the judge is waited for; blank where it isn't."""

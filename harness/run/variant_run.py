@@ -170,9 +170,9 @@ class _Together(Watcher):
         """Pass it on."""
         self._watcher.begins(judge_waits)
 
-    def judged(self, calls: int, cost: float | None) -> None:
+    def judged(self, replies: int, cost: float | None) -> None:
         """Pass it on."""
-        self._watcher.judged(calls, cost)
+        self._watcher.judged(replies, cost)
 
     def message(self, sentence: str) -> None:
         """Pass it on, under the name of the bot and once."""

@@ -670,7 +670,7 @@ def _bot(id_: str, config: Item, prompt: str) -> Item | str:
     if _is_plain(prompt) and re.match(r"https?://", base):
         model: Item = {"model": f"openai:{found['model']}"}
         if base != _SERVERS["openai"].base_url:
-            model |= {"base_url": base, "api_key_env": key or f"{found['kind'].upper()}_API_KEY"}
+            model |= {"base_url": base, "api_key_env": key}
         elif key != _SERVERS["openai"].key:
             model["api_key_env"] = key
         return {"type": "prompt", "model": {**model, **_settings(config), **_prices(config)}, "prompt": prompt}

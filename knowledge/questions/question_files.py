@@ -473,10 +473,16 @@ def _repeats(rows: Rows, summary: RowsSummary) -> Iterator[str]:
     clash = first_clash(texts, repeats)
     if clash:
         _, first, second = clash
-        asked = "1 question is" if len(repeats) == 1 else f"{len(repeats)} questions are"
+        asked, them = ("1 question is", "it") if len(repeats) == 1 else (f"{len(repeats)} questions are", "them")
+        wanted = [
+            taken.values.get("expected")
+            for line, _, taken in rows.read(summary.repeated_ids)
+            if line in (first, second)
+        ]
+        differ = ", whose expected answers differ" if all(wanted) and wanted[0] != wanted[-1] else ""
         yield (
-            f"{rows.file.path}: {asked} asked more than once, word for word, which gives more weight in every mean "
-            f"(first: lines {first} and {second})."
+            f"{rows.file.path}: {asked} asked more than once, word for word, which gives {them} more weight in every "
+            f"mean (first: lines {first} and {second}{differ})."
         )
 
 

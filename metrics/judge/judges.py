@@ -18,6 +18,10 @@ _CUT_OFF = "length"
 _REPAIRS = 2  # of a judge whose replies can't be read one time in five, one in 125 calls is lost
 
 
+class _OldUnreadable(Unreadable):
+    """What can't be read was cached before this run."""
+
+
 @dataclass(frozen=True, slots=True)
 class PromptedJudge:
     """A judge that is a language model. It has no state; its model caches, limits and counts the calls."""
@@ -35,8 +39,17 @@ class PromptedJudge:
         return False
 
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
-        """The model's answer, after up to two repairs if needed; see ``metrics.tools.Judge``."""
+        """The model's answer, after up to two repairs if needed; see ``metrics.tools.Judge``.
+
+        Where nothing could be read in an earlier run, the model is asked anew: it may have been mended since.
+        """
         request = render(call, vote, votes)
+        try:
+            return await self._asked(call, request)
+        except _OldUnreadable:
+            return await self._asked(call, replace(request, again=True))
+
+    async def _asked(self, call: JudgeCall[Answer], request: JudgeRequest) -> Answer:
         readings: dict[JudgeReply, Reading[Answer]] = {}  # the model's cache reads a new reply, too
 
         def problem(given: JudgeReply) -> str:
@@ -68,7 +81,7 @@ class PromptedJudge:
             if known.answer is not None and not known.problem:
                 return known.answer
         if known.answer is None:
-            raise Unreadable(_complaint(call, reply, known.problem))
+            raise (_OldUnreadable if reply.is_old else Unreadable)(_complaint(call, reply, known.problem))
         return known.answer
 
 

@@ -5,7 +5,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -27,6 +27,7 @@ class JudgeRequest:
         vote: number of this vote, from 1; part of the cache key of the reply.
         votes: how many votes are taken; several need a temperature above 0.
         scale: the lowest and the highest score, where probabilities of scores are wanted; see ``JudgeCall.scale``.
+        again: whether a reply from before this run doesn't count; no part of the cache key.
     """
 
     call: str
@@ -37,14 +38,19 @@ class JudgeRequest:
     vote: int = 1
     votes: int = 1
     scale: tuple[int, int] | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeReply:
-    """The model's reply: the text, None for no text, and the finish reason (``length``: truncated)."""
+    """The model's reply: the text, None for no text, and the finish reason (``length``: truncated).
+
+    ``is_old`` says that it was cached before this run.
+    """
 
     text: str | None
     finish_reason: str = ""
+    is_old: bool = field(default=False, compare=False)
 
 
 class JudgeModel(Protocol):

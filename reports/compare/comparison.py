@@ -19,12 +19,13 @@ from ..statistics import (
     benjamini_hochberg,
     difference,
     holm,
+    is_held_up,
     latency_difference,
     missing_bounds,
     variance_parts,
 )
 from ..store.row_scores import ABSENT, STATUSES
-from ..store.run import EARLY_STOP
+from ..store.run import EARLY_STOP, LOOP_LAG
 from ..summary import MetricColumn, paired_in_words
 from ..text import count, first_of, settings_in, unknown_name
 from .baseline import at_six_digits
@@ -567,6 +568,7 @@ def compare(baseline: Operand, candidate: Operand, bots: tuple[str, str], asked:
     if not len(pairing.cases) or not (found or latency or pairing.same_answers):
         raise nothing_comparable(pairing, refused)
     metrics = correct_all(found, asked.correct, primary.name if primary else "")
+    latency = _without_verdict(latency, baseline, candidate, bots)
     states = baseline.states.get(bots[0]), candidate.states.get(bots[1])
     return Comparison(
         baseline=_described(baseline, old, names[0]),
@@ -613,6 +615,25 @@ def _judge_variance(metric: str, baseline: Operand, candidate: Operand, bots: tu
         return None  # nothing is taken apart
     parts = [operand.judge_variance(bot, metric) for operand, bot in zip((baseline, candidate), bots, strict=True)]
     return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
+
+
+def _without_verdict(
+    latency: LatencyDifference | None, baseline: Operand, candidate: Operand, bots: tuple[str, str]
+) -> LatencyDifference | None:
+    """Without interval and p value where they would be of how busy this program was in either run, and not of bots."""
+    if latency is None or baseline.run.run == candidate.run.run:
+        return latency
+    late = 0.0
+    for operand, bot, times in ((baseline, bots[0], latency.baseline), (candidate, bots[1], latency.candidate)):
+        state = operand.states.get(bot)
+        lag = operand.run.manifest.get(LOOP_LAG)
+        if isinstance(lag, int | float) and is_held_up(lag, times.p50, state.kind if state else ""):
+            late = max(late, lag)
+    if not late:
+        return latency
+    why = f"they were timed while Proctor was busy with scoring, and about {late:.0f} ms late; use --latency-run"
+    p50, p95 = (replace(each, low=None, high=None, no_interval=why) for each in (latency.p50, latency.p95))
+    return replace(latency, p50=p50, p95=p95, p_value=None)
 
 
 def _no_values(pairing: Pairing, metric: str, names: tuple[str, str]) -> str:

@@ -6,7 +6,7 @@ from ... import front
 
 if TYPE_CHECKING:
     from .intervals import Clusters, Figures, missing_bounds
-    from .latency import LatencyDifference, latency_difference
+    from .latency import LatencyDifference, is_held_up, latency_difference
     from .paired import Difference, difference, paired_intervals, sign_flip
     from .power import benjamini_hochberg, holm, questions_to_settle
     from .sequential import EValueTest, SequentialInterval

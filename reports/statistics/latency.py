@@ -15,7 +15,23 @@ from .paired import sign_flip
 Figures = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+# Of a run in which this program itself was late: milliseconds below which nobody speaks of it, how often an answer
+# waits for its turn on the way (sent, connected, its head, its body), and the share of a latency that is much.
+_LEAST_LAG, _TURNS, _MUCH = 20.0, 5, 0.1
+# Types of bots that are timed where they run, in a thread or a loop of their own, and not where their answers come in.
+_TIMED_APART = frozenset({"python", "langchain"})
 _CLOSE = 1e-9  # of the probability: what sums of rounded shares may be off
+
+
+def is_held_up(lag_ms: float, p50: float | None, kind: str = "") -> bool:
+    """Whether latencies of a bot are to a notable part our own, because the program was busy with scoring.
+
+    Args:
+        lag_ms: how late the program's event loop was, as a median.
+        p50: of the bot's latencies; None where it is not known.
+        kind: the bot's type.
+    """
+    return lag_ms >= _LEAST_LAG and kind not in _TIMED_APART and _TURNS * lag_ms >= _MUCH * (p50 or 0.0)
 
 
 def quantile(times: Figures, observed: Flags, q: float) -> float | None:

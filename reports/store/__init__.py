@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         LAST_AT,
         LATEST,
         LATEST_FIRST,
+        LOOP_LAG,
         PERTURBED,
         Row,
         RowStatus,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
         ask_key,
         bot_fingerprint,
     )
-    from .run_results import OpenRun, RunResults, new_name, now
+    from .run_results import LASTING, OpenRun, RunResults, new_name, now
     from .run_scores import keep_run_scores, run_facts
     from .vector_cache import VectorCache
     from .writer import RowWriter

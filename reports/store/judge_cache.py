@@ -24,7 +24,7 @@ FRESHNESS = 1.0  # seconds after which new keys are looked for
 RECENT = 512  # replies held in memory, most of which the writer has on disk by then
 
 FIND = """
-SELECT id, reply, finish_reason FROM judge_calls WHERE key = ? AND error IS NULL AND asked_at >= ?
+SELECT id, reply, finish_reason, asked_at FROM judge_calls WHERE key = ? AND error IS NULL AND asked_at >= ?
 ORDER BY id DESC LIMIT 1"""
 
 Problem = Callable[[JudgeReply], str]
@@ -73,6 +73,7 @@ class JudgeCache:
 
     Attributes:
         paid: calls that were made, the failed ones included.
+        answered: those of them that have a reply by now.
         cached: calls that cost nothing, because the reply was cached or under way.
         failed: calls that were made and brought no reply.
         cost: of the calls that were made, as far as prices are known; None as long as none is.
@@ -83,7 +84,7 @@ class JudgeCache:
     def __init__(
         self, notify: Callable[[CallRecord], None] | None = None, redact: Callable[[str], str] = str
     ) -> None:  # fmt: skip
-        self.paid = self.cached = self.failed = 0
+        self.paid = self.answered = self.cached = self.failed = 0
         self._notify = notify
         self.cost: float | None = None
         self.elsewhere: Callable[[bytes], Awaitable[CachedCall | None]] | None = None
@@ -91,7 +92,7 @@ class JudgeCache:
         self._connection: sqlite3.Connection | None = None
         self._writer: RowWriter | None = None
         self._redact = redact
-        self._since = ""
+        self._since = self._began = ""
         self._under_way: dict[bytes, asyncio.Future[CachedCall]] = {}
         self._recent: dict[bytes, CachedCall] = {}
         self._keys: _Keys | None = None
@@ -106,7 +107,8 @@ class JudgeCache:
         """
         self._path, self._writer = path, writer
         self._connection = connect_to_read(path) if writer is None else connect(path, any_thread=True)
-        self._since = now() if fresh else ""
+        self._began = now()
+        self._since = self._began if fresh else ""
         self._keys = _Keys(self._connection)
 
     def close(self) -> None:
@@ -125,7 +127,7 @@ class JudgeCache:
         """The reply to a request, or why there is none; cached, shared or paid for."""
         key = call_key(model.model_id, request, model.temperature(request))
         while True:
-            if (found := self.find(key)) is not None:
+            if (found := self.find(key, again=request.again)) is not None:
                 self.cached += 1
                 return found
             under_way = self._under_way.get(key)
@@ -140,8 +142,8 @@ class JudgeCache:
             self.cached += 1
             return shared
 
-    def find(self, key: bytes) -> CachedCall | None:
-        """The cached reply of a call; None where there is none."""
+    def find(self, key: bytes, *, again: bool = False) -> CachedCall | None:
+        """The cached reply of a call; None where there is none, or with ``again`` none of this run."""
         if self._connection is None or self._keys is None:
             return None
         if (recent := self._recent.get(key)) is not None:
@@ -149,15 +151,19 @@ class JudgeCache:
         try:
             if not self._keys.may_have(key):
                 return None
-            line = self._connection.execute(FIND, [key, self._since]).fetchone()
+            line = self._connection.execute(FIND, [key, self._began if again else self._since]).fetchone()
         except sqlite3.Error as error:
             raise explain(self._path, error) from error
-        return None if line is None else CachedCall(line[1], line[2] or "", id=line[0], key=key)
+        if line is None:
+            return None
+        return CachedCall(line[1], line[2] or "", id=line[0], key=key, is_old=line[3] < self._began)
 
     async def _pay(self, key: bytes, model: ChatJudgeModel, request: JudgeRequest, problem: Problem) -> CachedCall:
         under_way = self._under_way[key] = asyncio.get_running_loop().create_future()
         try:
             call = None if self.elsewhere is None else await self.elsewhere(key)
+            if call is not None and call.is_old and request.again:
+                call = None
             self.cached += call is not None
             call = call or await self._call(key, model, request, problem)
             under_way.set_result(call)
@@ -182,6 +188,7 @@ class JudgeCache:
             record.attempts_ms = tuple(getattr(error, "attempts_ms", ()))
             record.stored.error = self._redact(_sentence(error))
         else:
+            self.answered += 1
             record.queue_ms, record.attempts_ms = record.completion.queue_ms, record.completion.attempts_ms
             record.stored.text, record.stored.finish_reason = record.completion.text, finish_reason(record.completion)
             if record.completion.usage.cost is not None:

@@ -21,18 +21,22 @@ Remembered = dict[bytes, int]  # ids of texts by their fingerprints
 
 @dataclass(slots=True)
 class CachedCall:
-    """A stored reply, or why there is none. ``id`` is given by the store; ``key`` is that of the call."""
+    """A stored reply, or why there is none. ``id`` is given by the store; ``key`` is that of the call.
+
+    ``is_old`` says that it was stored before this run.
+    """
 
     text: str | None = None
     finish_reason: str = ""
     error: str = ""
     id: int | None = None
     key: bytes = b""
+    is_old: bool = False
 
     @property
     def reply(self) -> JudgeReply:
         """As the judge reads it."""
-        return JudgeReply(self.text, self.finish_reason)
+        return JudgeReply(self.text, self.finish_reason, self.is_old)
 
 
 @dataclass(slots=True)

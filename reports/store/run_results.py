@@ -17,6 +17,11 @@ from .database import Store, in_parts, insert, marks, transaction
 from .encoding import to_json, tool_calls_of
 from .run import RunHeader, bot_fingerprint
 
+# Scores that need not be worked out again: no errors, and none of a judge whose reply couldn't be read, which another
+# try may mend; nor what counts such replies.
+LASTING = """scores.status NOT IN ('error', 'parse_failure') AND NOT (
+    value > 0 AND scores.metric_id IN (SELECT id FROM metrics WHERE name GLOB '*.parse_failures'))"""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
@@ -209,23 +214,22 @@ class RunResults:
         return found
 
     def scored(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], set[int]]:
-        """Metric ids by (reply, question) that need not be worked out again; errors are tried again."""
+        """Metric ids by (reply, question) that need not be worked out again; see ``LASTING``."""
         done: dict[tuple[int, int], set[int]] = {}
         for part in in_parts(reply_ids):
             for reply_id, question_id, metric_id in self._store.query(
-                "SELECT reply_id, question_id, metric_id FROM scores WHERE status != 'error'"
-                f" AND reply_id IN ({marks(part)})",
+                f"SELECT reply_id, question_id, metric_id FROM scores WHERE {LASTING} AND reply_id IN ({marks(part)})",
                 part,
             ):
                 done.setdefault((reply_id, question_id), set()).add(metric_id)
         return done
 
     def score_values(self, reply_ids: Sequence[int]) -> dict[tuple[int, int], dict[int, CachedScore]]:
-        """Scores by (reply, question) and metric id that need not be worked out again; errors are left out."""
+        """Scores by (reply, question) and metric id that need not be worked out again; see ``LASTING``."""
         found: dict[tuple[int, int], dict[int, CachedScore]] = {}
         for part in in_parts(reply_ids):
             for reply_id, question_id, metric_id, value, status in self._store.query(
-                "SELECT reply_id, question_id, metric_id, value, status FROM scores WHERE status != 'error'"
+                f"SELECT reply_id, question_id, metric_id, value, status FROM scores WHERE {LASTING}"
                 f" AND reply_id IN ({marks(part)})",
                 part,
             ):

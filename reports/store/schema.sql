@@ -262,7 +262,8 @@ CREATE TABLE judge_texts (
 
 -- What a judge was asked and what it replied. A later request with the same key is not sent: it gets this reply, which
 -- is read again. A failed call has an error and no reply; it is sent again next time, and what comes of that takes its
--- place. `--fresh` adds a line with the same key; the newest counts.
+-- place. `--fresh` adds a line with the same key, as does a later run where none of the
+-- replies could be read; the newest counts.
 CREATE TABLE judge_calls (
     id INTEGER PRIMARY KEY, -- integer key
     key BLOB NOT NULL, -- hash over judge, instructions, request, schema, exchange, vote, whether it is one of several, and its temperature

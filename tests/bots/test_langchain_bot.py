@@ -2,18 +2,24 @@
 
 import asyncio
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
 from asked_bots import ask
+from langchain.agents import create_agent
 from langchain_core.documents import Document
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.language_models.fake_chat_models import FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from proctor.bots.bot import BotMisconfigured, Context, Usage
+from langchain_core.runnables import RunnableBranch, RunnableGenerator, RunnableLambda, RunnablePassthrough
+from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from proctor.bots.bot import BotMisconfigured, Context, Identity, Usage
 from proctor.bots.python import find_target
 from proctor.bots.settings import LangChainSettings
 from proctor.bots.target_bots import LangChainTargetBot, as_bot
@@ -127,6 +133,92 @@ def test_chains_that_differ_have_different_identities():
     assert bot(upper).kind == "langchain"
     assert bot(upper) != bot(lower)
     assert bot(Echo() | RunnableLambda(first_text)) == bot(Echo() | RunnableLambda(first_text))
+
+
+def said(text):
+    return RunnableLambda(lambda question: text)
+
+
+class Saying:
+    """Says the same to all."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def say(self, question):
+        return self.text
+
+    def __call__(self, question):
+        return self.text
+
+
+def say(text, question):
+    return text
+
+
+def graph(text):
+    made = StateGraph(MessagesState)
+    made.add_node("node", lambda state: {"messages": [("ai", text)]})
+    made.add_edge(START, "node")
+    return made.compile(checkpointer=InMemorySaver())
+
+
+def calling(text):
+    chain = said(text) | StrOutputParser()
+    return lambda question: chain.invoke(question)
+
+
+def generating(text):
+    def pieces(given):
+        for _ in given:
+            yield text
+
+    return RunnableGenerator(pieces)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        said,
+        graph,
+        calling,
+        generating,
+        lambda text: said(text) | StrOutputParser(),
+        lambda text: said("a") | {"one": said("b"), "other": said(text)},
+        lambda text: RunnableBranch((lambda question: text, said("a")), said("b")),
+        lambda text: said("a").bind(k=1).with_fallbacks([said(text)]),
+        lambda text: RunnablePassthrough.assign(answer=said(text).map()),
+        lambda text: RunnableLambda(Saying(text).say) | RunnablePassthrough(),
+        lambda text: RunnableLambda(Saying(text)) | RunnablePassthrough(),
+        lambda text: RunnableLambda(partial(say, text)) | RunnablePassthrough(),
+        lambda text: RunnableLambda(lambda question: said(text).invoke(question)),
+        lambda text: create_agent(FakeListChatModel(responses=["x"]), [], system_prompt=text),
+    ],
+)
+def test_a_chain_is_what_its_functions_hold_however_deep_they_are(made):
+    def fingerprint(bot):
+        return as_bot(bot, "chain").identity.fingerprint
+
+    vague, exact, again = made("vague"), made("exact"), made("vague")
+    assert fingerprint(vague) != fingerprint(exact)
+    assert fingerprint(vague) == fingerprint(again)
+    if made is graph:
+        vague.invoke({"messages": []}, {"configurable": {"thread_id": "1"}})
+    assert fingerprint(vague) == fingerprint(again)
+    assert as_bot(vague).warnings == ()
+
+
+def test_a_chain_with_a_store_that_shows_nothing_is_equal_to_itself_alone():
+    def chain(text):
+        stored = InMemoryVectorStore.from_texts([text], DeterministicFakeEmbedding(size=8))
+        return stored.as_retriever() | RunnableLambda(first_text)
+
+    one, other = chain("vague"), chain("exact")
+    assert as_bot(one, "chain").identity == as_bot(one, "chain").identity
+    assert as_bot(one, "chain").identity != as_bot(other, "chain").identity
+    (warning,) = as_bot(one, "chain").warnings
+    assert warning.startswith("What its InMemoryVectorStore holds can't be seen")
+    assert as_bot(one, "chain", identity=Identity("langchain")).warnings == ()
 
 
 def test_what_a_chain_raises_reaches_the_caller():

@@ -11,6 +11,7 @@ from asked_bots import ask
 from proctor.bots.bot import Bot, Context, Identity, Reply, Usage
 from proctor.bots.python import Threads, as_reply
 from proctor.bots.target_bots import BuiltBot, as_bot
+from proctor.bots.users_loop import USERS_LOOP
 from proctor.knowledge.documents.document import Passage
 from tables import in_one_test
 
@@ -354,3 +355,26 @@ async def test_the_hop_into_a_thread_is_cheap():
     took = time.perf_counter() - started
     await bot.close()
     assert (took / 5000) < 200e-6
+
+
+def test_what_our_own_loop_takes_to_go_on_is_no_part_of_an_asynchronous_bots_time():
+    async def answer(question):
+        return "x"
+
+    async def asked():
+        reply = asyncio.create_task(as_bot(answer).reply("q"))
+        await asyncio.sleep(0)
+        time.sleep(0.05)
+        return await reply
+
+    theirs = asyncio.new_event_loop()
+    thread = threading.Thread(target=theirs.run_forever, daemon=True)
+    thread.start()
+    token = USERS_LOOP.set(lambda: theirs)
+    try:
+        assert asyncio.run(asked()).queue_ms > 20
+    finally:
+        USERS_LOOP.reset(token)
+        theirs.call_soon_threadsafe(theirs.stop)
+        thread.join()
+        theirs.close()

@@ -1,13 +1,15 @@
 """ChatJudgeModel over real chat models: what is sent, what stops it, what it is called."""
 
 import asyncio
+import random
 
 import pytest
 from openai_asking import AT_ONCE, KEY, endpoint
-from openai_server import Answer, OpenAIServer, status
+from openai_server import HANG, Answer, OpenAIServer, status
 from proctor.bots.bot import BotMisconfigured, BotRefused
 from proctor.bots.chat.judge import UNREACHABLE_LIMIT, ChatJudgeModel, finish_reason
 from proctor.bots.chat.langchain import LangChainChat
+from proctor.bots.chat.limits import Turnstile
 from proctor.bots.chat.openai import OpenAIChat
 from proctor.metrics.judge.rendering import JudgeRequest
 
@@ -105,6 +107,30 @@ def test_an_endpoint_that_is_gone_is_given_up_after_some_calls():
     assert isinstance(outcomes[0], ConnectionError)
     assert isinstance(outcomes[-1], BotMisconfigured)
     assert f"{UNREACHABLE_LIMIT} calls in a row got no answer" in judge.problem
+
+
+def test_an_endpoint_that_hangs_is_given_up_after_some_calls():
+    with OpenAIServer(faults=lambda _: HANG) as server:
+        requests = [JudgeRequest("check", "s", str(number)) for number in range(UNREACHABLE_LIMIT + 5)]
+        outcomes, judge = ask(server, *requests, timeout=0.02)
+        assert len(server.calls) == UNREACHABLE_LIMIT
+    assert isinstance(outcomes[0], TimeoutError)
+    assert f"{UNREACHABLE_LIMIT} calls in a row got no answer" in judge.problem
+
+
+@pytest.mark.parametrize("hangs", [0.4, 1])
+def test_an_endpoint_that_answered_is_waited_for_when_it_hangs_and_never_where_it_is_slow_on_some_calls(hangs):
+    """Of those at once, slow ones alone may be under way at times."""
+    turnstile = Turnstile(4)
+    draw = random.Random(4)
+    with OpenAIServer(faults=lambda call: HANG if call.number > 4 and draw.random() < hangs else None) as server:
+        place = endpoint(server)
+        place.limiter.patience = 0.2
+        chat = OpenAIChat(place, backoff=AT_ONCE, timeout=0.05, max_attempts=3, turnstile=turnstile)
+        requests = [JudgeRequest("check", "s", str(number)) for number in range(80)]
+        _, judge = ask(server, *requests, model=ChatJudgeModel(chat, turnstile=turnstile), at_once=True)
+        assert bool(judge.problem) == (hangs == 1)
+        assert len(server.calls) > 80 if hangs < 1 else len(server.calls) < 30
 
 
 def test_a_burst_that_loses_all_that_is_under_way_is_borne():

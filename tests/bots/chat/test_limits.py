@@ -305,6 +305,23 @@ def test_an_endpoint_that_stays_away_or_never_answered_is_not_waited_for():
     assert gone.limit == 8
 
 
+def test_what_hangs_is_tried_by_one_request_at_a_time_and_given_up_and_its_endpoint_goes_on():
+    clock = FakeClock()
+    own, beyond = (Limiter(8, clock=clock, sleep=clock.sleep) for _ in range(2))
+    turnstile = Turnstile(own, beyond)
+    turnstile.succeeded()
+    clock.now += 1
+    sent = Slot(0.0, clock.now)
+    assert [turnstile.timed_out(sent) for _ in range(LOST)] == [False] * (LOST - 1) + [True]
+    assert (own.limit, beyond.limit, turnstile.is_away, turnstile.gave_up) == (1, 8, True, False)
+    clock.now += PATIENCE
+    assert not turnstile.timed_out(sent)
+    assert turnstile.gave_up
+    turnstile.succeeded()
+    assert (own.limit, turnstile.is_away, turnstile.gave_up) == (8, False, False)
+    assert not any(turnstile.timed_out(sent) for _ in range(50))  # sent before the last answer: it is slow
+
+
 # The time limit of a question, which our own waiting does not use up
 
 

@@ -155,6 +155,16 @@ def test_openai_without_a_key_is_told_before_the_first_question():
         asyncio.run(chat.prepare())
 
 
+@pytest.mark.parametrize("environ", [{}, {"MY_KEY": " "}])
+def test_a_variable_that_is_named_and_not_set_is_told_before_the_first_question_whatever_the_address(environ):
+    chat = opened(environ, model="openai:m", base_url=LOCAL, api_key_env="MY_KEY")
+    with pytest.raises(BotMisconfigured, match=r"its key in MY_KEY \(api_key_env\), and this environment variable is"):
+        chat.check_setup()
+    opened({"MY_KEY": KEY}, model="openai:m", base_url=LOCAL, api_key_env="MY_KEY").check_setup()
+    opened(environ, model="openai:m", base_url=LOCAL, api_key_env="").check_setup()
+    opened(environ, model="openai:m", base_url=LOCAL).check_setup()  # many servers of one's own want none
+
+
 def test_the_address_may_come_from_the_environment():
     chat = opened({"OPENAI_BASE_URL": LOCAL + "/"}, model="openai:m")
     assert chat.settings["base_url"] == LOCAL

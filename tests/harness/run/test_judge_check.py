@@ -258,7 +258,7 @@ def test_a_run_goes_on_with_a_judge_that_passes(folder):
         try:
             return reply(self_test_of(call), right)
         except KeyError:  # the run's own calls
-            return "false"
+            return "false" if call.schema is None else {"claims": []}
 
     with OpenAIServer(script, structured="ignore") as server:
         env = with_judge(folder, server, check=True)
@@ -319,9 +319,17 @@ def test_a_good_judge_is_not_spoken_of(folder, monkeypatch):
     with OpenAIServer(script) as server:
         env = {**with_judge(folder, server), "PROCTOR_JUDGE_SELF_TEST": "on"}
         done = proctor("run", "suite.yaml", folder=folder, env=env)
-    assert "self-test" not in done.stdout + done.stderr
+        again = proctor("run", "suite.yaml", "--json", folder=folder, env=env)
+        known = sum(call.body["messages"][1]["content"] in KNOWN for call in server.calls)
+    assert "failed its self-test" not in done.stdout + done.stderr
     (manifest,) = lines(folder / "proctor.db", "SELECT manifest FROM runs")[0]
-    assert json.loads(manifest)["settings"]["judge"]["self_test"] == {"accuracy": 1.0, "hostile": 1.0, "missed": ""}
+    found = json.loads(manifest)["settings"]["judge"]["self_test"]
+    assert found.items() >= {"accuracy": 1.0, "hostile": 1.0, "missed": "", "requests": known}.items()
+    assert found["tokens_in"] > 0
+    # What it took is in all that the run took, in this pass and in no other.
+    assert f" and {known} in its self-test" in done.stdout
+    made = json.loads(again.stdout)
+    assert (made["costs"]["self_test_calls"], made["judge"]["self_test"]) == (known, None)
 
 
 def test_a_judge_of_a_bots_own_model_family_is_warned_of():

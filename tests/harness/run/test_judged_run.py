@@ -10,7 +10,7 @@ import time
 import zipfile
 
 import pytest
-from judge_server import JudgeServer, judged
+from judge_server import JudgeServer, judged, name_of
 from judged_runs import KEY, METRICS, metrics_of, record, run, score, suite_with_judge
 from openai_server import BROKEN_JSON, DROP, NOT_JSON, Answer, status
 from proctor import InputError
@@ -262,6 +262,34 @@ def test_a_reply_that_can_not_be_read_is_asked_for_once_more_and_then_has_its_st
         made = metrics_of(score(tmp_path, server, ["faithfulness", "context_recall"]))
     assert (made["faithfulness"].n_ok, made["faithfulness"].n_parse_failure) == (3, 1)
     assert made["context_recall"].n_ok == 4
+
+
+def test_what_could_not_be_read_is_asked_anew_by_the_next_run_and_once_in_each(tmp_path):
+    def refusing(call):
+        return Answer("I can't help with that.") if name_of(call) == "answer_claims" else judged(call)
+
+    bots = {name: {"type": "python", "target": "bot.py:answer"} for name in ("mine", "same")}
+    with JudgeServer(refusing, structured="ignore") as server:
+        suite_with_judge(tmp_path, server, 2, metrics=["faithfulness", "context_recall"], bots=bots)
+        for runs in (1, 2):
+            assert metrics_of(run(tmp_path))["faithfulness"].n_parse_failure == 2
+            assert server.names["answer_claims"] == runs * 2 * 3  # with two repairs, once for both bots
+        server.script = judged
+        again = run(tmp_path)
+        for bot in (0, 1):
+            assert metrics_of(again, bot)["faithfulness"].n_ok == metrics_of(again, bot)["context_recall"].n_ok == 2
+        assert server.names["answer_claims"] == 2 * 2 * 3 + 2
+        before = len(server.calls)
+        run(tmp_path)
+        assert len(server.calls) == before
+
+
+def test_a_verdict_that_is_read_at_last_is_no_parse_failure_any_more(tmp_path):
+    record(tmp_path, 2)
+    with JudgeServer(lambda _: Answer("I can't help with that."), structured="ignore") as server:
+        assert metrics_of(score(tmp_path, server, ["critic_toxic"]))["critic_toxic.parse_failures"].mean == 1
+        server.script = judged
+        assert metrics_of(score(tmp_path, server, ["critic_toxic"]))["critic_toxic.parse_failures"].mean == 0
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,8 @@ def test_ctrl_c_ends_a_run_also_while_a_bot_has_the_loop(tmp_path):
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert (process.returncode, "run the same command again" in complaint) == (130, True)
-    kept = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
-    assert kept == [(len(asked(tmp_path)),)]  # the answer that came in that moment is kept as well
+    ((kept,),) = lines(tmp_path / "proctor.db", "SELECT COUNT(*) FROM replies")
+    assert 0 <= len(asked(tmp_path)) - kept <= 4  # those in flight in that moment are given up
 
 
 EVIL = """

@@ -163,7 +163,7 @@ def test_the_calls_of_the_user_stand_beside_its_turns_and_in_the_cost_of_the_run
     assert cost > 0
     assert made["costs"] == {
         "bots": None, "judge": None, "simulated_user": pytest.approx(cost), "judge_calls": 0,
-        "simulated_user_calls": 4, "total": pytest.approx(cost),
+        "simulated_user_calls": 4, "self_test": None, "self_test_calls": 0, "total": pytest.approx(cost),
     }  # fmt: skip
     assert made["simulated_user"] | {"calls_cached": 4} == {
         "name": "openai:test-model", "calls": 0, "calls_cached": 4, "calls_failed": 0, "cost": None
@@ -227,6 +227,34 @@ def test_a_user_model_that_refuses_stops_the_bot_with_a_sentence_and_the_same_co
         assert done.returncode == 0, done.stdout + done.stderr
     assert len(turns(tmp_path)) == 2
     assert (tmp_path / "asked.txt").read_text().splitlines() == ["Refund please.", "It is order number 1190."]
+
+
+def test_a_conversation_whose_user_says_nothing_of_use_costs_no_other_question(tmp_path):
+    def refusing(call):
+        return "I can't help with that." if is_broken else user(call)
+
+    is_broken = True
+    environment = {**os.environ, "MODEL_KEY": "k"}
+    plain = [{"id": f"q{number}", "question": f"Which colour is {number}?"} for number in range(3)]
+    bots = {name: {"type": "python", "target": "bot.py:answer"} for name in ("mine", "yours")}
+    with OpenAIServer(refusing, structured="ignore") as server:
+        played(tmp_path, server, more=plain, bots=bots)
+        done = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
+        assert done.returncode != 0
+        said = " ".join((done.stdout + done.stderr).split())
+        assert "mine: in the conversation refund alone: The simulated user, openai:test-model, wrote no mess" in said
+        assert said.count("mine: in the conversation refund alone") == said.count("yours: in the conversation") == 1
+        assert said.count("wrote no message") == 2  # once for each bot
+        assert (
+            count(tmp_path / "proctor.db", "SELECT COUNT(*) FROM run_rows JOIN replies ON replies.id = reply_id") == 6
+        )
+        assert len(server.calls) == 3  # with two repairs, for both bots
+        assert proctor("run", "suite.yaml", folder=tmp_path, env=environment).returncode != 0
+        assert len(server.calls) == 2 * 3
+        is_broken = False
+        done = proctor("run", "suite.yaml", folder=tmp_path, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert [key for key, *_ in turns(tmp_path)].count("refund/2") == 2
 
 
 @pytest.mark.parametrize("way", ["kill", "interrupt"])

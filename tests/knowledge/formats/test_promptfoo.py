@@ -140,7 +140,7 @@ def test_a_config_becomes_questions_bots_metrics_and_thresholds() -> None:
     assert suite["models"] == {
         "gpt-5-mini": {"model": "openai:gpt-5-mini"},
         "llama3.2": {
-            "model": "openai:llama3.2", "base_url": "http://localhost:11434/v1", "api_key_env": "OLLAMA_API_KEY",
+            "model": "openai:llama3.2", "base_url": "http://localhost:11434/v1", "api_key_env": "",
             "temperature": 0.2, "max_tokens": 200,
         },
     }  # fmt: skip

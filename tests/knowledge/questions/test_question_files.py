@@ -724,8 +724,16 @@ def test_characters_that_cannot_be_stored_are_replaced_with_a_warning(tmp_path: 
             "q.csv",
             "id,question\n1,a\n2,b\n3,a\n4,b\n5,c\n",
             [
-                "q.csv: 2 questions are asked more than once, word for word, which gives more weight in every mean "
-                "(first: lines 2 and 4)."
+                "q.csv: 2 questions are asked more than once, word for word, which gives them more weight in every "
+                "mean (first: lines 2 and 4)."
+            ],
+        ),
+        (
+            "q.csv",
+            "question,expected_answer\na,649\nb,1\na,700\n",
+            [
+                "q.csv: 1 question is asked more than once, word for word, which gives it more weight in every mean "
+                "(first: lines 2 and 4, whose expected answers differ)."
             ],
         ),
     ],

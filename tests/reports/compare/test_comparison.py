@@ -21,6 +21,7 @@ from proctor.reports.compare.messages import (
 )
 from proctor.reports.export.comparison import comparison_blocks, comparison_object
 from proctor.reports.store.encoding import to_json
+from proctor.reports.store.run import LOOP_LAG
 from proctor.reports.summary import MetricColumn
 from ranked_tables import cases
 from two_operands import made, side_of
@@ -75,6 +76,30 @@ def test_latency_is_compared_by_quantiles_and_as_a_metric_only_when_asked_for():
     assert [each.column.name for each in found.metrics] == ["recall"]
     assert found.latency.p50.value == pytest.approx(219.5 / 119.5)
     assert "latency_ms" in [each.column.name for each in compared(*tables, asked=Asked(("latency_ms",))).metrics]
+
+
+@pytest.mark.parametrize(
+    ("lag", "kind", "has_verdict"),
+    [
+        (60.0, "rag", False),
+        (60.0, "python", True),
+        (2.0, "rag", True),
+        (None, "rag", True),
+        (60.0, "rag of one run", True),
+    ],
+)
+def test_times_that_are_partly_of_this_program_have_no_verdict_across_runs(lag, kind, has_verdict):
+    """A bot that is timed in a thread or loop of its own isn't held up; and within one run both sides are alike."""
+    old, new = (
+        made("rag", {"recall": LOW}, f"run-{number}", latency=np.full(40, 100.0 * number) + np.arange(40))
+        for number in (1, 2)
+    )
+    states = {"rag": Identity(kind.split()[0])}
+    new = replace(new, run="run-1") if kind == "rag of one run" else new
+    slow = side_of(old, bot="rag", manifest={} if lag is None else {LOOP_LAG: lag}, states=states)
+    found = compare(slow, side_of(new, bot="rag", states=states), ("rag", "rag"), Asked())
+    assert (found.latency.p_value is not None, found.latency.p50.low is not None) == (has_verdict, has_verdict)
+    assert ("use --latency-run" in latency_note(found)) != has_verdict
 
 
 # Of 40 questions, or of 25, the 5 % that are slowest are 2: fewer than the 6 that an interval of a tail needs.

@@ -171,11 +171,13 @@ def test_kept_replies_and_scores_are_found_by_content(tmp_path):
     book.store.close()
 
 
-def test_errors_are_worked_out_again_and_what_the_judge_said_is_not(tmp_path):
+@pytest.mark.parametrize(
+    ("status", "reason"), [(Status.ERROR, "judge_unavailable"), (Status.PARSE_FAILURE, "judge_unparseable")]
+)
+def test_what_another_try_may_mend_is_worked_out_again_and_nothing_else(tmp_path, status, reason):
     book = Book(tmp_path / "kept.db")
-    unreachable = Score("exact_match", None, Status.ERROR, "judge_unavailable")
-    unreadable = Score("answer_length", None, Status.PARSE_FAILURE, "judge_unparseable")
-    scored = book.put(row(book.run, "left", "q1"), unreachable, unreadable)
+    undefined = Score("answer_length", None, Status.NOT_APPLICABLE, "blank_answer")
+    scored = book.put(row(book.run, "left", "q1"), Score("exact_match", None, status, reason), undefined)
     book.writer.close()
     done = book.run_results.scored([scored.reply_id])
     assert done == {(scored.reply_id, scored.question_id): {book.run.metric_ids["answer_length"]}}
