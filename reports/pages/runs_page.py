@@ -516,7 +516,8 @@ def _value(trend: Trend, bot: str, point: Point) -> Value | None:
     interval = ""
     if found.ci_low is not None and found.ci_high is not None:
         interval = f" ({figure(found.ci_low, trend.column)} to {figure(found.ci_high, trend.column)})"
-    note = f"{bot}, run {run.name}: {figure(found.mean, trend.column)}{interval}, {count(found.n_ok, 'row')}"
+    rows = count(trend.column.rows_of(found), "row")
+    note = f"{bot}, run {run.name}: {figure(found.mean, trend.column)}{interval}, {rows}"
     return Value(found.mean, found.ci_low, found.ci_high, note, run.address)
 
 

@@ -198,7 +198,7 @@ def _alone(summary: Summary, bot: BotSummary) -> Verdict:
     certainty: Sentence = ()
     if found.ci_low is not None and found.ci_high is not None:
         low, high = figure(found.ci_low, column), figure(found.ci_high, column)
-        certainty = _plain(f"95 % interval {low} to {high} over {count(found.n_ok, 'row')}.")
+        certainty = _plain(f"95 % interval {low} to {high} over {count(column.rows_of(found), 'row')}.")
     tone: Tone = "none"  # without a threshold nobody said what is good
     if any(bound(columns[name]) for name in bot.metrics):
         tone = "open" if any(misses(found.mean, columns[name]) for name, found in bot.metrics.items()) else "shown"
