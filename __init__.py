@@ -166,5 +166,5 @@ else:  # a checker is to see the names above, and a misspelt one
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
 
     def __dir__() -> list[str]:
-        """What is offered, loaded or not."""
-        return sorted({*globals(), *__all__})
+        """What is offered, loaded or not, and what every module has; not what this file needs itself."""
+        return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

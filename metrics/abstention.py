@@ -131,7 +131,34 @@ _NO_WORD_YET: Final = (
     r"that(?! (?:was|were|i|you|have|had)\b))\b)"
     r"[^.;]){0,80}?"
 )
-_UNSTATED: Final = r"(?:available|provided|given|sufficient|enough|mentioned|specified|stated|included|covered|known)"
+# Only what can be told is mentioned or stated.
+_TOLD: Final = (
+    r"(?:specified|mentioned|stated|disclosed|indicated|discussed|addressed(?! to\b)|clear|known|answered|answerable)"
+)
+# Theft, batteries and seats, too, may be not covered, included or available, which is an answer: that they abstain is
+# told by their subject, which is something to be told, or by the place, which is a source.
+_GIVEN: Final = r"(?:covered|provided|available|included|given|found|sufficient|enough)"
+_NOT_OUT_OF_REACH: Final = (
+    r"(?! (?:on|at (?!(?:this|the) (?:time|moment|point)\b)|for|before|after|during|until|unless|outside|to (?!me\b)"
+    rf"|in (?!(?:\w+ ){{0,3}}(?:{_SOURCE}|report|section|page|website|contract|agreement|policy))))"
+)
+_IN_A_SOURCE: Final = rf"(?:in|by|from|within) (?:[\w-]+ ){{0,3}}{_SOURCE}"
+# The head noun of a subject, with nothing before it that it belongs to ("access to data") and no more than what it is
+# about behind it ("the data plan").
+_SUBJECT: Final = (
+    r"(?:^|, |\b(?:but|and|as|because|since|that|so) )"
+    r"(?:(?!(?:of|to|for|with|in|on|from|by|about|at|behind|under|into|than|between|your|their)\b)[\w'-]+ ){0,4}?"
+)
+_INFORMATION: Final = r"(?:information|info|data|details?|evidence|content|answers?)"
+_TOPIC: Final = (
+    rf"(?:{_INFORMATION}|questions?|topics?|subject|specifics|figures?|dates?|reasons?|cause|names?|durations?|"
+    r"descriptions?|explanations?|(?:exact|precise|specific) (?:\w+ ){0,2}\w+)"
+)
+_ABOUT: Final = (
+    r"\b(?! (?!(?:of|about|on|for|regarding|concerning|to|as|that|which|you|i|we|in|from|needed|requested|required|"
+    r"sought|whether|how|what|who|when|where|why|is|isn't|are|aren't|was|wasn't|were|weren't)\b)\w)"
+)
+_IS_NOT_GIVEN: Final = rf"\b(?:is|are|was|were)(?: not|n't) (?:\w+ly )?(?:{_GIVEN}|{_TOLD}){_NOT_OUT_OF_REACH}"
 _SILENCE: Final = (
     r"\b(?:polic(?:y|ies)|page|website|report|section|leaflet|agreement|contract|faq entry) (?:do|does|did)(?: not|"
     r"n't) "
@@ -146,10 +173,8 @@ _SILENCE: Final = (
     rf"|\b{_SOURCE} (?:has|have|contains?) (?:no\b|nothing (?:about|on)\b)"
     rf"|\bthere(?:'s| is) nothing (?:about|on|regarding)\b[^.;]{{0,60}}? in (?:the|our|my|this|these) (?:\w+ )?"
     rf"(?:{_SOURCE}|{_HELP_PAGES})"
-    rf"|\b(?:the|this|that|any|such|requested|relevant|specific|provided|given|available) (?:\w+ )?(?:information|"
-    rf"data|evidence|content|details?|answer)\b{_NO_WORD_YET}\b(?:(?:is|are|was|were)(?: not|n't) (?:\w+ly )?"
-    rf"{_UNSTATED}(?! (?:on|at|for|before|after|to (?!me\b)|in (?:the|your|our) (?!(?:\w+ ){{0,2}}{_SOURCE})))|(?:is|"
-    rf"are) (?:unavailable|missing|unknown))"
+    rf"|{_SUBJECT}{_INFORMATION}{_ABOUT}{_NO_WORD_YET}"
+    rf"(?:{_IS_NOT_GIVEN}|\b(?:is|are) (?:unavailable|missing|unknown))"
     rf"|\b(?:answer|information|details?|data|it|this|that)(?: is| are|'s)(?: not|n't) (?:\w+ly )?(?:contained |"
     rf"mentioned |covered |provided |given |stated |specified |included |described |discussed |addressed |available )?"
     rf"(?:anywhere )?(?:in|by|from|within) (?:\w+ ){{0,3}}{_SOURCE}\b"
@@ -178,19 +203,28 @@ _NOTHING_KNOWN: Final = (
     r"mention|indication|records?|context|reference) (?:(?:is|was|were|are|currently|here|yet|publicly|"
     r"in \w+ \w+) ){0,3}?(?:about|on|of|for|"
     r"regarding|concerning|to|in|that|as to|whether|available|provided|given|found)\b"
-    r"|\b(?:is|are|was|were)(?: not|n't) (?:(?:\w|-){1,20} ){0,2}?(?:specified|mentioned|stated|provided|"
-    r"disclosed|"
-    r"given|indicated|discussed|addressed|covered|found|clear|known|"
-    rf"(?:available|included)(?! (?:after|before|on|during|until|unless|outside|in (?!(?:\w+ ){{0,3}}{_SOURCE}))\b)|"
-    r"answered|answerable|"
-    r"possible to (?:say|tell|determine|know|answer|give|provide))\b(?<!page was not found)(?<!file was not found)"
-    rf"[^.;]{{0,30}}(?:\b(?:(?:in|by|from|within) (?:\w+ ){{0,3}}{_SOURCE}|to me|publicly|here)\b|$|\.)"
+    rf"|\b(?:is|are|was|were)(?: not|n't) (?:(?:\w|-){{1,20}} ){{0,2}}?(?:(?:{_TOLD}|"
+    r"possible to (?:say|tell|determine|know|answer|give|provide))\b"
+    rf"[^.;]{{0,30}}(?:\b(?:{_IN_A_SOURCE}|to me|publicly|here)\b|$|\.)|{_GIVEN} (?:\w+ ){{0,2}}?{_IN_A_SOURCE}\b)"
+    rf"|{_SUBJECT}{_TOPIC}{_ABOUT}{_NO_WORD_YET}{_IS_NOT_GIVEN}"
+    rf"|\bno (?:[\w-]+ ){{1,4}}(?:is|are|was|were) (?:\w+ly )?(?:{_TOLD}|given|provided) (?:\w+ ){{0,2}}?"
+    rf"{_IN_A_SOURCE}\b"
+    r"|\b(?:it|this|that)(?: is|'s)(?: not|n't) (?:(?:covered|provided|given|included) here|available to me)\b"
     r"|\b(?:is|are|remains?|was|were) (?:still |currently )?(?:unknown|unclear|unspecified|undetermined|uncertain)\b"
     r"|\b(?:cannot|can't|could not|couldn't|can not) be (?:\w+ly )?(?:determined|answered|found|inferred|known|"
     r"established|verified|confirmed|concluded|deduced)\b"
     r"|\b(?:unable|impossible|not possible|insufficient \w+|not enough \w+) to (?:\w+ly )?(?:determine|answer|say|"
     r"tell|"
     r"find|provide|give|know|assist|help|fulfil+|locate|identify|verify|infer)\b"
+)
+# Said of what was asked for: "That is not covered." answers whether it is, and does not answer when, who or how many.
+_IT_IS_NOT_GIVEN: Final = re.compile(
+    rf"(?:\W*(?:sorry|unfortunately|i'm afraid)\b,?(?: but)? ?)?(?:it|that|this)(?: is|'s)(?: not|n't) {_GIVEN}[.!]?"
+)
+_ASKS_A_FACT: Final = re.compile(
+    r"\W*(?:when|who|whom|whose|where|what (?:is|are|was|were)|what's|how (?:much|many|long|often|old|far|big|large|"
+    r"tall|heavy|high|fast))\b",
+    re.IGNORECASE,
 )
 # To speak of what was asked for is disapproved of, so that it is not given.
 _UNSPEAKABLE: Final = (
@@ -288,9 +322,17 @@ _BARE: Final = (
     r"(?:,? (?:sorry|i'm afraid|unfortunately)(?: about that)?)?(?:[.!]*| [-\u2013\u2014] .*)"
 )
 _OTHER_LANGUAGES: Final = (
-    r"\b(?:das )?wei(?:ß|ss) ich (?:leider )?nicht|\bich (?:wei(?:ß|ss) (?:es |das )?(?:leider )?nicht|"
+    r"(?<!\bmehr )\bwei(?:ß|ss) ich (?:(?:es|das|dies|dazu|darüber|hierzu|leider|auch|selbst) ){0,3}nichts?\b"
+    r"|\bich (?:wei(?:ß|ss) (?:(?:es|das|dies|dazu|darüber|hierzu|leider|auch|selbst) ){0,3}nichts?\b|"
     r"(?:kann|konnte) (?:[\w,]+ ){0,9}(?:nicht|keine?n?) (?:\w+ ){0,4}?(?:beantworten|sagen|helfen|weiterhelfen|finden|"
-    r"geben)|habe (?:dazu |leider |darüber |hierzu ){0,3}keine (?:information|angabe|antwort|daten|kenntnis))"
+    r"geben))"
+    r"|\b(?:ich habe|habe ich) (?:(?:dazu|leider|darüber|hierzu|dafür|davon) ){0,3}"
+    r"keine (?:information|angabe|antwort|daten|kenntnis)"
+    r"|\bbin ich mir (?:leider )?nicht sicher[.!]?$|^ich bin mir (?:leider )?nicht sicher[.!]?$"
+    r"|\b(?:ist mir|mir ist) (?:(?:das|dies|es|dazu|darüber|leider) ){0,2}nichts? bekannt[.!]?$"
+    r"|^(?:(?:das|es) ist )?(?:leider )?(?:nicht bekannt|unbekannt)[.!]?$|^keine angaben?[.!]?$"
+    r"|\bsteht (?:\w+ ){0,2}?(?:nicht|nichts|nirgends) (?:\w+ ){0,2}?(?:in|im) (?:\w+ ){0,2}"
+    r"(?:dokumente?n?|unterlagen|texte?n?|kontext|quellen?|handbuch|dokumentation|wissensdatenbank)\b"
     r"|\b(?:kann|konnte) ich (?:[\w,]+ ){0,12}(?:nicht|keine?n?) (?:\w+ ){0,4}?"
     r"(?:beantworten|sagen|helfen|weiterhelfen|finden|geben)"
     r"|\b(?:dazu|hierzu|darüber) (?:liegen|habe ich|finde ich|gibt es|steht|fehlen|wird)\b[^.;]{0,40}?"
@@ -304,9 +346,10 @@ _OTHER_LANGUAGES: Final = (
     r"abschnitte?|informationen)\b(?:(?!\b(?:dass|aber|sondern|besagt|steht in)\b)[^.;]){0,70}?(?:\bkeine?n? "
     r"(?:\w+ )?(?:information|angabe|hinweis|aussage|antwort|auskunft|daten|details)|\bnicht (?:\w+ )?(?:erwähnt|"
     r"genannt|angegeben|enthalten|hervor|beschrieben|beantwortet|behandelt|spezifiziert|ersichtlich|zu entnehmen)"
-    r"|\bnichts (?:dazu|darüber|über|zu)\b)|\blässt sich\b[^.;]{0,60} nicht (?:beantworten|"
-    r"ermitteln|bestimmen|entnehmen|sagen)|\bgeht (?:\w+ )?aus (?:\w+ ){1,4}nicht hervor"
-    r"|\bje ne (?:sais pas|peux pas|suis pas (?:sûre?|en mesure)|dispose pas|trouve (?:pas|aucune))|\bje n'ai (?:"
+    r"|\bnichts (?:dazu|darüber|über|zu)\b|\b(?:dazu|darüber|hierzu) nichts\b)|\blässt sich\b[^.;]{0,60} nicht "
+    r"(?:beantworten|ermitteln|bestimmen|entnehmen|sagen)|\bgeht (?:\w+ )?aus (?:\w+ ){1,4}nicht hervor"
+    r"|\bje l'ignore[.!]?$|\bje ne (?:(?:le )?sais pas|peux pas|suis pas (?:sûre?|en mesure)|dispose pas|"
+    r"trouve (?:pas|aucune))|\bje n'ai (?:"
     r"malheureusement )?(?:pas (?:(?:d'|cette |l'|de cette )information|de (?:réponse|données)|trouvé|accès)|"
     r"trouvé aucune|aucune (?:"
     r"information|donnée|réponse))|\baucune (?:information|donnée|mention|réponse) (?:sur|concernant|n'est|disponible|"
@@ -336,7 +379,7 @@ _OTHER_LANGUAGES: Final = (
     r"|\b(?:eu )?não (?:sei\b|há (?:informaç|dados|detalhes|menção)|tenho (?:informaç|uma resposta|dados|acesso)|"
     r"posso (?:responder|ajudar|fornecer)|"
     r"encontrei)|\bdesculpe, (?:mas )?não (?:sei|tenho|posso|encontr|consigo)\b"
-    r"|\b(?:dat )?weet ik (?:helaas )?niet|\bik (?:weet (?:het )?(?:helaas )?niet|"
+    r"|\bweet ik (?:(?:dat|het|helaas) ){0,2}niet|\bik (?:weet (?:het )?(?:helaas )?niet|"
     r"kan (?:\w+ ){0,6}niet (?:beantwoorden|zeggen|helpen|vinden)"
     r"|heb (?:daar )?geen (?:informatie|antwoord))"
     r"|\b(?:documenten|document|context|teksten?|bronnen|bron)\b[^.;]{0,60}?\b(?:geen (?:\w+ )?(?:informatie|antwoord|"
@@ -416,7 +459,8 @@ _HINTS: Final = (
     "n/a", " na ", " na.", " na!", ":na", "none", "dunno", "idk", "null",
 )  # fmt: skip
 _HINTS_ELSEWHERE: Final = (
-    "nicht", "kein", "nichts", " ne ", " n'", "je n", "aucune", "no ", "angaben", "non ",
+    "nicht", "kein", "nichts", "unbekannt", "nirgends", " ne ", " n'", "je n", "je l'ignore", "aucune", "no ",
+    "angaben", "non ",
     "überfragt", "verbinde sie", "leite ", "mi dispiace", "niet", "geen", "nie ", "bilmiyorum", "vet ", "ved ",
 )  # fmt: skip
 _HINTS_BEYOND_ASCII: Final = (
@@ -491,6 +535,7 @@ def _abstains(text: str, question: str) -> bool:
             silent = place == 0 and (re.search(_SILENCE, main) or (is_short and re.search(_NOTHING_KNOWN, main)))
             if all(_KINDLY.fullmatch(before) for before in early[:place]):
                 silent = silent or re.search(_HANDED_ON, main)
+            silent = silent or (place == 0 and _IT_IS_NOT_GIVEN.fullmatch(main) and _ASKS_A_FACT.match(question))
         if silent or _refuses(main):
             tells = any(_FIGURE.search(before) for before in early[:place])
             return not tells and not any(re.match(_TURN, after) for after in spoken[place : place + _TURNS])

@@ -154,11 +154,11 @@ def _metric_rows(summary: Summary, timed: bool) -> Iterator[Row]:
             continue
         best = best_bots(column, summary.bots)
         sizes = {
-            (metric.n_ok, metric.n_ok < bot.rows)
+            (column.rows_of(metric), column.rows_of(metric) < bot.rows)
             for bot in summary.bots
             if (metric := bot.metrics[column.name]).mean is not None
         }
-        number = [_number(n_ok) for n_ok, is_missing_some in sizes if len(sizes) == 1 and is_missing_some]
+        number = [_number(size) for size, is_missing_some in sizes if len(sizes) == 1 and is_missing_some]
         cells = (_cell(bot, column, bot.name in best, is_counted=not number) for bot in summary.bots)
         yield [(*heading, *number), *cells]
         if any(bot.metrics[column.name].calibration for bot in summary.bots):
@@ -254,7 +254,8 @@ def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -
     style: Style = "good" if best else "dim" if is_single(bot, column) else ""
     mean = Span(figure(metric.mean, column), style)
     star = (Span("*", "good"),) if best else ()
-    number = (_number(metric.n_ok),) if is_counted and metric.n_ok < bot.rows else ()
+    size = column.rows_of(metric)
+    number = (_number(size),) if is_counted and size < bot.rows else ()
     if metric.ci_low is None or metric.ci_high is None:
         return Cell((mean, *star, *number))
     interval = short_interval(metric.ci_low, metric.ci_high, column)
@@ -345,8 +346,8 @@ def _failures(bot: BotSummary) -> Words | Cell:
 def _legend(summary: Summary) -> Iterator[Block]:
     most = max((bot.latency.in_flight for bot in summary.bots if bot.latency), default=0)
     crowd = f"; latency with up to {most} in flight" if most > 1 else ""
-    cells = ((bot, bot.metrics[column.name].n_ok) for bot in summary.bots for column in summary.metrics)
-    some = any(0 < n_ok < bot.rows for bot, n_ok in cells)
+    cells = ((bot, column.rows_of(bot.metrics[column.name])) for bot in summary.bots for column in summary.metrics)
+    some = any(0 < size < bot.rows for bot, size in cells)
     number = "; n: values, where some are missing" if some else ""
     yield Sentence(f"mean and 95 % interval over questions{number}{crowd}; * best; ↑ higher is better", "dim")
     if late := [bot for bot in summary.bots if bot.latency and bot.latency.held_up_ms]:

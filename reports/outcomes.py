@@ -93,12 +93,13 @@ class Outcomes:
         return (self.counts.get("right", 0) + self.counts.get("abstained_rightly", 0)) / self.known
 
     @property
-    def percentages(self) -> tuple[int, int, int]:
-        """Right, wrong and wrongly abstained, in whole percent that add up to 100."""
-        right = round(100 * self.right)
-        exact = [100 * self.counts.get(name, 0) / self.known for name in ("wrong", "abstained_wrongly")]
-        wrong = min(round(exact[0]), 100 - right)
-        return right, wrong, 100 - right - wrong
+    def shares(self) -> tuple[float, float, float]:
+        """Right, wrong and wrongly abstained, of 1."""
+        return (
+            self.right,
+            self.counts.get("wrong", 0) / self.known,
+            self.counts.get("abstained_wrongly", 0) / self.known,
+        )
 
     @property
     def sentence(self) -> str:
@@ -108,7 +109,7 @@ class Outcomes:
     @property
     def parts(self) -> tuple[str, str, str]:
         """The three parts of the sentence."""
-        right, wrong, abstained = self.percentages
+        right, wrong, abstained = (round(100 * share) for share in self.shares)  # each by itself: equal ones look equal
         ends = None if self.low is None or self.high is None else (round(100 * self.low), round(100 * self.high))
         interval = f" [{ends[0]}, {ends[1]}]" if ends else ""
         return f"{VERB}{right} % right{interval}", f"{wrong} % wrong", f"{abstained} % abstained"
@@ -116,12 +117,13 @@ class Outcomes:
     @property
     def as_object(self) -> dict[str, object]:
         """For machines: counts, and shares from 0 to 1."""
+        right, wrong, abstained = self.shares
         return {
-            "right": self.right,
+            "right": right,
             "ci_low": self.low,
             "ci_high": self.high,
-            "wrong": self.counts.get("wrong", 0) / self.known,
-            "abstained": self.counts.get("abstained_wrongly", 0) / self.known,
+            "wrong": wrong,
+            "abstained": abstained,
             "counts": dict(self.counts),
             "failed": self.failed,
             "without_outcome": self.without,

@@ -95,6 +95,10 @@ class MetricColumn:
         """The metric with what the suite wants of it: without a threshold where that is a default nobody set."""
         return replace(self, threshold=None) if self.threshold_is_default else self
 
+    def rows_of(self, found: MetricSummary) -> int:
+        """How many rows a mean of it is over: those with a value and, as it is a rate, the unreadable ones."""
+        return found.n_ok + (found.n_parse_failure if self.aggregate == "rate" else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class LatencySummary:

@@ -26,7 +26,7 @@ _GOLDEN: Final = (
     "expected_output", "actual_output", "retrieval_context", "source_file", "additional_metadata", "expected_tools",
     "tools_called", "comments", "custom_column_key_values",
 )  # fmt: skip
-_CONVERSATION: Final = ("scenario", "expected_outcome", "user_description", "turns")
+_CONVERSATION: Final = ("scenario", "expected_outcome", "chatbot_role", "user_description", "turns")
 _LISTS: Final = ("context", "retrieval_context")
 _OBJECTS: Final = (
     "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values", "turns", "expectations",
@@ -38,7 +38,7 @@ _WITH_SOURCE: Final = re.compile(r"^deepeval_source=(.*?),deepeval_context=(.*)$
 _OURS: Final = frozenset({
     "input", "expected_output", "actual_output", "retrieval_context", "name", "source_file", "tools_called",
     "expected_tools", "input_token_count", "output_token_count", "token_cost", "completion_time", "metrics_data",
-    "turns", "expected_outcome", "scenario", "tags", "id", "context",
+    "turns", "expected_outcome", "chatbot_role", "scenario", "tags", "id", "context",
 })  # fmt: skip
 _OF_RUN: Final = ("success", "run_duration", "evaluation_cost", "order", "flaky", "trace", "images_mapping")
 
@@ -84,6 +84,8 @@ def _read(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
         if isinstance(spoken := case.get("turns"), list):
             turns = turns_of([_message(each) for each in spoken], line, notes)
             if turns:
+                if row.get("scenario"):
+                    notes.lose("`scenario` is", "no metric reads it; it stays with the question", line)
                 yield line, conversation_row(turns, row)
                 continue
         if "scenario" in case and "input" not in case:
@@ -120,10 +122,11 @@ def _cases(path: Path, notes: Notes) -> Iterator[tuple[int, Row]]:
 
 def _row(case: Row, line: int, notes: Notes) -> Row:
     row: Row = {"question": case.get("input")} if "input" in case else {}
-    expected = case.get("expected_output", case.get("expected_outcome"))
     plain = {
         "id": case.get("id"),
-        "expected_answer": expected,
+        "expected_answer": case.get("expected_output"),
+        "goal": case.get("expected_outcome"),  # of the whole conversation: no answer of it says that it was reached
+        "role": case.get("chatbot_role"),
         "answer": case.get("actual_output"),
         "source_document": case.get("source_file"),
         "tokens_in": case.get("input_token_count"),
@@ -271,20 +274,22 @@ def _as_cell(key: str, value: object) -> object:
 
 def _golden(group: Sequence[Row], notes: Notes) -> dict[str, Any]:
     last = group[-1]
-    first = first_expected(last, notes, "DeepEval")
     if last.get("conversation") or last.get("history"):
         if any(row.get("expected_tools") for row in group):
             notes.lose("`expected_tools` of turns are", "a conversational golden has none")
+        if any(row.get("expected_answers") for row in group):
+            notes.lose("the expected answers of turns are", "a conversational golden has the outcome of the whole")
         made: dict[str, Any] = {
             "scenario": last.get("scenario") or group[0]["question"],
             "turns": [_turn(each) for each in messages_of(group)],
-            "expected_outcome": first,
+            "expected_outcome": last.get("goal"),
+            "chatbot_role": last.get("role"),
         }
     else:
         made = {
             "input": last["question"],
             "actual_output": last.get("answer"),
-            "expected_output": first,
+            "expected_output": first_expected(last, notes, "DeepEval"),
             **_of_answer(last),
             "source_file": last.get("source_document"),
             "input_token_count": last.get("tokens_in"),
@@ -324,6 +329,6 @@ def _turn(message: dict[str, Any]) -> dict[str, Any]:
 _CARRIED: Final = frozenset({
     "expected_answers", "answer", "contexts", "tool_calls", "expected_tools", "source_document", "tokens_in",
     "tokens_out", "cost", "reference_contexts", "name", "comments", "additional_metadata", "custom_column_key_values",
-    "user_description", "scenario", "conversation", "turn", "history",
+    "user_description", "scenario", "goal", "role", "conversation", "turn", "history",
 })  # fmt: skip
 FORMAT = Format("deepeval", "DeepEval", _detect, _read, _write, (".json", ".csv"), METRICS, carries=_CARRIED)

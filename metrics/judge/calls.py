@@ -596,7 +596,9 @@ class OwnPrompt(OwnCall[Word], WordCall):
 
 @dataclass(frozen=True, slots=True)
 class OwnRubric(OwnCall[Grade], GradeCall):
-    """A rubric of a user's own: criteria in plain words, and a whole number on a scale with its reason.
+    """A rubric of a user's own: criteria in plain words, and a number on a scale with its reason.
+
+    It is a whole one, but on a scale with no whole numbers between its ends, such as 0 to 1.
 
     Attributes:
         pieces: see ``OwnCall``.
@@ -614,9 +616,14 @@ class OwnRubric(OwnCall[Grade], GradeCall):
         """The worst and the best score."""
         return self.low, self.high
 
+    @property
+    def _is_whole(self) -> bool:
+        return self.high - self.low > 1
+
     def reminder(self) -> str:
         """The scale."""
-        scale = f"a whole number from {self.low} (worst) to {self.high} (best)"
+        kind = "a whole number" if self._is_whole else "a number, with decimals,"
+        scale = f"{kind} from {self.low} (worst) to {self.high} (best)"
         return f'Reply with the JSON object only: {{"reason": "...", "score": SCORE}}, where SCORE is {scale}.'
 
     def schema(self) -> Schema:
@@ -629,14 +636,16 @@ class OwnRubric(OwnCall[Grade], GradeCall):
         found = read_object(bare)
         if isinstance(found, str):
             return Reading(None, found)
+        wanted = f"{'a whole number' if self._is_whole else 'a number'} from {self.low} to {self.high}"
         try:
             score = read_score(found.get("score"), self.low, self.high)
         except Malformed as wrong:
-            return Reading(None, f'In the reply, {wrong}: "score" is a whole number from {self.low} to {self.high}.')
-        if not score.is_integer():
-            return Reading(None, f'"score" must be a whole number from {self.low} to {self.high}.')
+            return Reading(None, f'In the reply, {wrong}: "score" is {wanted}.')
+        if self._is_whole and not score.is_integer():
+            return Reading(None, f'"score" must be {wanted}.')
         text = read_reason(found)
-        if int(score) not in probabilities:  # none were given, or they are not those of this score
+        # None were given, or they are not those of this score; those of decimals are only of their first figure.
+        if not self._is_whole or int(score) not in probabilities:
             return Reading(Grade(score, text))
         mean = sum(number * share for number, share in probabilities.items())
         return Reading(Grade(mean, text, probabilities=tuple(probabilities.items())))

@@ -91,7 +91,8 @@ _NAMED: Final = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _OPTION: Final = inspect.Parameter.KEYWORD_ONLY
 _CHECKED_CONTEXTS: Final = (
     inspect.Parameter("contexts", _NAMED, default=None, annotation=Sequence[str] | None),
-    inspect.Parameter("check_contexts", _OPTION, default=True, annotation=bool),
+    # A prompt without a place for contexts does not ask about them, unless somebody wants it to.
+    inspect.Parameter("check_contexts", _OPTION, default=False, annotation=bool),
 )
 _SAMPLES: Final = inspect.Parameter(
     "samples", _OPTION, default=1, annotation=Annotated[int, Allowed("1 to 20", lambda count: 1 <= count <= 20)]

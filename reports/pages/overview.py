@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Final
 
 from markupsafe import Markup
@@ -288,7 +289,8 @@ def _cell(run: ReportedRun, column: MetricColumn, bot: BotSummary, is_best: bool
     return Cell(
         figure_apart(found.mean, column.of_suite), interval_in_words(found.ci_low, found.ci_high, column), address,
         is_best, mark, without,
-        missing_href if without else "", _corrected(found, column), _bar(found, column, ends), _made(found, rows[1]),
+        missing_href if without else "", _corrected(found, column), _bar(found, column, ends),
+        _made(found, column, rows[1]),
     )  # fmt: skip
 
 
@@ -303,10 +305,10 @@ def _stood_on(found: MetricSummary, bot: BotSummary, column: MetricColumn) -> tu
     return bot.rows, count(bot.rows, "row")
 
 
-def _made(found: MetricSummary, in_words: str) -> str:
+def _made(found: MetricSummary, column: MetricColumn, in_words: str) -> str:
     """From how many rows a mean is, and over what its interval."""
     interval = "" if found.ci_low is None else "; 95 % interval"
-    return f"Mean {found.mean:.4g} of {found.n_ok:,} of {in_words}{interval}"
+    return f"Mean {found.mean:.4g} of {column.rows_of(found):,} of {in_words}{interval}"
 
 
 def _without(found: MetricSummary, rows: int, in_words: str) -> str:
@@ -677,14 +679,14 @@ def headline_list(run: ReportedRun, order: Sequence[str] = ()) -> list[Headline]
 def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
     first, wrong, abstained = found.parts
     right, end, interval = first.removeprefix(VERB).partition("right")
-    widths = found.percentages
+    edges = [round(100 * edge) for edge in accumulate(found.shares, initial=0.0)]
     shares = tuple(
-        Share(kind, sum(widths[:place]), width)
-        for place, (kind, width) in enumerate(zip(("right", "wrong", "abstained"), widths, strict=True))
+        Share(kind, start, end - start)
+        for kind, (start, end) in zip(("right", "wrong", "abstained"), pairwise(edges), strict=True)
     )
     is_listed = has_rows(run, CORRECT)
     href = (
-        rows_address(bot=bot.name, metric=CORRECT, show="wrong", group="cause") if is_listed and widths[0] < 100 else ""
+        rows_address(bot=bot.name, metric=CORRECT, show="wrong", group="cause") if is_listed and found.right < 1 else ""
     )
     low, high = (None if share is None else round(100 * share, 1) for share in (found.low, found.high))
     number = found.counts.get

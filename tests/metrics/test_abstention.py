@@ -139,6 +139,35 @@ NONE = [
     "このドキュメントには価格に関する情報が含まれていません。",
     "문서에 가격에 대한 언급이 없습니다.",
     "К сожалению, в тексте об этом ничего не сказано.",
+    # what is not covered, given or available is a topic, or its place is a source
+    "This question is not covered by the documents.",
+    "That topic is not covered in the documentation I was given.",
+    "Shipping to Norway isn't covered in our documents.",
+    "Not covered in the handbook.",
+    "That is not provided in the context.",
+    "No price is given in the documents.",
+    "No information is available.",
+    "That information is not available.",
+    "An answer is not available.",
+    "Details on the cancellation fee are not provided.",
+    "The exact price is not available.",
+    "The reasons for the delay are not given.",
+    "Further details about pricing are not available at this time.",
+    "Whether theft is covered is not specified.",
+    # in German and others, in another order
+    "Leider weiß ich das nicht.",
+    "Leider weiß ich darüber nichts.",
+    "Ich weiß es leider nicht.",
+    "Leider habe ich dazu keine Informationen.",
+    "Da bin ich mir leider nicht sicher.",
+    "Das ist mir leider nicht bekannt.",
+    "Nicht bekannt.",
+    "Keine Angabe.",
+    "Das steht leider nicht in den Unterlagen.",
+    "Die Unterlagen sagen dazu nichts.",
+    "Malheureusement, je ne le sais pas.",
+    "Je l'ignore.",
+    "Helaas weet ik dat niet.",
 ]  # fmt: skip
 ANSWERS = [
     "We open at nine.",
@@ -253,6 +282,34 @@ ANSWERS = [
     "No hay que pagar nada en recepción.",
     "Nein, Hunde sind nicht erlaubt.",
     "Keine Angaben sind verpflichtend außer Name und E-Mail.",
+    # that say no: what is not covered, given or available is a thing
+    "Theft is not covered by the warranty.",
+    "Damage by floods is not covered by the warranty.",
+    "No, scratches are not covered.",
+    "Lost parcels are not covered.",
+    "Shipping is not provided on Sundays.",
+    "No, that is not available for the K2.",
+    "Water damage isn't covered by our insurance.",
+    "Dental treatment is not covered in the basic plan.",
+    "Batteries are not included.",
+    "Towels are not provided in the apartments.",
+    "Sorry, student discounts are not available.",
+    "Refunds are not given for used tickets.",
+    "The gym is not available to guests under 16.",
+    "Earthquakes were not covered until 2019.",
+    "Loss of data is not covered by the warranty.",
+    "Access to your data is not included.",
+    "The data plan is not included in the price.",
+    "The answer sheet is not provided.",
+    "A detailed invoice is not provided.",
+    "The key was not found in the room.",
+    "The manual is not included.",
+    "That is not covered.",
+    "Leider ist Diebstahl nicht abgedeckt.",
+    "Die Montage ist nicht im Preis enthalten.",
+    "Die Garantie gilt zwei Jahre. Mehr weiß ich nicht.",
+    "Ist Ihnen das nicht bekannt, gilt die Frist von 14 Tagen.",
+    "Kinder sind nicht sicher angeschnallt.",
 ]  # fmt: skip
 
 # Of support bots: who passes the question on, speaks of what it is for, or would rather not say.
@@ -585,6 +642,14 @@ def test_disapproval_is_an_abstention_from_telling_how_and_an_answer_to_whether(
     answer = "It is illegal to open another person's letters."
     assert abstains(answer, "How do I open my neighbour's letters?")
     assert not abstains(answer, "May I open my neighbour's letters?")
+
+
+def test_that_it_is_not_given_answers_whether_it_is_and_not_when_or_how_much() -> None:
+    for answer in ("That is not covered.", "Sorry, it isn't available."):
+        assert not abstains(answer, "Is theft covered?")
+        assert not abstains(answer, "What about theft?")
+        assert abstains(answer, "How much is paid for a stolen bicycle?")
+        assert abstains(answer, "When does the cover begin?")
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "\0", "I don't\0know"])

@@ -100,10 +100,10 @@ def test_a_row_that_misses_another_field_is_judged():
 @pytest.mark.parametrize(
     ("template", "options", "expected"),
     [
-        ("{answer}", {"check_contexts": False}, [0.0, 1.0, None, 1.0, 0.0]),
+        ("{answer}", {}, [0.0, 1.0, None, 1.0, 0.0]),
         ("{contexts} {answer}", {}, [0.0, 1.0, 1.0, 1.0, 0.0]),
         ("{contexts}", {}, [0.0, 1.0, 1.0, 0.0, 0.0]),
-        ("{answer}", {}, [0.0, 1.0, 1.0, 1.0, 0.0]),
+        ("{answer}", {"check_contexts": True}, [0.0, 1.0, 1.0, 1.0, 0.0]),
     ],
 )
 def test_what_fails_is_what_the_judge_was_shown(template, options, expected):
@@ -112,15 +112,16 @@ def test_what_fails_is_what_the_judge_was_shown(template, options, expected):
     assert values(scores) == expected
     if expected[2] is None:
         assert scores[2].reason == "contexts_not_checked"
-    assert len(judge.asked) == (2 if template == "{answer}" and not options else 1)
+    assert len(judge.asked) == (2 if options else 1)
 
 
-def test_contexts_take_the_place_of_the_answer_in_the_second_request():
+def test_contexts_take_the_place_of_the_answer_in_a_second_request_if_that_is_wanted():
     judge = ScriptedJudge({OwnPrompt: lambda call: Word("true" if call.pieces[1].text == "A." else "false")})
-    scores = scored("Is {answer} polite?", judge)
+    wanted = {"check_contexts": True}
+    scores = scored("Is {answer} polite?", judge, options=wanted)
     assert values(scores) == [1.0, 0.0, 1.0, 0.0, 0.0]
     assert [asked.call.pieces[1] for asked in judge.asked] == [Block("answer", "A."), Block("answer", "C1.\n\nC2.")]
-    none = scored("Is {answer} polite?", judge, contexts=[" "])
+    none = scored("Is {answer} polite?", judge, options=wanted, contexts=[" "])
     assert none[2].reason == "contexts_empty"
 
 
@@ -186,7 +187,7 @@ def test_two_prompts_run_side_by_side():
     plan = catalog.plan(ids)
     scores = asyncio.run(plan.score({**ROW, "judge": judge}))
     assert [score.value for score in scores if score.metric.endswith(".passes")] == [1.0, 0.0]
-    assert len(judge.asked) == plan.requests.per_row == 4  # each answer, and the contexts in its place
+    assert len(judge.asked) == plan.requests.per_row == 2  # no contexts, for which the prompts have no place
 
 
 def test_evaluators_of_own_prompts():

@@ -1,5 +1,6 @@
 """The rates of boolean evaluators: what passed, failed and could not be read adds up to 1."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -9,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proctor.metrics.score import Score, Status
 from proctor.reports.export.json import as_object
+from proctor.reports.leaderboard import leaderboard
 from proctor.reports.statistics.intervals import mean_interval
 from proctor.reports.store.run import RowStatus, RunMetric
 from proctor.reports.summary import summarise
+from proctor.reports.table import plain
 from report_rows import Book, ok, row
 
 KINDS = ("passes", "failures", "retrieval_failures", "generation_failures", "parse_failures")
@@ -69,6 +72,15 @@ def test_the_worked_example_of_the_specification(tmp_path):
     assert written["check.passes"]["passes_parsed"] == pytest.approx(0.4)
     assert written["check.failures"]["failures_incl_parse"] == pytest.approx(4 / 6)
     assert (written["check.passes"]["n_ok"], written["check.passes"]["n_parse_failure"]) == (5, 1)
+
+
+def test_the_number_beside_a_rate_is_that_of_the_rows_that_it_is_over(tmp_path):
+    for name, outcomes, number in (("all", [], ""), ("some", ["bot error"], "n4")):
+        (tmp_path / name).mkdir()
+        summary, _ = summed(tmp_path / name, ["pass", "pass", "answer fails", "unreadable", *outcomes])
+        (line,) = (line for line in plain(leaderboard(summary), 80).splitlines() if line.startswith("  passes"))
+        assert "0.50" in line
+        assert re.findall(r"\bn\d+", line) == ([number] if number else [])
 
 
 def test_the_interval_is_over_the_same_rows_as_the_rate(tmp_path):

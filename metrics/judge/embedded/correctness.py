@@ -792,8 +792,29 @@ async def right(
     """
     bare = _IN_BRACKETS.sub("", expected)
     accepted = [expected, bare] if bare != expected and wording(bare).content else [expected]
-    found = [await _right(question, one, answer, embedder, entailment, model) for one in accepted]
+    found = [await _right(question, one, _settled(answer, one), embedder, entailment, model) for one in accepted]
     return max(found, key=lambda one: one.probability or 0.0)
+
+
+def _settled(answer: str, expected: str) -> str:
+    """An answer without the sentences that it takes back: another says the same of a figure that is not expected.
+
+    >>> _settled("The warranty is 24 months. It is long. The warranty is 12 months.", "24 months")
+    'It is long. The warranty is 12 months.'
+    """
+    wanted, spoken = wording(expected).content, [wording(sentence) for sentence in sentences(answer)]
+    said: dict[tuple[str, ...], dict[str, Wording]] = {}
+    for text in spoken if len(spoken) > 1 else ():
+        for place, word in enumerate(text.words if len(text.words) <= _WHOLE_WORDS else ()):
+            # "Windows 10" and "Room 1" are names; times by themselves are a list.
+            is_named = not place or text.words[place - 1].text[:1].isupper()
+            others = (*text.words[:place], *text.words[place + 1 :])
+            if word.key[:1].isdigit() and not is_named and any(other.kind != "stop" for other in others):
+                said.setdefault(tuple(sorted(other.key for other in others)), {})[word.key] = text
+    taken_back = {
+        text for found in said.values() if found.keys() - wanted for key, text in found.items() if key in wanted
+    }
+    return " ".join(text.text for text in spoken if text not in taken_back) if taken_back else answer
 
 
 async def _right(

@@ -30,6 +30,13 @@ def test_every_name_is_there_and_says_what_it_is(name):
     assert name in dir(proctor)
 
 
+def test_only_the_names_of_the_contract_are_listed():
+    assert [name for name in dir(proctor) if not name.startswith("__")] == [
+        name for name in CONTRACT if not name.startswith("__")
+    ]
+    assert {"__doc__", "__path__", "__version__"} <= set(dir(proctor))
+
+
 def test_a_misspelt_name_names_the_nearest():
     with pytest.raises(AttributeError, match=r"did you mean 'evaluate'"):
         proctor.evalaute  # noqa: B018

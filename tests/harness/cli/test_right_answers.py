@@ -97,6 +97,29 @@ def test_markdown_and_page_open_with_it(folder, shown):
     assert "on the share of right answers" in plain(overview.one("p", class_="sentence").text)
 
 
+def test_each_share_is_rounded_by_itself_so_that_equal_ones_look_equal(tmp_path):
+    def bot(right):
+        def answer(question):
+            number = int(question.split()[-1])
+            return "It is." if number < right else "I don't know." if number < right + 2 else "No."
+
+        return answer
+
+    asked = [{"question": f"Is it {number}", "constraints": ["It is"]} for number in range(40)]
+    bots = {"b": bot(33), "c": bot(31)}
+    run = package.evaluate(asked, bots=bots, metrics=["correct"], db=tmp_path / "r.db", progress=False)
+    run.report(tmp_path / "r.md")
+    run.report(tmp_path / "r.html")
+    sentences = [
+        r"b answers 82 % right \[\d+, \d+\], 12 % wrong, 5 % abstained",
+        r"c answers 78 % right \[\d+, \d+\], 18 % wrong, 5 % abstained",
+    ]
+    markdown = (tmp_path / "r.md").read_text().replace("**", "").replace("`", "")
+    headlines = read_html((tmp_path / "r.html").read_text()).one("ul", class_="headlines")
+    for sentence in sentences:
+        assert all(re.search(sentence, plain(shown)) for shown in (str(run), markdown, headlines.text))
+
+
 def test_compare_and_gate_open_with_the_difference(folder, shown):
     run = proctor("compare", "faq", "rag", folder=folder).stdout
     assert plain(run.splitlines()[0]).startswith("rag answers 70 % right, faq 20 %: +50 points [")

@@ -126,6 +126,30 @@ def test_the_goal_of_a_conversation_is_that_of_its_file_or_its_constraints(tmp_p
     assert found["is_constrained", "helmets/3"] == found["is_named", "bare/3"] == 0
 
 
+def test_role_and_outcome_of_a_conversation_of_deepeval_are_its_role_and_goal(tmp_path):
+    case = {
+        "scenario": "price question", "expected_outcome": "user learns the price", "chatbot_role": "shop assistant",
+        "turns": [{"role": "user", "content": "How much is it?"}, {"role": "assistant", "content": "30 euros."}],
+    }  # fmt: skip
+
+    def is_told(conversation: Conversation, goal: str) -> bool:
+        """Whether metrics are told the role and the goal."""
+        return (conversation.role, goal) == ("shop assistant", "user learns the price")
+
+    metrics = ["correct", package.metric(level="conversation")(is_told)]
+    run = package.evaluate([case], metrics=metrics, db=tmp_path / "e.db", progress=False)
+    (row,) = run.rows()
+    assert (row.score("is_told"), row.score("correct")) == (1, None)  # the last answer need not say the outcome
+    (tmp_path / "case.json").write_text(json.dumps([case]))
+    done = proctor("import", "case.json", "--into", "imp", folder=tmp_path)
+    assert "`scenario` is not carried over: no metric reads it; it stays with the question." in done.stdout
+    question = json.loads((tmp_path / "imp" / "questions.jsonl").read_text())
+    assert {key: question.get(key) for key in ("goal", "role", "scenario", "expected_answer")} == {
+        "goal": "user learns the price", "role": "shop assistant", "scenario": "price question",
+        "expected_answer": None,
+    }  # fmt: skip
+
+
 def test_a_comparison_counts_the_conversations_that_have_a_value_among_conversations(tmp_path):
     bots = {"mine": lambda question: "Yes.", "other": lambda question: "30 euros."}
     aimless = {"id": "aimless", "turns": TURNS}

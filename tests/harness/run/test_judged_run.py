@@ -98,7 +98,7 @@ GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"""
 
 def test_a_run_that_takes_over_scores_shows_the_calls_that_they_rest_on_and_pays_nothing(tmp_path):
     database = tmp_path / "proctor.db"
-    own = {"name": "first", "byop": {"tone": "tone.md"}, "metrics": [*METRICS, {"byop": {"check_contexts": False}}]}
+    own = {"name": "first", "byop": {"tone": "tone.md"}, "metrics": [*METRICS, "byop"]}
     (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
     with JudgeServer(lambda call: "true" if "polite" in call.prompt else judged(call)) as server:
         suite_with_judge(tmp_path, server, **own)
@@ -225,7 +225,7 @@ def test_the_limit_holds_for_all_models_of_a_panel_together(tmp_path):
         panel = {"models": models, "judge": {"panel": ["a", "b", "c"]}}
         suite_with_judge(tmp_path, server, 12, **panel, byop={"tone": "tone.md"}, metrics=["byop"], concurrency=4)
         made = run(tmp_path)
-        assert len(server.calls) == 36 + 3  # and the contexts, which are the same in all rows
+        assert len(server.calls) == 36
         assert server.peak_in_flight <= 4
     assert metrics_of(made)["byop.tone.passes"].n_ok == 12
 
@@ -337,15 +337,15 @@ def test_own_prompts_are_metrics_and_the_labels_are_theirs(tmp_path):
     (tmp_path / "tone.md").write_text("Is it polite?\n\n{answer}\n")
 
     def script(call):
-        assert "The shop opens at nine." in call.prompt  # the answer, or the contexts in its place
+        assert "The shop opens at nine." in call.prompt  # the answer
         return "good" if "good or bad" in call.prompt else "false"
 
     with JudgeServer(script) as server:
         own = {"tone": "tone.md", "style": {"prompt": "tone.md", "labels": ["good", "bad"]}}
         suite_with_judge(tmp_path, server, 3, byop=own, metrics=["byop"])
         made = metrics_of(run(tmp_path))
-        assert len(server.calls) == 6 + 2  # and the contexts, which are the same in all rows
-    assert made["byop.tone.retrieval_failures"].mean == 1.0
+        assert len(server.calls) == 6  # none about the contexts, for which the prompt has no place
+    assert made["byop.tone.retrieval_failures"].reasons == {"contexts_not_checked": 3}
     assert made["byop.tone.passes"].mean == 0.0
     assert made["byop.style.passes"].mean == 1.0
 
@@ -371,7 +371,7 @@ def test_a_panel_at_two_servers_decides_by_majority_and_votes_are_calls_of_their
             metrics=["byop"],
         )
         made = run(tmp_path)
-        assert (len(one.calls), len(two.calls)) == (2 + 1, 4 + 2)
+        assert (len(one.calls), len(two.calls)) == (2, 4)
         assert metrics_of(made)["byop.tone.passes"].mean == 0.0
         assert made.summary.judge.name == "openai:test-model, openai:b, openai:c"
         suite_with_judge(
@@ -384,7 +384,7 @@ def test_a_panel_at_two_servers_decides_by_majority_and_votes_are_calls_of_their
             metrics=["byop"],
         )
         made = run(tmp_path)
-        assert (len(one.calls), len(two.calls)) == (3 + 6 + 3, 6)
+        assert (len(one.calls), len(two.calls)) == (2 + 6, 4)
     assert metrics_of(made)["byop.tone.passes"].mean == 1.0
     assert sorted(lines(tmp_path / "proctor.db", "SELECT DISTINCT vote FROM judge_calls")) == [(1,), (2,), (3,)]
 
@@ -423,7 +423,7 @@ def test_votes_at_temperature_zero_are_sent_with_one_at_which_they_can_differ(tm
         own = {"byop": {"tone": "tone.md"}, "metrics": ["byop"]}
         suite_with_judge(tmp_path, server, 1, {"temperature": 0}, judge=judge, **own)
         run(tmp_path)
-        assert [call.body["temperature"] for call in server.calls] == [0.5] * 6
+        assert [call.body["temperature"] for call in server.calls] == [0.5] * 3
 
 
 def test_a_judge_that_never_answers_is_said_and_the_exit_code_tells_it(tmp_path):

@@ -121,6 +121,23 @@ def test_what_is_no_score_is_a_parse_failure(tmp_path, text):
     assert set(rows) == {(None, "parse_failure")}
 
 
+def test_a_scale_from_0_to_1_has_decimals(tmp_path):
+    scores = iter([0.7, 1])
+    with OpenAIServer(lambda call: graded(next(scores), {"0": 0.6, "1": 0.4})) as server:
+        assert run(tmp_path, server, rubric="scale: 0 to 1\n\nThe answer is polite.\n").returncode == 0
+        (first, _) = rubric_calls(server)
+    assert first.prompt.rstrip().endswith("where SCORE is a number, with decimals, from 0 (worst) to 1 (best).")
+    assert sorted(value for value, _ in details_of(tmp_path)) == [0.7, 1.0]
+
+
+@pytest.mark.parametrize("score", [1.2, -0.1, "0.7"])
+def test_what_is_not_on_a_scale_from_0_to_1_is_a_parse_failure(tmp_path, score):
+    with OpenAIServer(lambda call: graded(score)) as server:
+        run(tmp_path, server, rubric="scale: 0 to 1\n\nThe answer is polite.\n")
+    rows = sqlite3.connect(tmp_path / "proctor.db").execute("select value, status from row_scores").fetchall()
+    assert set(rows) == {(None, "parse_failure")}
+
+
 def test_votes_of_a_judge_are_combined(tmp_path):
     scores = iter([1, 5, 5] * 2)
     with OpenAIServer(lambda call: graded(next(scores))) as server:

@@ -157,9 +157,10 @@ TURNS = st.lists(st.tuples(TEXT, TEXT), min_size=2, max_size=4)
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(talks=st.lists(TURNS, min_size=1, max_size=3))
 def test_conversations_stay_conversations(name, ending, talks):
+    of_last = {"goal": "polite", "role": "clerk"} if name == "deepeval" else {"expected_answers": ["polite"]}
     rows = [
         {"id": f"c{talk}/{number}", "conversation": f"c{talk}", "turn": number, "question": f"{asked} {talk}",
-         "answer": answer} | ({"expected_answers": ["polite"]} if number == len(turns) else {})
+         "answer": answer} | (of_last if number == len(turns) else {})
         for talk, turns in enumerate(talks)
         for number, (asked, answer) in enumerate(turns, 1)
     ]  # fmt: skip
@@ -167,6 +168,10 @@ def test_conversations_stay_conversations(name, ending, talks):
     assert [(each.question.text, each.answer, each.question.turn, each.question.expected) for each in read] == [
         (row["question"], row["answer"], row["turn"], tuple(row.get("expected_answers", ()))) for row in rows
     ]
+    if name == "deepeval":
+        assert [{key: each.question.extra.get(key) for key in of_last} for each in read] == [
+            {key: row.get(key) for key in of_last} for row in rows
+        ]
     assert len({each.question.conversation for each in read}) == len(talks)
 
 

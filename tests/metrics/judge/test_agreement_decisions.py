@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from proctor.metrics.judge.calls import CompareClaims
-from proctor.metrics.judge.embedded.correctness import agree
+from proctor.metrics.judge.embedded.correctness import agree, right
 from proctor.metrics.text import sentences
 from stub_embedder import StubEmbedder
 from tables import in_one_test
@@ -85,6 +85,32 @@ def test_what_is_missing_and_what_was_not_expected_is_named():
     said = judged("Send the parcel to Madrid.", "Print the label and pay by invoice.", "How do I return it?")
     assert said.expected_claims[0].why == "missing: Print, label, pay, invoice"
     assert said.answer_claims[0].why == "not expected: Send, parcel, Madrid"
+
+
+TWO_FIGURES = [
+    # of the one thing asked, of which one is expected
+    ("The warranty is 24 months. The warranty is 12 months.", "24 months", "How long is the warranty?", False),
+    ("On Monday we close at 18. We close on Monday at 16.", "We close at 16 on Monday.", "", False),
+    ("It came out in 1996. Critics loved it. It came out in 1997.", "1996", "When?", False),
+    # of two things, both expected, or one of them denied, past or a name
+    (
+        "The warranty is 24 months. The warranty of batteries is 12 months.",
+        "24 months",
+        "How long is the warranty?",
+        True,
+    ),
+    ("The warranty was 12 months. The warranty is 24 months.", "24 months", "How long is the warranty?", True),
+    ("The warranty is not 12 months. The warranty is 24 months.", "24 months", "How long is the warranty?", True),
+    ("It costs 40 euros. It costs 35 euros for members.", "40 euros", "How much is it?", True),
+    ("A train goes at 9. A train goes at 12.", "A train goes at 9 and at 12.", "When does a train go?", True),
+    ("Windows 10 is supported. Windows 11 is supported.", "Windows 10", "Which version is supported?", True),
+]
+
+
+@in_one_test(("answer", "expected", "question", "is_right"), TWO_FIGURES)
+def test_an_answer_that_takes_its_figure_back_does_not_say_it(answer, expected, question, is_right):
+    verdict = asyncio.run(right(question, expected, answer, word_embedder()[0]))
+    assert verdict.holds is is_right
 
 
 def test_sentences_beyond_an_expected_phrase_are_let_pass_unless_they_contradict_it():
