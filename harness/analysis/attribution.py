@@ -492,7 +492,7 @@ def _cause(evidence: AttributionEvidence) -> tuple[Cause, tuple[str, ...], str]:
     only = evidence.gold_only
     if only is None or only.right is None:
         gold = known.kind if (known := evidence.marks.corpus.gold.get(look.answer.question)) else "none"
-        return "unknown", (), GONE if gold in ("stale", "unsupported") else ""
+        return ("missing", (), GONE) if gold in ("stale", "unsupported") else ("unknown", (), "")
     if only.right:
         return "retrieval", (), ""
     return ("label", (), OWN_WORDS) if evidence.says_gold else ("bot", (), "")
@@ -632,6 +632,7 @@ class AblationPlan:
         interplay: how many answers at most are asked for where documents act together.
         bound: how many answers may be asked for.
         left_out: wrong and right answers that are not looked at, because of the bound.
+        left_out_wrong: the wrong ones among these.
         bots: whose documents can be taken away.
         judged: whether a language model judges each answer, which takes calls as well.
         warnings: sentences for the user.
@@ -644,6 +645,7 @@ class AblationPlan:
     interplay: int = 0
     bound: int = MOST_CALLS
     left_out: int = 0
+    left_out_wrong: int = 0
     bots: tuple[str, ...] = ()
     judged: bool = False
     warnings: tuple[str, ...] = ()
@@ -724,6 +726,7 @@ def plan_ablations(
         interplay=interplay,
         bound=most_calls,
         left_out=len(looks) - len(chosen),
+        left_out_wrong=sum(look.wrong for look in looks) - sum(look.wrong for look in chosen),
         bots=tuple(knowing),
         judged=_is_judged(corpus, answers.metric.name, options),
         warnings=tuple(_warnings(wanted, knowing, answers, chosen, looks, most_calls)),
@@ -832,6 +835,7 @@ def attribution(plan: AblationPlan, store: Store, watching: Watching, notify: No
         cached=asking.cached,
         bound=plan.bound,
         left_out=plan.left_out,
+        left_out_wrong=plan.left_out_wrong,
         warnings=(*plan.warnings, *_result_warnings(answers, asking, plan)),
     )
 

@@ -94,9 +94,10 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "document": "one document misled: right without it",
     "several": "several documents misled together: right without all of them",
     "retrieval": "the gold document was not found, or drowned among others: right from it alone",
-    "bot": "the bot: wrong even from the gold document alone, or without all that it read where there is no answer",
-    "label": "the question: its expected answer, or its mark as not answerable, may be wrong",
-    "unknown": "can't be told",
+    "bot": "wrong even from the gold document alone, or without all that it read where there is no answer",
+    "label": "the expected answer, or the mark as not answerable, may be wrong",
+    "missing": "no document holds the expected answer",
+    "unknown": "the cause can't be told",
 }
 ORDER: Final[Mapping[Severity, int]] = {"high": 0, "medium": 1, "low": 2}
 MARKS: Final[Mapping[str, str]] = {  # of the configuration that was chosen, by what was found of it
@@ -231,13 +232,14 @@ def about_dropped(grid: Grid) -> str:
 
 def about_attribution(attribution: Ablations) -> str:
     """How attribution was done."""
-    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached} known from before"
-    left = (
-        f"; {count(attribution.left_out, 'answer')} not looked at: the bound is {attribution.bound}"
-        if attribution.left_out
-        else ""
-    )
-    return f"{count(len(attribution.answers), 'answer')} looked at that {attribution.metric} calls wrong; {asked}{left}"
+    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached:,} known from before"
+    wrong, every = len(attribution.answers), len(attribution.answers) + attribution.left_out_wrong
+    looked = f"{wrong:,} of {count(every, 'answer')}" if every > wrong else count(wrong, "answer")
+    head = f"{looked} looked at that {attribution.metric} calls wrong"
+    if not attribution.left_out:
+        return f"{head}; {asked}"
+    left = f"{count(attribution.left_out, 'answer')} not looked at ({every - wrong:,} wrong): the bound is"
+    return f"{head}; {asked}; {left} {attribution.bound:,}, and what is said of documents is of the others alone"
 
 
 def causes(attribution: Ablations) -> Iterator[tuple[Cause, int]]:
@@ -435,15 +437,19 @@ def _attributed(attribution: Ablations) -> Iterator[str]:
         _then(from_gold, "stay", "wrong even from the gold document alone, which is up to the bot"),
         _then(bare, "answer", "what has no answer even without all that was read"),
         _then(causes["label"], "rest", "on an expected answer, or on a mark as not answerable, that may be wrong"),
+        _then(causes["missing"], "rest", "on an expected answer that no document holds"),
         f"{causes['unknown']} can't be told" if causes["unknown"] else "",
     ]
     if outcomes := [part for part in parts if part]:
-        asked = f"{count(len(attribution.answers), 'wrong answer')} that {_were(len(attribution.answers))} asked again"
-        yield f"Of {asked}, {_listed(outcomes)}."
+        wrong, left = len(attribution.answers), attribution.left_out_wrong
+        asked = f"{count(wrong, 'wrong answer')} that {_were(wrong)} asked again"
+        yield f"Of {asked}{f', of {wrong + left:,} in all' if left else ''}, {_listed(outcomes)}."
     if worst := [one for one in moved(attribution) if one.failures]:
         first = worst[0]
         others = f", and {count(len(worst) - 1, 'other document')} at least one" if worst[1:] else ""
-        yield f"{first.document} caused {count(len(first.failures), 'wrong answer')}{others}."
+        number = count(len(first.failures), "wrong answer")
+        of_these = f"Of these, {first.document}" if attribution.left_out_wrong else first.document
+        yield f"{of_these} caused {number}{others}."
 
 
 def _then(number: int, verb: str, what: str) -> str:

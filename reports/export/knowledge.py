@@ -221,7 +221,7 @@ def _known(value: int | None) -> str:
 def _attribution(attribution: Ablations) -> Iterator[Block]:
     yield Sentence(words.about_attribution(attribution), "dim")
     for cause, number in words.causes(attribution):
-        yield Item(f"{number}: {words.CAUSES[cause]}")
+        yield Item(f"{number} {cause}: {words.CAUSES[cause]}")
     if not (moved := words.moved(attribution)):
         return
     rows: list[list[Words]] = [
@@ -271,10 +271,12 @@ def analysis_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
 
 def _worst(analysis: KnowledgeAnalysis) -> Iterator[Item]:
     """The documents that caused most wrong answers, with these, where any did."""
-    worst = [] if analysis.attribution is None else [one for one in words.moved(analysis.attribution) if one.failures]
-    if len(worst) < 2:
+    found = analysis.attribution
+    worst = [] if found is None else [one for one in words.moved(found) if one.failures]
+    if found is None or len(worst) < 2:
         return
-    named: list[str | Span] = ["Documents by the wrong answers that they caused: "]
+    of = f" of the {len(found.answers):,} looked at" if found.left_out_wrong else ""
+    named: list[str | Span] = [f"Documents by the wrong answers{of} that they caused: "]
     for place, one in enumerate(worst[:DOCUMENTS]):
         named += [", " if place else "", quoted(one.document, 80), f" ({len(one.failures)})"]
     more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""

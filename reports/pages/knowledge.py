@@ -189,7 +189,8 @@ MOST_TOPICS: Final = 100
 METRICS: Final = 5  # of answers that are shown at once
 QUOTED: Final = 240  # characters of a piece of a document or an answer
 CAUSE_TONES: Final = {
-    "document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "label": "doubt", "unknown": "",
+    "document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "label": "doubt", "missing": "doubt",
+    "unknown": "",
 }  # fmt: skip
 
 
