@@ -55,8 +55,8 @@ LEFT JOIN scores AS found ON found.reply_id = run_rows.reply_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot
     AND (replies.status != 'answered' OR json_extract(details, '$.outcome') IN ('wrong', 'abstained_wrongly'))
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
-# What the latest knowledge analysis of a run doubts. Less sure is what is of low severity, and of medium that no document
-# supports an answer, which may stand there in other words.
+# What the latest knowledge analysis of a run doubts. Less sure is what is of low severity, and of medium that no
+# document supports an answer, which may stand there in other words.
 DOUBTED = """
 SELECT kind, questions FROM analysis_findings
 WHERE analysis_id = (SELECT MAX(id) FROM analyses WHERE run_id = ?)

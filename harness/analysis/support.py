@@ -418,7 +418,7 @@ def _named(names: Sequence[str]) -> str:
 
 Sentences = Sequence[tuple[int, int, frozenset[str]]]  # their spans and content words
 KEPT: Final = 600  # characters of a passage
-_SEEMS: Final = 0.8  # share of a question's content words that a sentence has which seems to answer it
+SEEMS: Final = 0.8  # share of a question's content words that a sentence has which seems to answer it
 _LEAST_ASKED: Final = 3  # content words; fewer stand together in many a sentence
 # What a question asks for in a word that its answer need not repeat, and what the answer has in its place.
 _OF_PRICE: Final = frozenset({"cost", "price", "pay", "paid", "charg", "fee"})
@@ -454,7 +454,7 @@ def seeming_answer(question: Question, contexts: Iterable[Context] | None) -> Ex
     for context in contexts or ():
         for start, end, words in read_sentences(context.text) if context.document else ():
             share = share_asked(asked, words, context.text[start:end])
-            if share >= _SEEMS and share > best[0]:
+            if share >= SEEMS and share > best[0]:
                 best = (share, excerpt_of(context, start, end))
     return best[1]
 

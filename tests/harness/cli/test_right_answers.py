@@ -219,7 +219,12 @@ def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_p
     )
     quoted = {"document": "shop.md", "quote": "The shop opens at nine."}
     asked = [
-        {"id": "hour", "question": "At what time does the shop open?", "expected_answer": "At ten.", "evidence": quoted},
+        {
+            "id": "hour",
+            "question": "At what time does the shop open?",
+            "expected_answer": "At ten.",
+            "evidence": quoted,
+        },
         {"id": "swim", "question": "What does a swimming lesson cost?", "expected_answer": "It costs 12 euros."},
         {"id": "park", "question": "Do I pay for parking at the shop on Sunday?", "answerable": False},
         {"id": "day", "question": "On which day is bread baked?", "expected_answer": "On Tuesdays."},
