@@ -10,7 +10,7 @@ from typing import Final
 from ..compare.scores import Estimate
 from ..statistics.paired import Difference
 from ..summary import asked_in_words
-from ..text import count, settings_in
+from ..text import count, listed, settings_in
 from .findings import (
     AblatedAnswer,
     Ablations,
@@ -45,6 +45,8 @@ OF_ANSWERS: Final[Mapping[str, str]] = {
     "answers": "answers that were made with it",
     "needed": "those of them whose question needs it, of those where that is known",
     "wrong": "those of them that are wrong, of those that are marked",
+    "failures": "wrong ones of them that become right without it",
+    "successes": "right ones of them that become wrong without it",
     "tokens": "what its passages took in the prompts of all answers, about",
 }
 OF_ATTRIBUTION: Final[Mapping[str, str]] = {
@@ -214,6 +216,22 @@ def about_means(grid: Grid) -> str:
     )
 
 
+def about_grid_answers(analysis: KnowledgeAnalysis) -> str:
+    """Whose answers were measured with the best configurations, and on how many of the questions; blank without any.
+
+    Where a configuration was chosen they are fewer than elsewhere, so that the same metric has another mean.
+    """
+    grid, metric = analysis.grid, analysis.metric
+    if grid is None or not grid.bot or not any(one.answers for one in grid.configurations):
+        return ""
+    number = max((one.answers[metric].count for one in grid.configurations if metric in one.answers), default=0)
+    held_out = "" if grid.recommendation is None else " that no configuration was chosen on"
+    every = len(analysis.questions)
+    share = f"{number:,} of {count(every, 'question')}" if number < every else count(number, "question")
+    of = f", over {share}{held_out}" if number else ""
+    return f"Answers of {grid.bot} with the best configurations{of}"
+
+
 def about_dropped(grid: Grid) -> str:
     """How many configurations have no figures, and why; blank where all were measured."""
     found = [(name, one.dropped) for name, one in zip(grid.names, grid.configurations, strict=True) if one.dropped]
@@ -235,7 +253,8 @@ def about_attribution(attribution: Ablations) -> str:
     asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached:,} known from before"
     wrong, every = len(attribution.answers), len(attribution.answers) + attribution.left_out_wrong
     looked = f"{wrong:,} of {count(every, 'answer')}" if every > wrong else count(wrong, "answer")
-    head = f"{looked} looked at that {attribution.metric} calls wrong"
+    whose = f" of {listed(attribution.bots)}" if attribution.bots else ""
+    head = f"{looked}{whose} looked at that {attribution.metric} calls wrong"
     if not attribution.left_out:
         return f"{head}; {asked}"
     left = f"{count(attribution.left_out, 'answer')} not looked at ({every - wrong:,} wrong): the bound is"

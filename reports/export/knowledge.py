@@ -88,7 +88,7 @@ def _all_parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[Bloc
     if analysis.document_changes is not None:
         yield "document_changes", _against(analysis.document_changes)
     if analysis.grid is not None:
-        yield "grid", _grid(analysis.grid, analysis.metric)
+        yield "grid", _grid(analysis.grid, analysis.metric, words.about_grid_answers(analysis))
 
 
 def _findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[Block]:
@@ -119,7 +119,7 @@ def _of_kind(found: Sequence[Finding], asked: Mapping[str, str]) -> Table:
     return Table([Column("", "figures"), Column("", "text")], rows, has_header=False)
 
 
-def _grid(grid: Grid, metric: str) -> Iterator[Block]:
+def _grid(grid: Grid, metric: str, about_answers: str) -> Iterator[Block]:
     yield Sentence(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
     best = [(place, result) for place, result in words.best_configurations(grid, SETTINGS) if result.metrics]
     rows = [[_name(grid, place), *_figures(grid, result)] for place, result in best]
@@ -131,8 +131,8 @@ def _grid(grid: Grid, metric: str) -> Iterator[Block]:
         yield Item(grid.recommendation.reason)
     if beyond := words.beyond_budget(grid):
         yield Item(beyond)
-    if grid.bot and any(result.answers for result in grid.configurations):
-        yield Sentence(f"Answers of {grid.bot} with the best configurations", "dim")
+    if about_answers:
+        yield Sentence(about_answers, "dim")
         yield _answers(grid, metric)
 
 
@@ -177,12 +177,14 @@ def _answers(grid: Grid, metric: str) -> Table:
 
 def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Block]:
     asked = any(card.failures is not None for card in cards)
-    of_answers = ("answers", "wrong", *(("failures", "successes") if asked else ()), "tokens")
+    of_answers = ("in answers", "wrong", *(("failures", "successes") if asked else ()), "tokens")
     rows: list[list[Words]] = []
     for card in cards[:CARDS]:
         figures = _use(card, asked) if is_read else (f"{card.passages:,}", f"{card.characters:,}")
         rows.append([quoted(card.document), str(len(card.questions)), str(len(card.only_support)), *figures])
-    yield Table(columns("", "gold", "only", *(of_answers if is_read else ("passages", "characters"))), rows)
+    yield Table(
+        columns("", "holds answers", "only here", *(of_answers if is_read else ("passages", "characters"))), rows
+    )
     yield Item(_legend_of_cards(is_read, asked), "dim")
     noted: dict[str, list[str]] = {}
     for card in cards[:CARDS] if is_read else ():
@@ -205,13 +207,13 @@ def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
 
 
 def _legend_of_cards(is_read: bool, asked: bool) -> str:
-    used = (("answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
+    used = (("in answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
     says = (
-        ("gold", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
-        *(words.OF_ATTRIBUTION.items() if is_read and asked else ()),
+        ("holds answers", words.HOLDS), ("only here", words.ONLY), *(used if is_read else ()),
+        *(((name, words.OF_ANSWERS[name]) for name in ("failures", "successes")) if is_read and asked else ()),
         *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip
-    return f"{'; '.join(f'{name}: {text}' for name, text in says if name not in ('effect', 'tried'))}."
+    return f"{'; '.join(f'{name}: {text}' for name, text in says)}."
 
 
 def _known(value: int | None) -> str:

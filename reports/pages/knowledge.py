@@ -301,8 +301,8 @@ def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
         yield "needed in", messages.OF_ANSWERS["needed"]
         yield "wrong", messages.OF_ANSWERS["wrong"]
         if is_attributed:
-            yield "failures", messages.OF_ATTRIBUTION["failures"]
-            yield "successes", messages.OF_ATTRIBUTION["successes"]
+            yield "failures", messages.OF_ANSWERS["failures"]
+            yield "successes", messages.OF_ANSWERS["successes"]
         yield "tokens", messages.OF_ANSWERS["tokens"]
 
 

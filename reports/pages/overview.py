@@ -709,7 +709,7 @@ def _takes(bot: BotSummary) -> str:
 # What to do about a cause, by its words; the first that fits holds.
 _ADVICE: Final = (
     ("No answer", "See the error; proctor ask puts one of these questions to the bot alone."),
-    (IN_DOUBT, "See Knowledge: what is expected, its mark or the documents may be wrong rather than the bot."),
+    (IN_DOUBT, "See Knowledge: the expected answer, the mark or the documents may be wrong rather than the bot."),
     ("Abstained, though", "Add what the bot should know, or tell it in its prompt when to say that it doesn't know."),
     ("Answered, though", "Tell the bot in its prompt to say so where it doesn't know."),
     ("not retrieved", "Look at the contexts: change chunk size or top_k, or add the document that is missing."),
