@@ -45,8 +45,8 @@ OF_ANSWERS: Final[Mapping[str, str]] = {
     "answers": "answers that were made with it",
     "needed": "those of them whose question needs it, of those where that is known",
     "wrong": "those of them that are wrong, of those that are marked",
-    "failures": "wrong ones of them that become right without it",
-    "successes": "right ones of them that become wrong without it",
+    "failures": "wrong ones of them that were asked again and become right without it",
+    "successes": "right ones of them that were asked again and become wrong without it",
     "tokens": "what its passages took in the prompts of all answers, about",
 }
 OF_ATTRIBUTION: Final[Mapping[str, str]] = {

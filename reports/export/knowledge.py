@@ -177,14 +177,12 @@ def _answers(grid: Grid, metric: str) -> Table:
 
 def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Block]:
     asked = any(card.failures is not None for card in cards)
-    of_answers = ("in answers", "wrong", *(("failures", "successes") if asked else ()), "tokens")
+    of_answers = ("answers", "wrong", *(("failures", "successes") if asked else ()), "tokens")
     rows: list[list[Words]] = []
     for card in cards[:CARDS]:
         figures = _use(card, asked) if is_read else (f"{card.passages:,}", f"{card.characters:,}")
         rows.append([quoted(card.document), str(len(card.questions)), str(len(card.only_support)), *figures])
-    yield Table(
-        columns("", "holds answers", "only here", *(of_answers if is_read else ("passages", "characters"))), rows
-    )
+    yield Table(columns("", "holds", "only", *(of_answers if is_read else ("passages", "characters"))), rows)
     yield Item(_legend_of_cards(is_read, asked), "dim")
     noted: dict[str, list[str]] = {}
     for card in cards[:CARDS] if is_read else ():
@@ -207,9 +205,9 @@ def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
 
 
 def _legend_of_cards(is_read: bool, asked: bool) -> str:
-    used = (("in answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
+    used = (("answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
     says = (
-        ("holds answers", words.HOLDS), ("only here", words.ONLY), *(used if is_read else ()),
+        ("holds", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
         *(((name, words.OF_ANSWERS[name]) for name in ("failures", "successes")) if is_read and asked else ()),
         *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip

@@ -290,14 +290,14 @@ def _of_grid(grid: Grid) -> tuple[tuple[str, str], ...]:
 
 def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
     """What the figures of the cards mean."""
-    yield "holds answers", messages.HOLDS
-    yield "only here", messages.ONLY
+    yield "holds", messages.HOLDS
+    yield "only", messages.ONLY
     yield (
         "freshness",
         "the date or version that it gives itself; whether a newer version stands beside it, or it was edited",
     )
     if is_read:
-        yield "in answers", messages.OF_ANSWERS["answers"]
+        yield "answers", messages.OF_ANSWERS["answers"]
         yield "needed in", messages.OF_ANSWERS["needed"]
         yield "wrong", messages.OF_ANSWERS["wrong"]
         if is_attributed:

@@ -712,8 +712,8 @@ _ADVICE: Final = (
     (IN_DOUBT, "See Knowledge: the expected answer, the mark or the documents may be wrong rather than the bot."),
     ("Abstained, though", "Add what the bot should know, or tell it in its prompt when to say that it doesn't know."),
     ("Answered, though", "Tell the bot in its prompt to say so where it doesn't know."),
-    ("not retrieved", "Look at the contexts: change chunk size or top_k, or add the document that is missing."),
-    ("part of the evidence", "Look at the contexts: raise top_k, or make chunks larger."),
+    ("not retrieved", "See what the bot read: let it search otherwise, or add the document that is missing."),
+    ("part of the evidence", "See what the bot read, and let it read more."),
     ("what the evidence says", "Look at these expected answers: they may be wrong, or the evidence not what is asked."),
     ("evidence was retrieved", "The model left it out: change the prompt or take another model."),
     ("", "Read some of these rows; correct expected answers that are wrong, then the bot's prompt or knowledge."),
@@ -726,12 +726,17 @@ _ADVICE_WITHOUT_LLM: Final = (
     *(each for each in _ADVICE if each[0]),
     ("", "Read some of these rows; correct expected answers that are wrong, then what the bot knows."),
 )  # fmt: skip
-# The same where FAQ bots alone are concerned, and what is added where they are among others: no other has this setting.
-_ADVICE_FAQ: Final = {
-    "Answered, though": "A higher min_similarity lets an FAQ bot abstain more.",
-    "Abstained, though": "A lower min_similarity lets an FAQ bot abstain less.",
+# What names settings that one kind of bot has: instead of the other where all are of that kind, else before it.
+_ADVICE_OF_KIND: Final = {
+    "faq": {
+        "Answered, though": "A higher min_similarity lets an FAQ bot abstain more.",
+        "Abstained, though": "A lower min_similarity lets an FAQ bot abstain less.",
+    },
+    "rag": {
+        "not retrieved": "Look at the contexts: change chunk size or top_k, or add the document that is missing.",
+        "part of the evidence": "Look at the contexts: raise top_k, or make chunks larger.",
+    },
 }
-_FAQ: Final = "faq"
 MOST_CAUSES: Final = 6
 
 
@@ -770,10 +775,11 @@ def cause_list(run: ReportedRun, bots: Sequence[str]) -> list[CauseLine]:
 def _advice(cause: str, bots: Sequence[BotSummary]) -> str:
     known = _ADVICE_WITHOUT_LLM if all(bot.embedded for bot in bots) else _ADVICE
     advice = next(advice for words, advice in known if words in cause)
-    for_faq = next((advice for words, advice in _ADVICE_FAQ.items() if words in cause), "")
-    if not for_faq or all(bot.kind != _FAQ for bot in bots):
-        return advice
-    return for_faq if all(bot.kind == _FAQ for bot in bots) else f"{for_faq} {advice}"
+    kinds = {bot.kind for bot in bots}
+    for kind in kinds & set(_ADVICE_OF_KIND):
+        if special := next((text for words, text in _ADVICE_OF_KIND[kind].items() if words in cause), ""):
+            return special if len(kinds) == 1 else f"{special} {advice}"
+    return advice
 
 
 def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:

@@ -211,6 +211,32 @@ def test_a_bot_that_says_what_the_evidence_says_is_not_told_to_take_another_mode
     assert "picked others" not in page
 
 
+def test_advice_names_a_setting_only_where_a_bot_has_it(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "shop.md").write_text("The shop opens at nine.")
+    (tmp_path / "faq.csv").write_text("question,answer\nWhen does the shop open?,At nine.\n")
+    code = (
+        "def answer(question):\n    return {'answer': 'Ask Ann.', 'contexts': [{'text': 'Ann.', 'document': 'a.md'}]}\n"
+    )
+    evidence = [{"document": "shop.md", "quote": "The shop opens at nine."}]
+    asked = [
+        {"id": "open", "question": "When does the shop open?", "expected_answer": "At nine.", "evidence": evidence},
+        {"id": "moon", "question": "Who is on the moon?", "answerable": False},
+    ]
+
+    def page(**bots) -> str:
+        write_suite(tmp_path, code, asked, knowledge="docs", bots=bots, metrics=["correct", "hit_rate"])
+        assert proctor("run", "suite.yaml", "--fresh", folder=tmp_path).returncode == 0
+        return read_html(proctor("report", "--html", "-", folder=tmp_path).stdout).one(id="overview").text
+
+    faq, own = {"type": "faq", "entries": "faq.csv"}, {"type": "python", "target": "bot.py:answer"}
+    assert "A higher min_similarity lets an FAQ bot abstain more." in page(faq=faq)
+    text = page(own=own)
+    assert "See what the bot read: let it search otherwise" in text
+    assert "top_k" not in text and "min_similarity" not in text
+    assert "abstain more. Tell the bot in its prompt" in page(faq=faq, own=own), "each is told what it can change"
+
+
 def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_path):
     """The page names the same cause for a row as the analysis, wherever there is one of its run."""
     (tmp_path / "docs").mkdir()
