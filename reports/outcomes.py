@@ -44,7 +44,7 @@ _LEAST_QUESTION: Final = 8  # characters; a shorter one may stand in an error by
 ROWS = """
 SELECT run_rows.question_id, run_rows.repeat, replies.status, IFNULL(replies.error, ''), questions.text,
     json_extract(details, '$.outcome'), json_extract(details, '$.decided_by'), found.value,
-    CASE WHEN found.value >= 1 THEN replies.answer END, questions.evidence
+    CASE WHEN found.value >= 1 THEN replies.answer END, questions.evidence, questions.key
 FROM run_rows
 JOIN replies ON replies.id = run_rows.reply_id
 JOIN questions ON questions.id = run_rows.question_id
@@ -55,6 +55,21 @@ LEFT JOIN scores AS found ON found.reply_id = run_rows.reply_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot
     AND (replies.status != 'answered' OR json_extract(details, '$.outcome') IN ('wrong', 'abstained_wrongly'))
 ORDER BY run_rows.position, run_rows.question_id, run_rows.repeat"""
+# What the latest knowledge analysis of a run doubts. Less sure is what is of low severity, and of medium that no
+# document supports an answer, which may stand there in other words.
+DOUBTED = """
+SELECT kind, questions FROM analysis_findings
+WHERE analysis_id = (SELECT MAX(id) FROM analyses WHERE run_id = ?)
+    AND (severity = 'high' OR severity = 'medium' AND kind != 'unsupported')"""
+IN_DOUBT: Final = "In doubt"
+_DOUBTS: Final = {  # by the kind of the finding; the first of several holds
+    "doubtful_mark": "the mark as not answerable, where a document seems to answer",
+    "unsupported": "no document supports the expected answer",
+    "contradicted_answer": "a document contradicts the expected answer",
+    "conflicting_gold": "the same question elsewhere expects another answer",
+    "unconfirmed_answer": "the evidence does not confirm the expected answer",
+    "label_error": "how bots fare speaks against the expected answer",
+}
 _WRONG: Final = {
     "constraints": "Required text is missing",
     "expected answer": "Not the expected answer",
@@ -300,16 +315,26 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
     """Question id, repeat and cause of each row of a bot that is wrong, in the order in which they were asked.
 
     A row is wrong where the bot gave no answer, and where ``correct`` says so. Whether the evidence was retrieved is
-    what ``evidence_recall`` or ``hit_rate`` says, where the run has one of them.
+    what ``evidence_recall`` or ``hit_rate`` says, where the run has one of them. Where a knowledge analysis of the run
+    doubts what is expected, that is the cause of what the bot answered.
     """
+    doubts = _doubts(store, run_id)
     retrieval = next((metric_ids[name] for name in RETRIEVAL if name in metric_ids), None)
     wanted = {"run": run_id, "bot": bot_id, "correct": metric_ids.get(CORRECT), "retrieval": retrieval}
-    for question, repeat, status, error, text, *told in store.connection.execute(ROWS, wanted):
+    for question, repeat, status, error, text, *told, key in store.connection.execute(ROWS, wanted):
         if status != "answered":
             words = one_line(same_words(error, text), LONGEST).rstrip(".") or "no reason given"
             yield question, repeat, f"No answer ({status.replace('_', ' ')}): {words}"
         else:
-            yield question, repeat, _cause(*told)
+            yield question, repeat, doubts.get(key) or _cause(*told)
+
+
+def _doubts(store: Store, run_id: int) -> dict[str, str]:
+    """By the keys of questions what is in doubt of them."""
+    found: dict[str, set[str]] = {}
+    for kind, keys in store.query(DOUBTED, [run_id]):
+        found.setdefault(kind, set()).update(orjson.loads(keys))
+    return {key: f"{IN_DOUBT}: {what}" for kind, what in reversed(_DOUBTS.items()) for key in found.get(kind, ())}
 
 
 def counted_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -477,7 +477,7 @@ def _cause(evidence: AttributionEvidence) -> tuple[Cause, tuple[str, ...], str]:
     only = evidence.gold_only
     if only is None or only.right is None:
         gold = known.kind if (known := evidence.marks.corpus.gold.get(look.answer.question)) else "none"
-        return "unknown", (), GONE if gold in ("stale", "unsupported") else ""
+        return ("missing", (), GONE) if gold in ("stale", "unsupported") else ("unknown", (), "")
     if only.right:
         return "retrieval", (), ""
     return ("label", (), OWN_WORDS) if evidence.says_gold else ("bot", (), "")
@@ -616,6 +616,7 @@ class AblationPlan:
     interplay: int = 0  # how many answers at most are asked for where documents act together
     bound: int = MOST_CALLS  # how many answers may be asked for
     left_out: int = 0  # wrong and right answers that are not looked at, because of the bound
+    left_out_wrong: int = 0  # the wrong ones among these
     bots: tuple[str, ...] = ()  # whose documents can be taken away
     judged: bool = False  # whether a language model judges each answer, which takes calls as well
     warnings: tuple[str, ...] = ()
@@ -691,6 +692,7 @@ def plan_ablations(
         interplay=interplay,
         bound=most_calls,
         left_out=len(looks) - len(chosen),
+        left_out_wrong=sum(look.wrong for look in looks) - sum(look.wrong for look in chosen),
         bots=tuple(knowing),
         judged=_is_judged(corpus, answers.metric.name, options),
         warnings=tuple(_warnings(wanted, knowing, answers, chosen, looks, most_calls)),
@@ -793,6 +795,7 @@ def attribution(plan: AblationPlan, store: Store, watching: Watching, notify: No
         cached=asking.cached,
         bound=plan.bound,
         left_out=plan.left_out,
+        left_out_wrong=plan.left_out_wrong,
         warnings=(*plan.warnings, *_result_warnings(answers, asking, plan)),
     )
 

@@ -14,6 +14,7 @@ from ...knowledge import RETRIEVERS, Document, PassageSearch, Question, Retrieve
 from ...knowledge.documents.copies import Copied, CopyFinder, PassageFingerprints, Stretch, words_of
 from ...knowledge.documents.legibility import CorpusWords, Defect, Illegible, Repeated, illegible, repeated_lines
 from ...knowledge.documents.versions import Dated, Versions, find_versions
+from ...metrics.judge.embedded.wording import wording
 from ...metrics.languages import languages, letters, prose
 from ...reports import count, listed, one_line
 from ...reports.analysis import ORDER, Finding
@@ -21,6 +22,7 @@ from ...reports.analysis.findings import Excerpt, Severity
 from .contradictions import Contradiction, Difference, SameMatter, by_documents, find_contradictions
 from .corpus import Answers, CorpusIndex, overlap
 from .gaps import Concerned, Hit, tells
+from .support import SEEMS, share_asked
 
 if TYPE_CHECKING:
     from ...metrics.tools import Entailment
@@ -402,6 +404,7 @@ class PairFindings:
 
     def __init__(self, corpus: CorpusIndex, concerned: Concerned, stolen: StolenRanks) -> None:
         self._texts = {document.id: document.text for document in corpus.documents}
+        self._asked = {question.id: wording(question.text).content for question in corpus.questions}
         self._concerned = concerned
         self._stolen = stolen
 
@@ -422,7 +425,7 @@ class PairFindings:
                 what=contradiction_what(first, second, ones),
                 action=contradiction_action(first, second),
                 locations=tuple(_operands(ones)),
-                questions=hit.questions,
+                questions=tuple(self._asking(ones, hit)),
                 score=max(likely) if likely else None,
                 details={
                     "why": because,
@@ -539,6 +542,16 @@ class PairFindings:
         return self._concerned.by(
             (operand.document, operand.start, operand.end) for one in ones for operand in (one.first, one.second)
         )
+
+    def _asking(self, ones: Sequence[Contradiction], hit: Hit) -> Iterator[str]:
+        """The questions about what contradicts: their evidence stands there, or a sentence has what they ask.
+
+        To have read it is no reason: a bot may read every document for every question.
+        """
+        said = [(operand.text, wording(operand.text).content) for one in ones for operand in (one.first, one.second)]
+        for key, asked in self._asked.items():
+            if key in hit.gold or any(share_asked(asked, words, text) >= SEEMS for text, words in said):
+                yield key
 
     def _stolen_by(self, first: str, second: str) -> Stolen:
         by_pair = self._stolen.by_pair

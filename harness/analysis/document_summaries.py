@@ -266,6 +266,7 @@ class _Summarising:
             if question.answerable is not False:
                 self._named[question.source_document].append(question.id)
         self._attributed = attributed
+        self._counted = frozenset(one.answer.bot for one in counted)
         self._overlap = corpus.current.chunk_overlap
         self._is_read = bool(counted)
         self._is_cut = any(isinstance(bot, RagSettings) for bot in corpus.loaded.suite.bots.values())
@@ -294,8 +295,8 @@ class _Summarising:
             tokens=self._tokens.get(document.id, 0),
             wrong=use.wrong,
             graded=use.graded,
-            failures=None if tried is None else len(tried.failures),
-            successes=None if tried is None else len(tried.successes),
+            failures=None if tried is None else self._of_counted(tried.failures),
+            successes=None if tried is None else self._of_counted(tried.successes),
             located=use.located,
             named=tuple(self._named.get(document.id, ())),
             dated=next((date.written for date in dates_of(document)), ""),
@@ -311,6 +312,10 @@ class _Summarising:
                 passage.start, passage.end, text, len(set().union(*(each.answers for each in reads))),
                 len(set().union(*(each.needed for each in reads))), len(set().union(*(each.wrong for each in reads))),
             )  # fmt: skip
+
+    def _of_counted(self, places: Iterable[tuple[str, str]]) -> int:
+        """How many of these are answers of bots whose answers are counted at all."""
+        return sum(bot in self._counted for bot, _ in places)
 
     def _singles(self, document: Document, pieces: Sequence[Passage]) -> tuple[Excerpt, ...]:
         places = [(each.start, each.end) for each in pieces if (document.id, each.start, each.end) in self._single]

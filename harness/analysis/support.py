@@ -399,8 +399,12 @@ def _named(names: Sequence[str]) -> str:
 
 Sentences = Sequence[tuple[int, int, frozenset[str]]]  # their spans and content words
 KEPT: Final = 600  # characters of a passage
-_SEEMS: Final = 0.8  # share of a question's content words that a sentence has which seems to answer it
+SEEMS: Final = 0.8  # share of a question's content words that a sentence has which seems to answer it
 _LEAST_ASKED: Final = 3  # content words; fewer stand together in many a sentence
+# What a question asks for in a word that its answer need not repeat, and what the answer has in its place.
+_OF_PRICE: Final = frozenset({"cost", "price", "pay", "paid", "charg", "fee"})
+_PRICED: Final = re.compile(r"[$€£¥]|\b(?:free|euros?|dollars?|pounds?|cents?|pence|eur|usd|gbp)\b", re.IGNORECASE)
+_OF_MEASURE: Final = frozenset({"long", "often", "far", "old"})
 
 
 @lru_cache(maxsize=1_024)
@@ -424,16 +428,31 @@ def seeming_answer(question: Question, contexts: Iterable[Context] | None) -> Ex
     in their passage 15 % have such a sentence there, and 2 % of those without: what is about the right thing and yet
     has no answer rarely says all words of the question at once.
     """
-    asked = wording(question.text).content
-    if question.answerable is not False or len(asked) < _LEAST_ASKED:
+    if question.answerable is not False:
         return None
+    asked = wording(question.text).content
     best: tuple[float, Excerpt | None] = (0.0, None)
     for context in contexts or ():
         for start, end, words in read_sentences(context.text) if context.document else ():
-            share = len(asked & words) / len(asked)
-            if share >= _SEEMS and share > best[0]:
+            share = share_asked(asked, words, context.text[start:end])
+            if share >= SEEMS and share > best[0]:
                 best = (share, excerpt_of(context, start, end))
     return best[1]
+
+
+def share_asked(asked: frozenset[str], words: frozenset[str], sentence: str) -> float:
+    """Share of a question's content words that a sentence has; 0 for a question of few, which many sentences have.
+
+    All count as had where only that is missing which the answer stands for: "free" for what one pays, or a figure for
+    how long.
+    """
+    if len(asked) < _LEAST_ASKED:
+        return 0.0
+    missing = asked - words
+    is_told = (missing <= _OF_PRICE and bool(_PRICED.search(sentence))) or (
+        missing <= _OF_MEASURE and bool(wording(sentence).of_kind("number", "date"))
+    )
+    return 1.0 if is_told else 1 - len(missing) / len(asked)
 
 
 _WORD: Final = re.compile(r"[^\W_]+(?:[.,'’][^\W_]+)*")  # noqa: RUF001 - a quote that texts have

@@ -296,8 +296,9 @@ class Grid:
 # document alone the answer is right, and no retrieved document stands in its way (it was not found, or drowned).
 # bot: wrong even from the gold document alone, or answered without all that it read where nothing holds the answer.
 # label: what counts as right may be wrong, the expected answer or the mark that there is none.
-# unknown: there is no gold document to try, or nothing could be asked.
-Cause = Literal["document", "several", "retrieval", "bot", "label", "unknown"]
+# missing: no document holds what is expected, so no document can be tried.
+# unknown: where the answer stands is not known, or nothing could be asked.
+Cause = Literal["document", "several", "retrieval", "bot", "label", "missing", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +365,7 @@ class Ablations:
         cached: how many were known from before.
         bound: most that may be asked for.
         left_out: answers that were not looked at, because of the bound.
+        left_out_wrong: the wrong ones among these.
     """
 
     metric: str
@@ -376,6 +378,7 @@ class Ablations:
     bound: int | None = None
     left_out: int = 0
     warnings: tuple[str, ...] = ()
+    left_out_wrong: int = 0
 
 
 Change = Literal["added", "removed", "edited", "renamed"]

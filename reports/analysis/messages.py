@@ -10,7 +10,7 @@ from typing import Final
 from ..compare.scores import Estimate
 from ..statistics.paired import Difference
 from ..summary import asked_in_words
-from ..text import count, settings_in
+from ..text import count, listed, settings_in
 from .findings import (
     AblatedAnswer,
     Ablations,
@@ -45,6 +45,8 @@ OF_ANSWERS: Final[Mapping[str, str]] = {
     "answers": "answers that were made with it",
     "needed": "those of them whose question needs it, of those where that is known",
     "wrong": "those of them that are wrong, of those that are marked",
+    "failures": "wrong ones of them that were asked again and become right without it",
+    "successes": "right ones of them that were asked again and become wrong without it",
     "tokens": "what its passages took in the prompts of all answers, about",
 }
 OF_ATTRIBUTION: Final[Mapping[str, str]] = {
@@ -94,9 +96,10 @@ CAUSES: Final[Mapping[Cause, str]] = {
     "document": "one document misled: right without it",
     "several": "several documents misled together: right without all of them",
     "retrieval": "the gold document was not found, or drowned among others: right from it alone",
-    "bot": "the bot: wrong even from the gold document alone, or without all that it read where there is no answer",
-    "label": "the question: its expected answer, or its mark as not answerable, may be wrong",
-    "unknown": "can't be told",
+    "bot": "wrong even from the gold document alone, or without all that it read where there is no answer",
+    "label": "the expected answer, or the mark as not answerable, may be wrong",
+    "missing": "no document holds the expected answer",
+    "unknown": "the cause can't be told",
 }
 ORDER: Final[Mapping[Severity, int]] = {"high": 0, "medium": 1, "low": 2}
 MARKS: Final[Mapping[str, str]] = {  # of the configuration that was chosen, by what was found of it
@@ -213,6 +216,22 @@ def about_means(grid: Grid) -> str:
     )
 
 
+def about_grid_answers(analysis: KnowledgeAnalysis) -> str:
+    """Whose answers were measured with the best configurations, and on how many of the questions; blank without any.
+
+    Where a configuration was chosen they are fewer than elsewhere, so that the same metric has another mean.
+    """
+    grid, metric = analysis.grid, analysis.metric
+    if grid is None or not grid.bot or not any(one.answers for one in grid.configurations):
+        return ""
+    number = max((one.answers[metric].count for one in grid.configurations if metric in one.answers), default=0)
+    held_out = "" if grid.recommendation is None else " that no configuration was chosen on"
+    every = len(analysis.questions)
+    share = f"{number:,} of {count(every, 'question')}" if number < every else count(number, "question")
+    of = f", over {share}{held_out}" if number else ""
+    return f"Answers of {grid.bot} with the best configurations{of}"
+
+
 def about_dropped(grid: Grid) -> str:
     """How many configurations have no figures, and why; blank where all were measured."""
     found = [(name, one.dropped) for name, one in zip(grid.names, grid.configurations, strict=True) if one.dropped]
@@ -231,13 +250,15 @@ def about_dropped(grid: Grid) -> str:
 
 def about_attribution(attribution: Ablations) -> str:
     """How attribution was done."""
-    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached} known from before"
-    left = (
-        f"; {count(attribution.left_out, 'answer')} not looked at: the bound is {attribution.bound}"
-        if attribution.left_out
-        else ""
-    )
-    return f"{count(len(attribution.answers), 'answer')} looked at that {attribution.metric} calls wrong; {asked}{left}"
+    asked = f"{count(attribution.calls, 'answer')} asked for anew, {attribution.cached:,} known from before"
+    wrong, every = len(attribution.answers), len(attribution.answers) + attribution.left_out_wrong
+    looked = f"{wrong:,} of {count(every, 'answer')}" if every > wrong else count(wrong, "answer")
+    whose = f" of {listed(attribution.bots)}" if attribution.bots else ""
+    head = f"{looked}{whose} looked at that {attribution.metric} calls wrong"
+    if not attribution.left_out:
+        return f"{head}; {asked}"
+    left = f"{count(attribution.left_out, 'answer')} not looked at ({every - wrong:,} wrong): the bound is"
+    return f"{head}; {asked}; {left} {attribution.bound:,}, and what is said of documents is of the others alone"
 
 
 def causes(attribution: Ablations) -> Iterator[tuple[Cause, int]]:
@@ -435,15 +456,19 @@ def _attributed(attribution: Ablations) -> Iterator[str]:
         _then(from_gold, "stay", "wrong even from the gold document alone, which is up to the bot"),
         _then(bare, "answer", "what has no answer even without all that was read"),
         _then(causes["label"], "rest", "on an expected answer, or on a mark as not answerable, that may be wrong"),
+        _then(causes["missing"], "rest", "on an expected answer that no document holds"),
         f"{causes['unknown']} can't be told" if causes["unknown"] else "",
     ]
     if outcomes := [part for part in parts if part]:
-        asked = f"{count(len(attribution.answers), 'wrong answer')} that {_were(len(attribution.answers))} asked again"
-        yield f"Of {asked}, {_listed(outcomes)}."
+        wrong, left = len(attribution.answers), attribution.left_out_wrong
+        asked = f"{count(wrong, 'wrong answer')} that {_were(wrong)} asked again"
+        yield f"Of {asked}{f', of {wrong + left:,} in all' if left else ''}, {_listed(outcomes)}."
     if worst := [one for one in moved(attribution) if one.failures]:
         first = worst[0]
         others = f", and {count(len(worst) - 1, 'other document')} at least one" if worst[1:] else ""
-        yield f"{first.document} caused {count(len(first.failures), 'wrong answer')}{others}."
+        number = count(len(first.failures), "wrong answer")
+        of_these = f"Of these, {first.document}" if attribution.left_out_wrong else first.document
+        yield f"{of_these} caused {number}{others}."
 
 
 def _then(number: int, verb: str, what: str) -> str:

@@ -88,7 +88,7 @@ def _all_parts(analysis: KnowledgeAnalysis) -> Iterator[tuple[str, Iterator[Bloc
     if analysis.document_changes is not None:
         yield "document_changes", _against(analysis.document_changes)
     if analysis.grid is not None:
-        yield "grid", _grid(analysis.grid, analysis.metric)
+        yield "grid", _grid(analysis.grid, analysis.metric, words.about_grid_answers(analysis))
 
 
 def _findings(findings: Sequence[Finding], asked: Mapping[str, str]) -> Iterator[Block]:
@@ -119,7 +119,7 @@ def _of_kind(found: Sequence[Finding], asked: Mapping[str, str]) -> Table:
     return Table([Column("", "figures"), Column("", "text")], rows, has_header=False)
 
 
-def _grid(grid: Grid, metric: str) -> Iterator[Block]:
+def _grid(grid: Grid, metric: str, about_answers: str) -> Iterator[Block]:
     yield Sentence(f"{grid.metric} of {words.gold_of_grid(grid)}", "dim")
     best = [(place, result) for place, result in words.best_configurations(grid, SETTINGS) if result.metrics]
     rows = [[_name(grid, place), *_figures(grid, result)] for place, result in best]
@@ -131,8 +131,8 @@ def _grid(grid: Grid, metric: str) -> Iterator[Block]:
         yield Item(grid.recommendation.reason)
     if beyond := words.beyond_budget(grid):
         yield Item(beyond)
-    if grid.bot and any(result.answers for result in grid.configurations):
-        yield Sentence(f"Answers of {grid.bot} with the best configurations", "dim")
+    if about_answers:
+        yield Sentence(about_answers, "dim")
         yield _answers(grid, metric)
 
 
@@ -182,7 +182,7 @@ def _cards(cards: Sequence[DocumentSummary], is_read: bool) -> Iterator[Block]:
     for card in cards[:CARDS]:
         figures = _use(card, asked) if is_read else (f"{card.passages:,}", f"{card.characters:,}")
         rows.append([quoted(card.document), str(len(card.questions)), str(len(card.only_support)), *figures])
-    yield Table(columns("", "gold", "only", *(of_answers if is_read else ("passages", "characters"))), rows)
+    yield Table(columns("", "holds", "only", *(of_answers if is_read else ("passages", "characters"))), rows)
     yield Item(_legend_of_cards(is_read, asked), "dim")
     noted: dict[str, list[str]] = {}
     for card in cards[:CARDS] if is_read else ():
@@ -207,11 +207,11 @@ def _use(card: DocumentSummary, asked: bool) -> Iterator[str]:
 def _legend_of_cards(is_read: bool, asked: bool) -> str:
     used = (("answers", words.OF_ANSWERS["answers"]), ("wrong", "those of them that are wrong"))
     says = (
-        ("gold", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
-        *(words.OF_ATTRIBUTION.items() if is_read and asked else ()),
+        ("holds", words.HOLDS), ("only", words.ONLY), *(used if is_read else ()),
+        *(((name, words.OF_ANSWERS[name]) for name in ("failures", "successes")) if is_read and asked else ()),
         *((("tokens", words.OF_ANSWERS["tokens"]),) if is_read else ()),
     )  # fmt: skip
-    return f"{'; '.join(f'{name}: {text}' for name, text in says if name not in ('effect', 'tried'))}."
+    return f"{'; '.join(f'{name}: {text}' for name, text in says)}."
 
 
 def _known(value: int | None) -> str:
@@ -221,7 +221,7 @@ def _known(value: int | None) -> str:
 def _attribution(attribution: Ablations) -> Iterator[Block]:
     yield Sentence(words.about_attribution(attribution), "dim")
     for cause, number in words.causes(attribution):
-        yield Item(f"{number}: {words.CAUSES[cause]}")
+        yield Item(f"{number} {cause}: {words.CAUSES[cause]}")
     if not (moved := words.moved(attribution)):
         return
     rows: list[list[Words]] = [
@@ -271,10 +271,12 @@ def analysis_blocks(analysis: KnowledgeAnalysis) -> Iterator[Block]:
 
 def _worst(analysis: KnowledgeAnalysis) -> Iterator[Item]:
     """The documents that caused most wrong answers, with these, where any did."""
-    worst = [] if analysis.attribution is None else [one for one in words.moved(analysis.attribution) if one.failures]
-    if len(worst) < 2:
+    found = analysis.attribution
+    worst = [] if found is None else [one for one in words.moved(found) if one.failures]
+    if found is None or len(worst) < 2:
         return
-    named: list[str | Span] = ["Documents by the wrong answers that they caused: "]
+    of = f" of the {len(found.answers):,} looked at" if found.left_out_wrong else ""
+    named: list[str | Span] = [f"Documents by the wrong answers{of} that they caused: "]
     for place, one in enumerate(worst[:DOCUMENTS]):
         named += [", " if place else "", quoted(one.document, 80), f" ({len(one.failures)})"]
     more = f" and {len(worst) - DOCUMENTS:,} more" if len(worst) > DOCUMENTS else ""

@@ -189,7 +189,8 @@ MOST_TOPICS: Final = 100
 METRICS: Final = 5  # of answers that are shown at once
 QUOTED: Final = 240  # characters of a piece of a document or an answer
 CAUSE_TONES: Final = {
-    "document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "label": "doubt", "unknown": "",
+    "document": "bad", "several": "bad", "retrieval": "doubt", "bot": "", "label": "doubt", "missing": "doubt",
+    "unknown": "",
 }  # fmt: skip
 
 
@@ -289,19 +290,19 @@ def _of_grid(grid: Grid) -> tuple[tuple[str, str], ...]:
 
 def _of_cards(is_read: bool, is_attributed: bool) -> Iterator[tuple[str, str]]:
     """What the figures of the cards mean."""
-    yield "holds answers", messages.HOLDS
-    yield "only here", messages.ONLY
+    yield "holds", messages.HOLDS
+    yield "only", messages.ONLY
     yield (
         "freshness",
         "the date or version that it gives itself; whether a newer version stands beside it, or it was edited",
     )
     if is_read:
-        yield "in answers", messages.OF_ANSWERS["answers"]
+        yield "answers", messages.OF_ANSWERS["answers"]
         yield "needed in", messages.OF_ANSWERS["needed"]
         yield "wrong", messages.OF_ANSWERS["wrong"]
         if is_attributed:
-            yield "failures", messages.OF_ATTRIBUTION["failures"]
-            yield "successes", messages.OF_ATTRIBUTION["successes"]
+            yield "failures", messages.OF_ANSWERS["failures"]
+            yield "successes", messages.OF_ANSWERS["successes"]
         yield "tokens", messages.OF_ANSWERS["tokens"]
 
 

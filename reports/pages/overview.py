@@ -21,7 +21,7 @@ from ..leaderboard import (
     interval_in_words,
     milliseconds,
 )
-from ..outcomes import VERB, Outcomes, about_agreement, about_outcomes, counted_causes
+from ..outcomes import IN_DOUBT, VERB, Outcomes, about_agreement, about_outcomes, counted_causes
 from ..primary import CORRECT, OPERATIONAL, by_directness
 from ..problems import Problem, apart, counted
 from ..ranking import InDetail, Offer
@@ -711,21 +711,34 @@ def _takes(bot: BotSummary) -> str:
 # What to do about a cause, by its words; the first that fits holds.
 _ADVICE: Final = (
     ("No answer", "See the error; proctor ask puts one of these questions to the bot alone."),
-    ("Abstained, though", "Lower what makes the bot abstain, such as min_similarity, or add what it should know."),
+    (IN_DOUBT, "See Knowledge: the expected answer, the mark or the documents may be wrong rather than the bot."),
+    ("Abstained, though", "Add what the bot should know, or tell it in its prompt when to say that it doesn't know."),
     ("Answered, though", "Tell the bot in its prompt to say so where it doesn't know."),
-    ("not retrieved", "Look at the contexts: change chunk size or top_k, or add the document that is missing."),
-    ("part of the evidence", "Look at the contexts: raise top_k, or make chunks larger."),
+    ("not retrieved", "See what the bot read: let it search otherwise, or add the document that is missing."),
+    ("part of the evidence", "See what the bot read, and let it read more."),
     ("what the evidence says", "Look at these expected answers: they may be wrong, or the evidence not what is asked."),
     ("evidence was retrieved", "The model left it out: change the prompt or take another model."),
     ("", "Read some of these rows; correct expected answers that are wrong, then the bot's prompt or knowledge."),
 )  # fmt: skip
 # The same where only bots without a language model are concerned: they can't be told, and have no model to exchange.
 _ADVICE_WITHOUT_LLM: Final = (
-    ("Answered, though", "An FAQ bot abstains more with a higher min_similarity; others need a model that can say so."),
+    ("Answered, though", "Without an LLM the bot takes what is nearest for an answer: give it a model."),
+    ("Abstained, though", "Add what the bot should know; or without an LLM it found no sentence: give it a model."),
     ("evidence was retrieved", "Without an LLM the bot only picks sentences, and picked others: give it a model."),
     *(each for each in _ADVICE if each[0]),
     ("", "Read some of these rows; correct expected answers that are wrong, then what the bot knows."),
 )  # fmt: skip
+# What names settings that one kind of bot has: instead of the other where all are of that kind, else before it.
+_ADVICE_OF_KIND: Final = {
+    "faq": {
+        "Answered, though": "A higher min_similarity lets an FAQ bot abstain more.",
+        "Abstained, though": "A lower min_similarity lets an FAQ bot abstain less.",
+    },
+    "rag": {
+        "not retrieved": "Look at the contexts: change chunk size or top_k, or add the document that is missing.",
+        "part of the evidence": "Look at the contexts: raise top_k, or make chunks larger.",
+    },
+}
 MOST_CAUSES: Final = 6
 
 
@@ -763,7 +776,12 @@ def cause_list(run: ReportedRun, bots: Sequence[str]) -> list[CauseLine]:
 
 def _advice(cause: str, bots: Sequence[BotSummary]) -> str:
     known = _ADVICE_WITHOUT_LLM if all(bot.embedded for bot in bots) else _ADVICE
-    return next(advice for words, advice in known if words in cause)
+    advice = next(advice for words, advice in known if words in cause)
+    kinds = {bot.kind for bot in bots}
+    for kind in kinds & set(_ADVICE_OF_KIND):
+        if special := next((text for words, text in _ADVICE_OF_KIND[kind].items() if words in cause), ""):
+            return special if len(kinds) == 1 else f"{special} {advice}"
+    return advice
 
 
 def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:

@@ -494,7 +494,7 @@ CREATE TABLE analysis_attributions (
     question TEXT NOT NULL, -- key of the question
     value REAL, -- value of the analysis's metric for the answer
     gold_only REAL, -- the same with the gold documents alone, or null
-    cause TEXT NOT NULL, -- `document`, `several`, `retrieval`, `bot`, `label` or `unknown`
+    cause TEXT NOT NULL, -- `document`, `several`, `retrieval`, `bot`, `label`, `missing` or `unknown`
     documents TEXT NOT NULL, -- JSON list: the documents that it is attributed to, worst first
     answer TEXT NOT NULL, -- the answer as it was
     answer_without TEXT NOT NULL, -- what the bot answered with the first of them removed

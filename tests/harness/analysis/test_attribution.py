@@ -181,7 +181,7 @@ def test_an_answer_that_no_document_holds_did_not_turn_right_by_chance(served):
     suite, _ = served(lambda call: "9", documents=documents)
     found = suite.attribution()
     answer = only(found)
-    assert (answer.cause, answer.note, answer.control) == ("unknown", "No document holds the answer.", 0)
+    assert (answer.cause, answer.note, answer.control) == ("missing", "No document holds the answer.", 0)
     assert any("0 turned right by that alone" in warning for warning in found.warnings)
 
 
@@ -199,7 +199,7 @@ def test_a_wrong_answer_without_gold_or_cause_is_of_unknown_cause(served):
 def test_gold_that_is_gone_is_said_to_be(served):
     suite, _ = served(lambda call: "9", documents={"hall.md": "The hall has a roof.", "old.md": DOCUMENTS["old.md"]})
     answer = only(suite.attribution())
-    assert (answer.cause, answer.documents, answer.note) == ("unknown", (), "No document holds the answer.")
+    assert (answer.cause, answer.documents, answer.note) == ("missing", (), "No document holds the answer.")
 
 
 def test_a_gold_document_that_misleads_is_named_as_such(served):
@@ -297,6 +297,7 @@ def test_the_bound_holds_and_what_it_leaves_out_is_counted(served):
         found = suite.attribution(plan)
         assert len(server.calls) - before <= plan.calls <= bound
         assert len(found.answers) + found.left_out == 6
+        assert found.left_out_wrong == found.left_out
         assert found.bound == bound
         assert any("were not looked at" in warning for warning in found.warnings) == (found.left_out > 0)
         assert bool(found.answers) == (bound >= 5)  # what one answer takes

@@ -99,6 +99,26 @@ def test_a_contradiction_is_worse_where_gold_stands_in_it(tmp_path: Path) -> Non
     assert (found.severity, found.questions) == ("low", ())
 
 
+def test_a_contradiction_names_the_questions_that_ask_about_it_and_not_all_for_which_it_was_read(
+    tmp_path: Path,
+) -> None:
+    """A question counts by its evidence, or as a sentence has its words; a bot that reads all reads it for each."""
+    evidence = [{"document": "returns.md", "quote": "within 14 days of its delivery"}]
+    asked = [
+        {"id": "gold", "question": "How long?", "expected_answer": "14 days", "evidence": evidence},
+        {"id": "words", "question": "Can a bike bought in the shop be returned?", "expected_answer": "Yes."},
+        {"id": "near", "question": "Can a bike lock bought in the shop be repaired?", "answerable": False},
+        {"id": "hours", "question": "When does the workshop open in the morning?", "expected_answer": "At nine."},
+    ]
+    files = {"note.md": NOTE, "other.md": OTHER, "returns.md": RETURNS}
+    expanded = corpus(tmp_path, files, asked)
+    contexts = tuple(Context(text, name) for name, text in files.items())
+    rows = tuple(Answer("full", one["id"], "So.", contexts, 1.0, True, False) for one in asked)
+    (found,) = of_kind(find_document_problems(expanded, Answers("run", 1, METRIC, rows)).findings, "contradiction")
+    assert found.questions == ("gold", "words")
+    assert found.details["answers"] == 4
+
+
 def test_copies_take_places_of_what_bots_are_handed(tmp_path: Path) -> None:
     expanded = corpus(tmp_path, {"copy.md": COPY, "other.md": OTHER, "returns.md": RETURNS})
     contexts = tuple(Context(expanded.by_id[name].text, name) for name in ("returns.md", "copy.md"))

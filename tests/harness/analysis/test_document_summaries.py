@@ -196,6 +196,11 @@ def test_a_bot_that_reads_everything_tells_no_document_apart(expanded):
     assert by_id["about.md"].unused != ()
     assert not any("nothing" in warning for warning in found.warnings)
     assert "full reads the same passages whatever is asked, so only their tokens are counted." in found.warnings
+    places = (("rag", "price"), ("full", "hours"), ("full", "moon"))
+    caused = Ablations("exact_match", 0.5, documents=(DocumentAttribution("prices.md", successes=places, tried=3),))
+    found = summarise_documents(expanded, answers(answer("price", True, SERVICE), *full), caused)
+    (card,) = (card for card in found.summaries if card.document == "prices.md")
+    assert (card.retrieved, card.successes) == (1, 1), "a part of the answers that are counted"
     alone = summarise_documents(expanded, answers(*full))
     assert [(card.retrieved, card.unused) for card in alone.summaries] == [(3, ())] * 4
     assert "so they say nothing of single documents." in alone.warnings[0]

@@ -266,6 +266,27 @@ def test_a_mark_is_doubted_where_a_document_says_all_that_is_asked(tmp_path):
     assert (answered.kind, answered.questions) == ("answered_anyway", ("refund",))
 
 
+def test_a_mark_is_doubted_though_the_answer_has_no_need_to_repeat_what_is_asked_for(tmp_path):
+    """What one pays is said by "free" or an amount, how long by a figure; all else that is asked has to stand there."""
+    told = {
+        "sunday": ("Do I pay for parking on Sunday?", "Parking in the centre is free on Sundays."),
+        "lesson": ("What is the price of a swimming lesson?", "A swimming lesson is yours for 12 euros."),
+        "permit": ("How long is a fishing permit valid?", "A fishing permit stays valid for 3 years."),
+    }
+    open_ = {
+        "sold": ("Do I pay for parking on Monday?", "Parking permits are sold on Mondays."),
+        "garage": ("Do I pay for parking a motorcycle on Friday?", "Parking in the garage is free on Fridays."),
+        "licence": ("How long is a hunting licence valid?", "A hunting licence is valid in the whole county."),
+    }
+    asked = [question(key, text, answerable=False) for key, (text, _) in {**told, **open_}.items()]
+    text = " ".join(sentence for _, sentence in {**told, **open_}.values())
+    contexts = (Context(text, "town.md", 0, len(text), 0.4),)
+    rows = (said(key, "So it is.", contexts=contexts) for key in (*told, *open_))
+    found = find_gaps(expanded(tmp_path, asked, {"town.md": text}), answers(*rows)).findings
+    kinds = {one.questions[0]: one.kind for one in found if one.kind != "thin_topic"}
+    assert kinds == dict.fromkeys(told, "doubtful_mark") | dict.fromkeys(open_, "answered_anyway")
+
+
 def test_answers_that_are_marked_right_are_not_held_against_a_bot_where_only_support_is_missing(tmp_path):
     corpus = expanded(tmp_path, [question("q", "Is my bike insured?", "Larkspoke Shield pays after a theft.")])
     assert corpus.gold["q"].kind == "unsupported"

@@ -232,3 +232,65 @@ def test_a_bot_that_says_what_the_evidence_says_is_not_told_to_take_another_mode
     assert "ot the expected answer, though it is what the evidence says" in page
     assert "Look at these expected answers" in page
     assert "picked others" not in page
+
+
+def test_advice_names_a_setting_only_where_a_bot_has_it(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "shop.md").write_text("The shop opens at nine.")
+    (tmp_path / "faq.csv").write_text("question,answer\nWhen does the shop open?,At nine.\n")
+    code = (
+        "def answer(question):\n    return {'answer': 'Ask Ann.', 'contexts': [{'text': 'Ann.', 'document': 'a.md'}]}\n"
+    )
+    evidence = [{"document": "shop.md", "quote": "The shop opens at nine."}]
+    asked = [
+        {"id": "open", "question": "When does the shop open?", "expected_answer": "At nine.", "evidence": evidence},
+        {"id": "moon", "question": "Who is on the moon?", "answerable": False},
+    ]
+
+    def page(**bots) -> str:
+        write_suite(tmp_path, code, asked, knowledge="docs", bots=bots, metrics=["correct", "hit_rate"])
+        assert proctor("run", "suite.yaml", "--fresh", folder=tmp_path).returncode == 0
+        return read_html(proctor("report", "--html", "-", folder=tmp_path).stdout).one(id="overview").text
+
+    faq, own = {"type": "faq", "entries": "faq.csv"}, {"type": "python", "target": "bot.py:answer"}
+    assert "A higher min_similarity lets an FAQ bot abstain more." in page(faq=faq)
+    text = page(own=own)
+    assert "See what the bot read: let it search otherwise" in text
+    assert "top_k" not in text and "min_similarity" not in text
+    assert "abstain more. Tell the bot in its prompt" in page(faq=faq, own=own), "each is told what it can change"
+
+
+def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_path):
+    """The page names the same cause for a row as the analysis, wherever there is one of its run."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "shop.md").write_text(
+        "The shop opens at nine. Bread is baked on Tuesdays. Parking at the shop is free on Sundays. Cats may enter."
+    )
+    quoted = {"document": "shop.md", "quote": "The shop opens at nine."}
+    asked = [
+        {
+            "id": "hour",
+            "question": "At what time does the shop open?",
+            "expected_answer": "At ten.",
+            "evidence": quoted,
+        },
+        {"id": "swim", "question": "What does a swimming lesson cost?", "expected_answer": "It costs 12 euros."},
+        {"id": "park", "question": "Do I pay for parking at the shop on Sunday?", "answerable": False},
+        {"id": "day", "question": "On which day is bread baked?", "expected_answer": "On Tuesdays."},
+    ]
+    write_suite(
+        tmp_path, "", asked, knowledge="docs", bots={"full": {"type": "full_context"}}, metrics=["correct"],
+    )  # fmt: skip
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+
+    def overview() -> str:
+        return read_html(proctor("report", "--html", "-", folder=tmp_path).stdout).one(id="overview").text
+
+    before = overview()
+    assert "In doubt" not in before and "min_similarity" not in before, "a bot without that setting is not told of it"
+    assert proctor("knowledge", "suite.yaml", "--only", "gaps,dataset_quality", folder=tmp_path).returncode == 0
+    page = overview()
+    assert "In doubt: a document contradicts the expected answer" in page
+    assert "In doubt: no document supports the expected answer" in page
+    assert "In doubt: the mark as not answerable, where a document seems to answer" in page
+    assert "See Knowledge" in page and "Not the expected answer" not in page and "Abstained, though" not in page

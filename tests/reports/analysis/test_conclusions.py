@@ -14,7 +14,7 @@ from proctor.reports.analysis.findings import (
     KnowledgeAnalysis,
     QuestionQuality,
 )
-from proctor.reports.analysis.messages import advice, beyond_budget, conclusions
+from proctor.reports.analysis.messages import about_attribution, advice, beyond_budget, conclusions
 
 BARE = KnowledgeAnalysis("20261121-093000-1f2e", "shop", "", "", "", {})
 
@@ -91,6 +91,33 @@ def test_wrong_answers_are_told_by_what_caused_them():
         "1 becomes right from the gold document alone, and 2 stay wrong even from the gold document alone, which is up "
         "to the bot.",
         "b.md caused 2 wrong answers, and 1 other document at least one.",
+    ]
+
+
+def test_what_is_said_of_a_sample_says_so():
+    answers = tuple(AblatedAnswer("rag", f"q{place}", 0.0, cause="document") for place in range(2))
+    sample = Ablations(
+        "f1", 0.5, answers, (DocumentAttribution("a.md", (("rag", "q0"),)),), bound=50, left_out=9, left_out_wrong=3
+    )
+    head = about_attribution(sample)
+    assert head.startswith("2 of 5 answers looked at that f1 calls wrong;")
+    assert head.endswith("9 answers not looked at (3 wrong): the bound is 50, and what is said of documents is of the "
+                         "others alone")  # fmt: skip
+    assert said(attribution=sample) == [
+        "Of 2 wrong answers that were asked again, of 5 in all, 2 become right when documents that mislead are taken "
+        "away.",
+        "Of these, a.md caused 1 wrong answer.",
+    ]
+    whole = dataclasses.replace(sample, left_out_wrong=0)
+    assert about_attribution(whole).startswith("2 answers looked at")
+    assert said(attribution=whole)[-1] == "a.md caused 1 wrong answer."
+
+
+def test_what_no_document_holds_has_a_cause_of_its_own():
+    answers = (AblatedAnswer("rag", "none", 0.0, cause="missing"), AblatedAnswer("rag", "odd", 0.0))
+    assert said(attribution=Ablations("f1", 0.5, answers)) == [
+        "Of 2 wrong answers that were asked again, 1 rests on an expected answer that no document holds, and 1 can't "
+        "be told."
     ]
 
 
