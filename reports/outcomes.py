@@ -102,7 +102,7 @@ class Outcomes:
 
     @property
     def sentence(self) -> str:
-        """What follows the bot's name: ``answers 68 % right [59, 76], 22 % wrong, 10 % abstained``."""
+        """What follows the bot's name: ``answers 68 % right [59, 76], 22 % wrong, 10 % abstained wrongly``."""
         return ", ".join(self.parts)
 
     @property
@@ -111,7 +111,7 @@ class Outcomes:
         right, wrong, abstained = self.percentages
         ends = None if self.low is None or self.high is None else (round(100 * self.low), round(100 * self.high))
         interval = f" [{ends[0]}, {ends[1]}]" if ends else ""
-        return f"{VERB}{right} % right{interval}", f"{wrong} % wrong", f"{abstained} % abstained"
+        return f"{VERB}{right} % right{interval}", f"{wrong} % wrong", f"{abstained} % abstained wrongly"
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -121,7 +121,7 @@ class Outcomes:
             "ci_low": self.low,
             "ci_high": self.high,
             "wrong": self.counts.get("wrong", 0) / self.known,
-            "abstained": self.counts.get("abstained_wrongly", 0) / self.known,
+            "abstained_wrongly": self.counts.get("abstained_wrongly", 0) / self.known,
             "counts": dict(self.counts),
             "failed": self.failed,
             "without_outcome": self.without,

@@ -650,22 +650,21 @@ class Share:
 class Headline:
     """What a bot has right, wrong and left open, in the words of every report, and what an answer takes.
 
-    ``low`` and ``high`` are the ends of the interval of what is right, from 0 to 100; ``href`` leads to what is wrong,
-    by cause.
+    ``low`` and ``high`` are the ends of the interval of what is right, from 0 to 100. ``wrong`` and ``abstained`` are
+    each a text and the address of its rows, or blank.
     """
 
     bot: str
     before: str
     right: str
     interval: str
-    wrong: str
-    abstained: str
+    wrong: tuple[str, str]
+    abstained: tuple[str, str]
     shares: tuple[Share, ...]
     low: float | None
     high: float | None
     takes: str
     made: str
-    href: str
 
 
 def headline_list(run: ReportedRun, order: Sequence[str] = ()) -> list[Headline]:
@@ -683,8 +682,11 @@ def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
         for place, (kind, width) in enumerate(zip(("right", "wrong", "abstained"), widths, strict=True))
     )
     is_listed = has_rows(run, CORRECT)
-    href = (
-        rows_address(bot=bot.name, metric=CORRECT, show="wrong", group="cause") if is_listed and widths[0] < 100 else ""
+    wrong_href, abstained_href = (
+        rows_address(bot=bot.name, metric=CORRECT, show=kind, group="cause")
+        if is_listed and found.counts.get(kind)
+        else ""
+        for kind in ("wrong", "abstained_wrongly")
     )
     low, high = (None if share is None else round(100 * share, 1) for share in (found.low, found.high))
     number = found.counts.get
@@ -694,8 +696,9 @@ def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
         f"{'' if low is None else f'. 95 % interval {low:g} to {high:g} %, {OVER}'}."
     )
     return Headline(
-        bot.name, VERB, f"{right}{end}", interval, wrong, abstained, shares, low, high, _takes(bot), made, href
-    )
+        bot.name, VERB, f"{right}{end}", interval, (wrong, wrong_href), (abstained, abstained_href), shares, low, high,
+        _takes(bot), made,
+    )  # fmt: skip
 
 
 def _takes(bot: BotSummary) -> str:
@@ -729,7 +732,7 @@ MOST_CAUSES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class CauseLine:
-    """Why rows are wrong: how many of each bot, as a number and the address of these rows; and what to do."""
+    """Why rows are not right: how many of each bot, as a number and the address of these rows; and what to do."""
 
     cause: str
     cells: tuple[tuple[int, str], ...]
@@ -774,7 +777,8 @@ def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:
     if not number:
         return "", ""
     what = f"{worst.cause[0].lower()}{worst.cause[1:]}"
-    return f"{number:,} of {count(total, 'wrong answer')} of {bots[0]}: {what}. {worst.advice}", href
+    of = f"{count(total, 'answer')} of {bots[0]} that {'is' if total == 1 else 'are'} not right"
+    return f"{number:,} of {of}: {what}. {worst.advice}", href
 
 
 DECIDED = """

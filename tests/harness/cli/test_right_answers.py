@@ -34,8 +34,8 @@ QUESTIONS = [
     {"id": "q8", "question": "What is 8", "answerable": False},
     {"id": "q9", "question": "What is 9", "answerable": False},
 ]
-RAG = "rag answers 70 % right [34, 91], 20 % wrong, 10 % abstained"
-FAQ = "faq answers 20 % right [4, 57], 0 % wrong, 80 % abstained"
+RAG = "rag answers 70 % right [34, 91], 20 % wrong, 10 % abstained wrongly"
+FAQ = "faq answers 20 % right [4, 57], 0 % wrong, 80 % abstained wrongly"
 NOTES = (
     "right includes abstaining where there is no answer: rag 10 %, faq 20 %",
     "wrong includes answers that failed: rag 10 %",
