@@ -23,6 +23,7 @@ from ..statistics import (
     missing_bounds,
     variance_parts,
 )
+from ..statistics.intervals import Clusters
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP
 from ..summary import MetricColumn, paired_in_words
@@ -335,6 +336,7 @@ def _noise(pairing: Pairing, metric: str, judge_variance: float | None) -> Noise
 
 
 FEW_CLUSTERS: Final = 10
+NO_INTERVAL: Final = "No interval can be worked out:"
 
 
 def doubts(baseline: Operand, candidate: Operand, pairing: Pairing) -> tuple[str, ...]:
@@ -385,16 +387,15 @@ def _left_out(dropped: Dropped) -> Iterator[str]:
 
 def _few(pairing: Pairing) -> Iterator[str]:
     clusters, questions = pairing.cluster_count, len(pairing.cases)
-    if clusters >= FEW_CLUSTERS:
-        return
     noun = pairing.noun
-    if questions == 1:
-        yield "There is one question only: no interval can be worked out."
+    if why := Clusters.of(pairing.clusters).no_interval(noun):
+        is_cluster = clusters < questions and pairing.cluster != "none"
+        other = " --cluster none takes each question as its own." if is_cluster else ""
+        yield f"{NO_INTERVAL} {why}.{other}"
+    elif clusters >= FEW_CLUSTERS:
+        return
     elif clusters == questions:
         yield f"There are {questions} questions only: intervals are wide, and rest on few."
-    elif clusters == 1:
-        other = "" if pairing.cluster == "none" else " --cluster none takes each question as its own."
-        yield f"All questions come from one {noun}: no interval can be worked out.{other}"
     else:
         yield f"The questions come from {count(clusters, noun)} only: intervals are wide, and rest on few."
 

@@ -307,8 +307,9 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
     if odds >= SURE and p is not None and p <= ALPHA:
         sentence = f"{best} is best on {name}: {by} ({tested}), probability {percent(odds)}."
         return Sentence(sentence, "good")
-    sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested}); {percent(odds)} to be best,"
-    return Sentence(f"{sentence} {percent(other)} for {rival}.", "bold")
+    sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested})."
+    likely = f"Probability to be best: {percent(odds)} for {best}, {percent(other)} for {rival}."
+    return Sentence(f"{sentence} {likely}", "bold")
 
 
 def _unanswered(ranked: RankedRun) -> Iterator[Block]:

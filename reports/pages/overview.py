@@ -432,8 +432,9 @@ def about_tradeoffs(detail: InDetail) -> str:
     beaten = [offer for offer in detail.offers if offer.dominated_by]
     bots = "both" if len(shared.bots) == 2 else "all"
     rest = f"{count(len(shared.values), 'question')} on which {bots} bots have a value"
+    intervals = ", with 95 % intervals" if any(mean.low is not None for mean in detail.metric.means) else ""
     basis = (
-        f"{detail.metric.column.name} over the {rest}, with 95 % intervals; latency over all rows, timeouts counted as"
+        f"{detail.metric.column.name} over the {rest}{intervals}; latency over all rows, timeouts counted as"
         " longer; cost over answered rows. Filled marks and the dashed line: the Pareto frontier, where no other bot is"
         " better in both."
     )

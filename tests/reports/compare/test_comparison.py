@@ -54,6 +54,13 @@ def test_metrics_stand_by_what_became_of_them():
     assert headline(found) == "rag is better on 1 and worse on 1 of 3 metrics; no difference is shown on 1."
 
 
+def test_what_cannot_be_estimated_is_counted_apart():
+    few = {"recall": LOW[:4], "toxicity": LOW[:4], "euros": LOW[:4]}
+    found = compared(made("faq", few), made("rag", {**few, "recall": HIGH[:4]}))
+    assert headline(found) == "No difference is shown on 2 of 3 metrics; 1 can't be estimated."
+    assert found.warnings == ("No interval can be worked out: 4 questions are too few: an interval takes 5.",)
+
+
 def test_only_the_metrics_that_are_wanted():
     assert [each.column.name for each in two(asked=Asked(("toxicity", "recall"))).metrics] == ["recall", "toxicity"]
     with pytest.raises(InputError, match="Did you mean recall"):
