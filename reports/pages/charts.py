@@ -675,9 +675,7 @@ class Scatter:
 
     @property
     def drawn(self) -> tuple[DrawnPoint, ...]:
-        """The points with names that don't cover one another, in the order of the points where they stand below one
-        another; those of the frontier find room first.
-        """
+        """The points with names that don't cover one another and are in their order; the frontier finds room first."""
         marks = [_mark(self.x.at(point.x), self.y.at(point.y)) for point in self.points]
         bars = [
             Box(mark.left + 5, self._y(point.high, point), mark.right - 5, self._y(point.low, point))

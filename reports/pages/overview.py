@@ -835,6 +835,7 @@ def overview_section(report: Report) -> Markup:
         notes=_notes(report),
         counted=counted(report.findings.problems),
         problems=problem_list(run, report.findings.problems),
+        warnings=report.warnings,
         insights=insights,
         more_insights=more_insights,
     )

@@ -175,8 +175,8 @@ class Clusters:
         if self.degrees() < FEWEST_DEGREES:
             most, worth = int(self.sizes.max()), round(self.degrees()) + 1
             return (
-                f"one of the {self.count} {noun}s has {most:,} of the {self.questions:,} questions, so that they tell no"
-                f" more than {worth} of equal size: an interval takes {FEWEST}"
+                f"one of the {self.count} {noun}s has {most:,} of the {self.questions:,} questions, so that they tell"
+                f" no more than {worth} of equal size: an interval takes {FEWEST}"
             )
         return ""
 

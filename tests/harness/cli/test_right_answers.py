@@ -1,7 +1,9 @@
 """What share of its answers each bot has right: the first line wherever a run, a comparison or a gate is told."""
 
+import csv
 import json
 import re
+from collections import Counter
 
 import proctor as package
 import pytest
@@ -28,7 +30,9 @@ def faq(question):
 """
 # The last two can't be answered; of the first eight two expect words, the others a number.
 QUESTIONS = [
-    {"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(7)
+    {"id": "q0", "question": "What is 0", "constraints": ["is 0"], "source_document": "a.md", "tags": ["one", "two"]},
+] + [
+    {"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(1, 7)
 ] + [
     {"id": "q7", "question": "What is 7", "expected_answer": "It is seven"},
     {"id": "q8", "question": "What is 8", "answerable": False},
@@ -95,6 +99,23 @@ def test_markdown_and_page_open_with_it(folder, shown):
     )
     assert re.search(counted, page)
     assert "on the share of right answers" in plain(overview.one("p", class_="sentence").text)
+
+
+def test_share_and_clusters_can_be_worked_out_from_the_csv_alone(folder, shown):
+    assert proctor("report", "--csv", "csv", folder=folder).returncode == 0
+    with (folder / "csv/rows.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = [line for line in csv.DictReader(file) if line["bot"] == "rag"]
+    assert Counter(line["outcome"] for line in rows) == {
+        "right": 6, "wrong": 2, "abstained_rightly": 1, "abstained_wrongly": 1,
+    }  # fmt: skip
+    assert [line["question_id"] for line in rows if line["abstained"] == "yes"] == ["q7", "q8"]
+    assert {line["question_id"] for line in rows if line["cause"]} == {"q1", "q7", "q9"}
+    assert {line["source_document"] for line in rows} == {"", "a.md"}
+    assert [line["tags"] for line in rows][:2] == ["one\ntwo", ""]
+    made = json.loads(proctor("report", "--json", "-", folder=folder).stdout)["rows"]
+    assert {row["outcome"] for row in made} == {"right", "wrong", "abstained_rightly", "abstained_wrongly"}
+    table = package.open(folder / "proctor.db").run("latest").rows("rag")
+    assert [row.outcome for row in table] == [line["outcome"] for line in rows]
 
 
 def test_compare_and_gate_open_with_the_difference(folder, shown):
