@@ -34,6 +34,7 @@ JOIN score_details ON score_details.reply_id = run_rows.reply_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.outcome') IS NOT NULL
 GROUP BY 1 ORDER BY 1"""
 RETRIEVAL: Final = ("evidence_recall", "hit_rate")  # what says whether the evidence was there, the more telling first
+READS_ALL: Final = "full_context"  # the kind of bot that is handed every document
 MOST_LISTED: Final = 6  # bots that a sentence names
 LONGEST: Final = 160  # characters of an error
 # One cause, whatever the numbers, names and addresses in its words: those of one row differ from those of the next.
@@ -249,6 +250,11 @@ def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_ful
         for each in reversed(measured)
     )
     yield f"{of}; the embedded judge agrees with people on {sets}"
+
+
+def reads_everything(bot: str, rates: str) -> str:
+    """That a rate of what was retrieved says nothing of a bot, or of several."""
+    return f"{bot}: no star for {rates}, as every document is read whatever is asked"
 
 
 def difference_sentence(

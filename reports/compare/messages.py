@@ -155,10 +155,13 @@ def legend(comparison: Comparison) -> Iterator[str]:
 
 
 def signed(value: float, column: MetricColumn) -> str:
-    """A difference with its sign; what rounds to nothing has none."""
+    """A difference with its sign, in one digit more where it would be nothing else; what still is nothing has none."""
     text = figure(value, column)
     if not float(text):
-        return text.removeprefix("-")
+        finer = f"{value:.3f}"  # means that round apart, such as 0.85 and 0.84, may be as near as this
+        if not float(finer):
+            return text.removeprefix("-")
+        text = finer
     return text if value < 0 else f"+{text}"
 
 

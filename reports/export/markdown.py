@@ -25,7 +25,6 @@ def markdown(report: Report) -> str:
     return as_markdown(_page(report))
 
 
-
 def _page(report: Report) -> Iterator[Block]:
     summary = report.run.summary
     asked = f"{summary.asked}, {count(len(summary.bots), 'bot')}"

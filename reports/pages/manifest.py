@@ -429,7 +429,9 @@ def _took(started: str, finished: str, worked: object) -> str:
         seconds = (datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds()
     except (ValueError, TypeError):  # a date that another program wrote
         return ""
-    seconds, words = (float(worked), "; asking and scoring took") if isinstance(worked, int | float) else (seconds, ", after")
+    seconds, words = (
+        (float(worked), "; asking and scoring took") if isinstance(worked, int | float) else (seconds, ", after")
+    )
     if seconds < 0:
         return ""
     if seconds < 60:

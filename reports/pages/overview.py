@@ -14,6 +14,7 @@ from ..leaderboard import (
     ARROWS,
     about_corrections,
     about_intervals,
+    about_reading,
     best_bots,
     corrected_figures,
     figure,
@@ -878,7 +879,7 @@ def _notes(report: Report) -> list[str]:
     summary = report.run.summary
     about = (
         *about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge, in_full=True),
-        *about_intervals(summary), *about_corrections(summary),
+        *about_reading(summary), *about_intervals(summary), *about_corrections(summary),
     )  # fmt: skip
     notes = [f"{capitalised(sentence)}." for sentence in about]
     if any(bot.embedded for bot in summary.bots):

@@ -29,15 +29,23 @@ def faq(question):
     return "I don't know."
 """
 # The last two can't be answered; of the first eight two expect words, the others a number.
-QUESTIONS = [
-    {"id": "q0", "question": "What is 0", "constraints": ["is 0"], "source_document": "a.md", "tags": ["one", "two"]},
-] + [
-    {"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(1, 7)
-] + [
-    {"id": "q7", "question": "What is 7", "expected_answer": "It is seven"},
-    {"id": "q8", "question": "What is 8", "answerable": False},
-    {"id": "q9", "question": "What is 9", "answerable": False},
-]
+QUESTIONS = (
+    [
+        {
+            "id": "q0",
+            "question": "What is 0",
+            "constraints": ["is 0"],
+            "source_document": "a.md",
+            "tags": ["one", "two"],
+        },
+    ]
+    + [{"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(1, 7)]
+    + [
+        {"id": "q7", "question": "What is 7", "expected_answer": "It is seven"},
+        {"id": "q8", "question": "What is 8", "answerable": False},
+        {"id": "q9", "question": "What is 9", "answerable": False},
+    ]
+)
 RAG = "rag answers 70 % right [34, 91], 20 % wrong, 10 % abstained wrongly"
 FAQ = "faq answers 20 % right [4, 57], 0 % wrong, 80 % abstained wrongly"
 NOTES = (
