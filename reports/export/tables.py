@@ -110,9 +110,9 @@ def frame_rows(run: ReportedRun, metrics: Collection[str]) -> Iterator[FrameRow]
             yield FrameRow(
                 bot, str(key), repeat, str(text), orjson.loads(str(expected)), answer, str(status), error,
                 {name: of_row[name] for name in names.values() if name in of_row}, conversation or None,
-                turn, tool_calls, document or "", orjson.loads(tags or "[]"),  # type: ignore[arg-type]
+                turn, tool_calls, document or "", orjson.loads(tags or "[]"),
                 None if abstained is None else bool(abstained),
-                of_row[CORRECT].details.get("outcome") if CORRECT in of_row and CORRECT in metrics else None,
+                of_row[CORRECT].details.get("outcome") if CORRECT in of_row else None,
                 why.of(bot, question_id, repeat),
             )  # fmt: skip
 
@@ -134,7 +134,7 @@ class _Causes:
         return self._known.get((question_id, repeat))
 
 
-def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[str, ...]]:
+def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[Any, ...]]:
     wanted = sorted(ids)
     return {line[0]: line[1:] for line in run.store.query(f"{select} WHERE id IN ({marks(wanted)})", wanted)}
 
