@@ -61,6 +61,8 @@ def test_its_p_value_is_the_one_that_compare_shows(tmp_path):
     right = compared["metrics"]["right"]
     assert right["p_cautious"] > right["p"]  # else the test shows nothing
     assert f"(p {p_value(right['p_cautious'])})" in " ".join(ranked(tmp_path).split())
+    by = json.loads(ranked(tmp_path, "--json"))["details"]["right"]["lead"]["by"]
+    assert [by[name] for name in ("p", "p_cautious", "test")] == [right[name] for name in ("p", "p_cautious", "test")]
 
 
 def test_what_a_user_reads_fits_80_columns_and_says_who_is_best(folder):
