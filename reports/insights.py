@@ -11,7 +11,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ..metrics import Better
-from .leaderboard import milliseconds
+from .leaderboard import is_given, milliseconds
 from .reported_run import ROUNDING, ReportedRun, failing_rows, family_of, row_metric
 from .store.run import RunEvaluator
 from .summary import MetricColumn
@@ -131,6 +131,8 @@ def _ranking(run: ReportedRun, evaluator: RunEvaluator) -> Iterator[Insight]:
     """The best bot; of a boolean evaluator also the worst. One bot alone is neither."""
     column = run.columns.get(evaluator.primary)
     values = _means(run, evaluator.primary)
+    if column is not None:
+        values = {name: mean for name, mean in values.items() if not is_given(run.bot(name), column)}
     if column is None or column.better == "neither" or len(values) < 2:
         return
     name = evaluator.title

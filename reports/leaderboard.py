@@ -10,7 +10,7 @@ from ..metrics import Reason
 from ..metrics.evaluators import RATES
 from .conversations import BotConversations, TurnFigure, by_turn
 from .corrected import StoredCalibration
-from .outcomes import about_agreement, about_outcomes, aligned, judge_gap
+from .outcomes import READS_ALL, RETRIEVAL, about_agreement, about_outcomes, aligned, judge_gap, reads_everything
 from .statistics.agreement import FEWEST
 from .summary import BotSummary, MetricColumn, MetricSummary, Summary
 from .table import BLANK, Block, Cell, Column, Heading, Row, RowGroup, Sentence, Span, Style, Table, Words, quoted
@@ -230,9 +230,10 @@ def _nature(bot: BotSummary) -> str:
 def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
     """Names of the bots with the best mean, several when they tie; none where there is nothing to compare.
 
-    A value of one question among many says nothing of which bot is best.
+    A value of one question among many says nothing of which bot is best, nor does one that can't be otherwise.
     """
-    found = [(bot.name, bot.metrics[column.name]) for bot in bots if not is_single(bot, column)]
+    chosen = [bot for bot in bots if not (is_single(bot, column) or is_given(bot, column))]
+    found = [(bot.name, bot.metrics[column.name]) for bot in chosen]
     means = {name: metric.mean for name, metric in found if metric.mean is not None}
     if len(set(means.values())) < 2 or column.better == "neither":
         return set()
@@ -243,6 +244,20 @@ def best_bots(column: MetricColumn, bots: Sequence[BotSummary]) -> set[str]:
 def is_single(bot: BotSummary, column: MetricColumn) -> bool:
     """Whether a bot has a value of a metric on one row only, of several that it was asked."""
     return bot.metrics[column.name].n_ok == 1 < bot.rows
+
+
+def is_given(bot: BotSummary, column: MetricColumn) -> bool:
+    """Whether a bot that reads every document has all of a rate of what was retrieved, as it must."""
+    return bot.kind == READS_ALL and column.name in RETRIEVAL and bot.metrics[column.name].mean == 1
+
+
+def about_reading(summary: Summary) -> Iterator[str]:
+    """Which bots have a rate of what was retrieved that can't be otherwise."""
+    rates: dict[str, list[str]] = {}
+    for bot in summary.bots:
+        if names := [column.name for column in summary.metrics if is_given(bot, column)]:
+            rates.setdefault(" and ".join(names), []).append(bot.name)
+    yield from (reads_everything(listed(bots), names) for names, bots in rates.items())
 
 
 def _cell(bot: BotSummary, column: MetricColumn, best: bool, is_counted: bool) -> Cell:
@@ -359,7 +374,7 @@ def _legend(summary: Summary) -> Iterator[Block]:
     if summary.primary is not None:
         yield Sentence(summary.primary.why, "dim")
     about = (*about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge))
-    for sentence in (*about, *about_intervals(summary), *about_corrections(summary)):
+    for sentence in (*about, *about_reading(summary), *about_intervals(summary), *about_corrections(summary)):
         yield Sentence(sentence, "dim")
     if any(bot.embedded for bot in summary.bots):
         yield Sentence("no LLM: answers come from an embedded model that only picks sentences or entries", "dim")

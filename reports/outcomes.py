@@ -34,6 +34,7 @@ JOIN score_details ON score_details.reply_id = run_rows.reply_id
 WHERE run_rows.run_id = :run AND run_rows.bot_id = :bot AND json_extract(details, '$.outcome') IS NOT NULL
 GROUP BY 1 ORDER BY 1"""
 RETRIEVAL: Final = ("evidence_recall", "hit_rate")  # what says whether the evidence was there, the more telling first
+READS_ALL: Final = "full_context"  # the kind of bot that is handed every document
 MOST_LISTED: Final = 6  # bots that a sentence names
 LONGEST: Final = 160  # characters of an error
 # One cause, whatever the numbers, names and addresses in its words: those of one row differ from those of the next.
@@ -118,7 +119,7 @@ class Outcomes:
 
     @property
     def sentence(self) -> str:
-        """What follows the bot's name: ``answers 68 % right [59, 76], 22 % wrong, 10 % abstained``."""
+        """What follows the bot's name: ``answers 68 % right [59, 76], 22 % wrong, 10 % abstained wrongly``."""
         return ", ".join(self.parts)
 
     @property
@@ -127,7 +128,7 @@ class Outcomes:
         right, wrong, abstained = (round(100 * share) for share in self.shares)  # each by itself: equal ones look equal
         ends = None if self.low is None or self.high is None else (round(100 * self.low), round(100 * self.high))
         interval = f" [{ends[0]}, {ends[1]}]" if ends else ""
-        return f"{VERB}{right} % right{interval}", f"{wrong} % wrong", f"{abstained} % abstained"
+        return f"{VERB}{right} % right{interval}", f"{wrong} % wrong", f"{abstained} % abstained wrongly"
 
     @property
     def as_object(self) -> dict[str, object]:
@@ -138,7 +139,7 @@ class Outcomes:
             "ci_low": self.low,
             "ci_high": self.high,
             "wrong": wrong,
-            "abstained": abstained,
+            "abstained_wrongly": abstained,
             "counts": dict(self.counts),
             "failed": self.failed,
             "without_outcome": self.without,
@@ -266,6 +267,11 @@ def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_ful
         for each in reversed(measured)
     )
     yield f"{of}; the embedded judge agrees with people on {sets}"
+
+
+def reads_everything(bot: str, rates: str) -> str:
+    """That a rate of what was retrieved says nothing of a bot, or of several."""
+    return f"{bot}: no star for {rates}, as every document is read whatever is asked"
 
 
 def difference_sentence(

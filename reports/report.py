@@ -73,7 +73,7 @@ def _work_out(run: ReportedRun) -> Findings:
     return Findings(problems_of(run), insights_of(run))
 
 
-RULES = "10"  # changed with the rules of problems and insights, so that cached ones are computed again
+RULES = "11"  # changed with the rules of problems and insights, so that cached ones are computed again
 
 
 def _key(run: ReportedRun) -> str:
@@ -149,6 +149,11 @@ class Report:
     timed: bool = True
 
     @property
+    def warnings(self) -> list[str]:
+        """What was said of suite, documents and bots when the run began."""
+        return [str(each) for each in self.manifest.get("warnings") or ()]
+
+    @property
     def metrics(self) -> list[str]:
         """The metrics of the report, in the order of the suite."""
         return [name for name in self.run.columns if self.timed or name not in TIMED_METRICS]
@@ -164,7 +169,10 @@ def make_report(store: Store, run_id: int, scores: RunScores | None = None) -> R
     )[0]
     boards = boards_of(run)
     bots = identities(store, run_id)
-    return Report(run, boards, findings_of(run), bots, orjson.loads(manifest), started_at, finished_at)
+    known = orjson.loads(manifest)
+    # A pass that asked nothing, such as that of an analysis, ended later than the run that is told of.
+    ended = known.get("ended", finished_at) if finished_at else None
+    return Report(run, boards, findings_of(run), bots, known, started_at, ended)
 
 
 def without_times(report: Report) -> Report:

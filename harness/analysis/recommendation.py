@@ -163,11 +163,15 @@ def _why(
         return f"{has}. The other {reported_on} have no value to compare it by."
     ends = "" if found.low is None or found.high is None else f" ({found.low:+.3f} to {found.high:+.3f})"
     other = f"On the other {reported_on} its {metric} is {found.mean:+.3f}{ends} from that of {current}"
-    verdict = {
-        "better": "so that it is better.",
-        "worse": "so that it is worse: keep the current configuration.",
-        "no difference shown": "which shows no difference.",
-    }[says]
+    verdict = (
+        {
+            "better": "so that it is better.",
+            "worse": "so that it is worse: keep the current configuration.",
+            "no difference shown": "which shows no difference.",
+        }[says]
+        if ends
+        else "without an interval, so that nothing is shown."
+    )
     return f"{has}. {other}, {verdict} {again}"
 
 

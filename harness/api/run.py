@@ -68,6 +68,9 @@ class Row:
         turn: its number there, from 1.
         history: the messages that the bot was handed with it, as ``role`` and ``content``.
         tool_calls: the tools that the bot called, in their order; None for a bot that does not report them.
+        abstained: whether the answer is none; None where nobody says.
+        outcome: by ``correct``: ``right``, ``wrong``, ``abstained_rightly`` or ``abstained_wrongly``; None without one.
+        cause: why it is not right; None where it is, or nobody can say.
     """
 
     bot: str
@@ -90,6 +93,9 @@ class Row:
     turn: int | None = None
     history: tuple[Mapping[str, str], ...] = ()
     tool_calls: tuple[ToolCall, ...] | None = None
+    abstained: bool | None = None
+    outcome: str | None = None
+    cause: str | None = None
 
     def score(self, metric: str) -> float | None:
         """The value of a metric; None where it has none (``scores[metric].reason`` says why).
@@ -369,7 +375,8 @@ class Run:
                     "contexts": None if row.contexts is None else list(row.contexts), "status": row.status,
                     "error": row.error, "latency_ms": row.latency_ms, "tokens_in": row.tokens_in,
                     "tokens_out": row.tokens_out, "cost": row.cost, "source_document": row.source_document,
-                    "tags": list(row.tags), **({"tool_calls": tool_calls_column(row.tool_calls)} if has_tools else {}),
+                    "tags": list(row.tags), "abstained": row.abstained, "outcome": row.outcome, "cause": row.cause,
+                    **({"tool_calls": tool_calls_column(row.tool_calls)} if has_tools else {}),
                     **{name: row.scores[name].value for name in row.scores},
                 }
                 for row in rows
@@ -491,7 +498,8 @@ def _rows(run: reports.ReportedRun) -> Iterator[Row]:
             error=each.error, latency_ms=latency, tokens_in=tokens_in, tokens_out=tokens_out, cost=cost,
             source_document=document or "", tags=tuple(orjson.loads(tags or "[]")), scores=_Scores(each.scores),
             conversation=each.conversation, turn=each.turn, history=tuple(orjson.loads(history or "[]")),
-            tool_calls=tool_calls_of(each.tool_calls),
+            tool_calls=tool_calls_of(each.tool_calls), abstained=each.abstained, outcome=each.outcome,
+            cause=each.cause,
         )  # fmt: skip
 
 

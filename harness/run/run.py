@@ -25,6 +25,7 @@ from ...reports.store import (
     keep_given,
     keep_run_scores,
     link_cached_calls,
+    now,
 )
 from .engine import Engine, Watcher
 from .evaluation import Evaluation
@@ -172,7 +173,7 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
     from ...reports import keep_report  # the first question does not wait for all that is told of a run
 
     summary, findings = keep_report(store, run.id)
-    warned = tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
+    warned = _of_bots(bot_queues)
     warned += tuple(sentence for bot_queue in bot_queues for sentence in without_history(bot_queue))
     hidden = tuple(insight.text for insight in findings.insights if insight.type == "allow_list")
     return Outcome(
@@ -189,6 +190,11 @@ def run_evaluation(evaluation: Evaluation, store: Store, watcher: Watcher) -> Ou
         judge=evaluation.judging,
         users=evaluation.users,
     )
+
+
+def _of_bots(bot_queues: Sequence[BotQueue]) -> tuple[str, ...]:
+    """What bots have to say of their own settings, once they are ready."""
+    return tuple(warning for bot_queue in bot_queues for warning in getattr(bot_queue.bot, "warnings", ()))
 
 
 class _RunInProgress:
@@ -399,7 +405,10 @@ class _RunInProgress:
         """
         left_out = {} if self._left_out is None else {EARLY_STOP: self._left_out}
         if any(bot_queue.asked for bot_queue in self.bot_queues):
-            return {**self._evaluation.header.manifest, **left_out, "seconds": self._seconds()}
+            made = self._evaluation.header.manifest
+            warnings = [*cast("Sequence[str]", made.get("warnings") or ()), *_of_bots(self.bot_queues)]
+            worked = {"seconds": self._seconds(), "ended": now()}
+            return {**made, **left_out, **worked, "warnings": list(dict.fromkeys(warnings))}
         ((stored,),) = self._store.query("SELECT manifest FROM runs WHERE id = ?", [self.run.id])
         earlier: dict[str, dict[str, object]] = orjson.loads(stored)
         made = {**{name: value for name, value in earlier.items() if name != EARLY_STOP}, **left_out}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import InputError
 from ..leaderboard import figure
+from ..outcomes import READS_ALL, RETRIEVAL
 from ..primary import Primary
 from ..statistics import (
     Difference,
@@ -24,10 +25,11 @@ from ..statistics import (
     missing_bounds,
     variance_parts,
 )
+from ..statistics.intervals import Clusters
 from ..store.row_scores import ABSENT, STATUSES
 from ..store.run import EARLY_STOP, LOOP_LAG
 from ..summary import MetricColumn, paired_in_words
-from ..text import count, first_of, settings_in, unknown_name
+from ..text import count, first_of, listed, settings_in, unknown_name
 from .baseline import at_six_digits
 from .changes import ChangedRows, changed_parts, changed_rows
 from .comparable import Dropped, NothingComparable, Pairing, cluster_of, nothing_comparable, pair
@@ -336,6 +338,7 @@ def _noise(pairing: Pairing, metric: str, judge_variance: float | None) -> Noise
 
 
 FEW_CLUSTERS: Final = 10
+NO_INTERVAL: Final = "No interval can be worked out:"
 
 
 def doubts(baseline: Operand, candidate: Operand, pairing: Pairing) -> tuple[str, ...]:
@@ -344,6 +347,7 @@ def doubts(baseline: Operand, candidate: Operand, pairing: Pairing) -> tuple[str
         *_unfinished(baseline.run, candidate.run),
         *_left_out(pairing.dropped),
         *_few(pairing),
+        *_given(pairing),
         *_untagged(pairing),
     ]
     if baseline.run.run != candidate.run.run:
@@ -386,18 +390,33 @@ def _left_out(dropped: Dropped) -> Iterator[str]:
 
 def _few(pairing: Pairing) -> Iterator[str]:
     clusters, questions = pairing.cluster_count, len(pairing.cases)
-    if clusters >= FEW_CLUSTERS:
-        return
     noun = pairing.noun
-    if questions == 1:
-        yield "There is one question only: no interval can be worked out."
+    if why := Clusters.of(pairing.clusters).no_interval(noun):
+        is_cluster = clusters < questions and pairing.cluster != "none"
+        other = " --cluster none takes each question as its own." if is_cluster else ""
+        yield f"{NO_INTERVAL} {why}.{other}"
+    elif clusters >= FEW_CLUSTERS:
+        return
     elif clusters == questions:
         yield f"There are {questions} questions only: intervals are wide, and rest on few."
-    elif clusters == 1:
-        other = "" if pairing.cluster == "none" else " --cluster none takes each question as its own."
-        yield f"All questions come from one {noun}: no interval can be worked out.{other}"
     else:
         yield f"The questions come from {count(clusters, noun)} only: intervals are wide, and rest on few."
+
+
+def _given(pairing: Pairing) -> Iterator[str]:
+    """A bot that reads every document has retrieved all, whatever is asked."""
+    names = {table.bot for table in (pairing.baseline, pairing.candidate) if table.kind == READS_ALL}
+    rates = [name for name in RETRIEVAL if name in pairing.metrics and _is_all(pairing, name, names)]
+    if names and rates:
+        what = f"{' and '.join(rates)} can't be otherwise and {'say' if len(rates) > 1 else 'says'} nothing of it"
+        yield f"{listed(sorted(names))} reads every document, so its {what}."
+
+
+def _is_all(pairing: Pairing, metric: str, bots: Collection[str]) -> bool:
+    """Whether these bots have all of a rate, as those that read every document have."""
+    sides = zip((pairing.baseline, pairing.candidate), pairing.values(metric), strict=True)
+    known = [values[np.isfinite(values)] for table, values in sides if table.bot in bots]
+    return all(len(values) and values.min() == 1 for values in known)
 
 
 def _untagged(pairing: Pairing) -> Iterator[str]:

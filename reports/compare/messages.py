@@ -9,7 +9,7 @@ from ..leaderboard import figure, milliseconds
 from ..outcomes import difference_sentence
 from ..primary import CORRECT
 from ..statistics.latency import LatencyDifference, OperandLatency, Ratio
-from ..statistics.paired import Difference
+from ..statistics.paired import STUDENT, Difference
 from ..summary import MetricColumn, paired_in_words
 from ..text import count, first_of
 from .changes import Direction
@@ -115,10 +115,15 @@ def headline(comparison: Comparison) -> str:
         return "None of the metrics has a direction that is better."
     parts = [f"{verdict} on {len(found)}" for verdict, found in (("better", better), ("worse", worse)) if found]
     whole = count(len(directed), "metric")
+    unknown = sum(each.verdict == "not estimable" for each in directed)
+    rest = len(directed) - len(better) - len(worse) - unknown
+    untold = f"; {unknown} can't be estimated" if unknown else ""
+    if not parts and not rest:
+        return f"No difference can be estimated on {'any of ' if len(directed) > 1 else ''}{whole}."
     if not parts:
-        return f"No difference is shown on {'any of ' if len(directed) > 1 else ''}{whole}."
-    rest = len(directed) - len(better) - len(worse)
-    tail = f"; no difference is shown on {rest}" if rest else ""
+        some = f"{rest} of " if unknown else "any of " if len(directed) > 1 else ""
+        return f"No difference is shown on {some}{whole}{untold}."
+    tail = f"; no difference is shown on {rest}{untold}" if rest else untold
     return f"{candidate} is {' and '.join(parts)} of {whole}{tail}."
 
 
@@ -136,7 +141,10 @@ def legend(comparison: Comparison) -> Iterator[str]:
     """What the columns of figures are."""
     baseline, candidate = comparison.baseline.name, comparison.candidate.name
     yield f"difference: {candidate} - {baseline}, with its 95 % interval over the questions"
-    tests = sorted({each.difference.test.partition(",")[0] for each in comparison.metrics if each.difference.p_value})
+    tested = [each.difference for each in comparison.metrics if each.difference.p_value]
+    tests = sorted({each.test.partition(",")[0] for each in tested})
+    if any(each.cautious_p_value is not None and each.cautious_p_value > (each.p_value or 0) for each in tested):
+        tests = [f"the greater of {' or '.join(test for test in tests if test != STUDENT)} and {STUDENT}"]
     primary = comparison.of_primary.column.name if comparison.of_primary else ""
     corrected = sum(among_corrected(each, primary) for each in comparison.metrics)
     if tests:
@@ -147,10 +155,13 @@ def legend(comparison: Comparison) -> Iterator[str]:
 
 
 def signed(value: float, column: MetricColumn) -> str:
-    """A difference with its sign; what rounds to nothing has none."""
+    """A difference with its sign, in one digit more where it would be nothing else; what still is nothing has none."""
     text = figure(value, column)
     if not float(text):
-        return text.removeprefix("-")
+        finer = f"{value:.3f}"  # means that round apart, such as 0.85 and 0.84, may be as near as this
+        if not float(finer):
+            return text.removeprefix("-")
+        text = finer
     return text if value < 0 else f"+{text}"
 
 

@@ -17,6 +17,7 @@ from .knowledge import analysis_blocks
 
 MOST_PROBLEMS = 30  # a comment on a pull request has room for about 65,000 characters
 MOST_BOARDS = 20
+LONGEST_WARNING = 400  # characters
 
 
 def markdown(report: Report) -> str:
@@ -33,6 +34,7 @@ def _page(report: Report) -> Iterator[Block]:
     yield Sentence(f"{counted(report.findings.problems)}.", "bold")
     yield from leaderboard_table(summary, report.timed)
     yield from _problems(report.findings.problems)
+    yield from _warnings(report)
     yield from _insights(report.findings.insights)
     analysis = analysis_of_run(report.run.store, report.run.id) if report.timed else None
     if analysis is not None:
@@ -96,6 +98,13 @@ def _rows(problem: Problem) -> Words:
         made += [", " if made else "", quoted(row.question_id, 40), f" (repeat {row.repeat + 1})" if row.repeat else ""]
     more = problem.row_count - len(problem.rows[:3])
     return [*made, f" and {more:,} more"] if more else made
+
+
+def _warnings(report: Report) -> Iterator[Block]:
+    """What was said of the settings when the run began; it may name files of this machine."""
+    if report.timed and report.warnings:
+        yield Heading("Warnings")
+        yield from (Item(quoted(warning, LONGEST_WARNING)) for warning in report.warnings)
 
 
 def _insights(insights: tuple[Insight, ...]) -> Iterator[Block]:

@@ -307,8 +307,9 @@ def _verdict(detail: InDetail, ranked: RankedRun) -> Sentence:
     if odds >= SURE and p is not None and p <= ALPHA:
         sentence = f"{best} is best on {name}: {by} ({tested}), probability {percent(odds)}."
         return Sentence(sentence, "good")
-    sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested}); {percent(odds)} to be best,"
-    return Sentence(f"{sentence} {percent(other)} for {rival}.", "bold")
+    sentence = f"{best} leads on {name}, but that is not settled: {by} ({tested})."
+    likely = f"Probability to be best: {percent(odds)} for {best}, {percent(other)} for {rival}."
+    return Sentence(f"{sentence} {likely}", "bold")
 
 
 def _unanswered(ranked: RankedRun) -> Iterator[Block]:
@@ -570,7 +571,7 @@ def _metric(metric: RankedMetric) -> dict[str, object]:
 def _detail(detail: InDetail) -> dict[str, object]:
     column, lead = detail.metric.column, detail.lead
     return {
-        "lead": None if lead is None else record_object(lead),
+        "lead": None if lead is None else record_object(lead, by=_difference(lead.by)),
         "frontier": {
             offer.bot: {
                 "quality": None if offer.quality is None else as_measured(offer.quality, column),
@@ -591,10 +592,10 @@ def _best_object(best: BestPerQuestion, detail: InDetail) -> dict[str, object]:
         "single": best.single,
         "single_mean": as_measured(best.single_mean, column),
         "bound": as_measured(best.bound, column),
-        "gain": record_object(best.gain),
+        "gain": _difference(best.gain),
         "best_on_share": dict(best.chosen),
         "cross_fitted": None if best.honest is None else as_measured(best.honest, column),
-        "cross_fitted_gain": None if best.honest_gain is None else record_object(best.honest_gain),
+        "cross_fitted_gain": None if best.honest_gain is None else _difference(best.honest_gain),
     }
 
 
@@ -602,8 +603,14 @@ def _router(router: Router, detail: InDetail) -> dict[str, object]:
     column = detail.metric.column
     return record_object(
         router, held_out=as_measured(router.held_out, column), fitted=as_measured(router.fitted, column),
-        single_mean=as_measured(router.single_mean, column),
+        single_mean=as_measured(router.single_mean, column), gain=_difference(router.gain),
     )  # fmt: skip
+
+
+def _difference(found: Difference) -> dict[str, object]:
+    """A difference with the names of its p values that ``compare`` has."""
+    renamed = {"p": found.p_value, "p_cautious": found.cautious_p_value}
+    return record_object(found, ["p_value", "cautious_p_value"], **renamed)
 
 
 def _agreement_object(found: RankAgreement) -> dict[str, object]:

@@ -12,10 +12,16 @@ import orjson
 
 from ...metrics import passed
 from ..files import csv_cell, csv_line, whole_file
+from ..outcomes import row_causes
+from ..primary import CORRECT
 from ..reported_run import ReportedRun
 from ..store.database import Store, in_parts, marks
 
-ABOUT = ("bot", "question_id", "conversation", "turn", "repeat", "question", "expected", "answer", "status", "error")
+ABOUT = (
+    "bot", "question_id", "conversation", "turn", "repeat", "source_document", "tags", "question", "expected", "answer",
+    "status", "error", "abstained", "outcome", "cause",
+)  # fmt: skip
+LISTS = ("tags", "expected")  # each of several texts, which are lines of one cell
 
 
 class RowScore(NamedTuple):
@@ -46,7 +52,12 @@ class RowScore(NamedTuple):
 class FrameRow:
     """One question as one bot answered it, with its scores by metric; ``conversation`` and ``turn`` where it is one.
 
-    ``tool_calls`` is JSON as the database has it.
+    Attributes:
+        source_document: the cluster of the question; blank for none, where it is its own.
+        abstained: whether the answer is none; None where nobody says.
+        outcome: by ``correct``; None where that is not among the metrics, or has none.
+        cause: why the row is not right; None where it is, or nobody can say.
+        tool_calls: JSON as the database has it.
     """
 
     bot: str
@@ -61,6 +72,11 @@ class FrameRow:
     conversation: str | None = None
     turn: int | None = None
     tool_calls: str | None = None
+    source_document: str = ""
+    tags: Sequence[str] = ()
+    abstained: bool | None = None
+    outcome: str | None = None
+    cause: str | None = None
 
 
 KEYS = """
@@ -69,7 +85,8 @@ JOIN run_bots ON run_bots.run_id = run_rows.run_id AND run_bots.bot_id = run_row
 JOIN bots ON bots.id = run_rows.bot_id
 WHERE run_rows.run_id = ? ORDER BY run_bots.position, run_rows.position, run_rows.question_id, run_rows.repeat"""
 
-QUESTIONS = "SELECT id, key, text, expected, conversation, turn FROM questions"
+QUESTIONS = "SELECT id, key, text, expected, conversation, turn, source_document, tags FROM questions"
+REPLIES = "SELECT id, answer, status, error, tool_calls, abstained FROM replies"
 
 SCORES = """
 SELECT scores.reply_id, scores.question_id, scores.metric_id, value, status, reason, details FROM scores
@@ -81,22 +98,43 @@ WHERE scores.reply_id IN ({replies}) AND scores.metric_id IN ({metrics})"""
 def frame_rows(run: ReportedRun, metrics: Collection[str]) -> Iterator[FrameRow]:
     """The rows in the order of bots and test cases, with their scores by these metrics; a few hundred in memory."""
     names = {run.metric_ids[name]: name for name in run.metric_ids if name in metrics}
+    why = _Causes(run)
     for chunk in in_parts(run.store.connection.execute(KEYS, [run.id])):
         questions = _texts(run, QUESTIONS, {line[1] for line in chunk})
-        replies = _texts(run, "SELECT id, answer, status, error, tool_calls FROM replies", {line[3] for line in chunk})
+        replies = _texts(run, REPLIES, {line[3] for line in chunk})
         scores = _scores(run, names, {line[3] for line in chunk})
         for bot, question_id, repeat, reply_id in chunk:
-            key, text, expected, conversation, turn = questions[question_id]
-            answer, status, error, tool_calls = replies[reply_id]
+            key, text, expected, conversation, turn, document, tags = questions[question_id]
+            answer, status, error, tool_calls, abstained = replies[reply_id]
             of_row = scores.get((reply_id, question_id), {})
             yield FrameRow(
                 bot, str(key), repeat, str(text), orjson.loads(str(expected)), answer, str(status), error,
                 {name: of_row[name] for name in names.values() if name in of_row}, conversation or None,
-                turn, tool_calls,  # type: ignore[arg-type]
+                turn, tool_calls, document or "", orjson.loads(tags or "[]"),
+                None if abstained is None else bool(abstained),
+                of_row[CORRECT].details.get("outcome") if CORRECT in of_row else None,
+                why.of(bot, question_id, repeat),
             )  # fmt: skip
 
 
-def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[str, ...]]:
+class _Causes:
+    """Why rows are not right, of one bot at a time: rows come bot by bot."""
+
+    def __init__(self, run: ReportedRun) -> None:
+        self._run = run
+        self._bot = ""
+        self._known: dict[tuple[int, int], str] = {}
+
+    def of(self, bot: str, question_id: int, repeat: int) -> str | None:
+        """The cause of a row; None where it is right, or nobody can say."""
+        if bot != self._bot:
+            run = self._run
+            found = row_causes(run.store, run.id, run.bot_ids[bot], run.metric_ids)
+            self._bot, self._known = bot, {row[:2]: row[2] for row in found}
+        return self._known.get((question_id, repeat))
+
+
+def _texts(run: ReportedRun, select: str, ids: set[int]) -> dict[int, tuple[Any, ...]]:
     wanted = sorted(ids)
     return {line[0]: line[1:] for line in run.store.query(f"{select} WHERE id IN ({marks(wanted)})", wanted)}
 
@@ -163,12 +201,12 @@ def csv_heading(metrics: Iterable[str], tools: bool = False) -> bytes:
 class CsvRow:
     """One row on its way into several CSV frames: what stands in all of them becomes text once.
 
-    Several accepted answers are lines of one cell. With ``tools`` there is a cell for tool calls.
+    Several accepted answers, or tags, are lines of one cell. With ``tools`` there is a cell for tool calls.
     """
 
     def __init__(self, row: FrameRow, tools: bool = False) -> None:
-        cells = [getattr(row, name) for name in ABOUT]
-        cells[ABOUT.index("expected")] = "\n".join(row.expected)
+        cells = ["\n".join(getattr(row, name)) if name in LISTS else getattr(row, name) for name in ABOUT]
+        cells[ABOUT.index("abstained")] = {None: None, True: "yes", False: "no"}[row.abstained]
         self._about = ",".join(map(csv_cell, [*cells, row.tool_calls] if tools else cells))
         self._scores = {
             name: f"{csv_cell(score.value)},{_PASSED[score.passed]},{csv_cell(score.reason)}"

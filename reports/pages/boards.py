@@ -192,7 +192,8 @@ def breakdowns(
 def _groups(lines: Iterable[tuple[int, str, str]]) -> tuple[NDArray[np.int64], tuple[_Groups, _Groups]]:
     """Ids of the questions, and how they are grouped.
 
-    By tags, with questions clustered by document, and by documents, with each question its own cluster.
+    By tags, with questions clustered by document, and by documents, with each question its own cluster; a name of
+    nothing has the questions of no document.
     """
     ids, documents, places, codes = array("q"), array("q"), array("q"), array("q")
     names: dict[str, int] = {}
@@ -206,6 +207,8 @@ def _groups(lines: Iterable[tuple[int, str, str]]) -> tuple[NDArray[np.int64], t
     of, own = np.array(documents, np.intp), np.arange(len(ids))
     _, first, alike = np.unique(np.where(of < 0, len(names) + own, of), return_index=True, return_inverse=True)
     by_document = np.argsort(np.argsort(first))[alike.reshape(-1)]  # in the order in which they come
+    if names and (of < 0).any():
+        of = np.where(of < 0, names.setdefault("", len(names)), of)
     known = np.flatnonzero(of >= 0)
     return np.array(ids, np.int64), (
         _grouped("tag", tags, np.array(places, np.intp), np.array(codes, np.intp), by_document),

@@ -675,7 +675,7 @@ class Scatter:
 
     @property
     def drawn(self) -> tuple[DrawnPoint, ...]:
-        """The points with names that don't cover one another; those of the frontier find room first."""
+        """The points with names that don't cover one another and are in their order; the frontier finds room first."""
         marks = [_mark(self.x.at(point.x), self.y.at(point.y)) for point in self.points]
         bars = [
             Box(mark.left + 5, self._y(point.high, point), mark.right - 5, self._y(point.low, point))
@@ -683,11 +683,13 @@ class Scatter:
         ]
         crossed = [*bars, *self._frontier_boxes()]
         taken = [*marks]
+        named: list[tuple[float, Box]] = []
         order = sorted(range(len(self.points)), key=lambda place: not self.points[place].on_frontier)
         made: dict[int, DrawnPoint] = {}
         for place in order:
-            made[place], box = self._drawn(self.points[place], taken, crossed)
+            made[place], box = self._drawn(self.points[place], taken, crossed, named)
             taken += [box] if box else []
+            named += [(made[place].y, box)] if box else []
         return tuple(made[place] for place in range(len(self.points)))
 
     @property
@@ -722,14 +724,17 @@ class Scatter:
     def _y(self, value: float | None, point: Point) -> float:
         return self.y.at(point.y if value is None else value)
 
-    def _drawn(self, point: Point, taken: Sequence[Box], crossed: Sequence[Box]) -> tuple[DrawnPoint, Box | None]:
-        """The point with its name where that covers nothing; else without."""
+    def _drawn(
+        self, point: Point, taken: Sequence[Box], crossed: Sequence[Box], named: Sequence[tuple[float, Box]]
+    ) -> tuple[DrawnPoint, Box | None]:
+        """The point with its name where that covers nothing, and is above those of lower points; else without."""
         x, y = self.x.at(point.x), self.y.at(point.y)
         low, high = self._y(point.low, point), self._y(point.high, point)
         label = shortened(point.name)
         for label_x, label_y, anchor in _places(x, y):
             box = _label_box(label, label_x, label_y, anchor)
-            if box.is_within(self.plot) and not any(map(box.overlap, (*taken, *crossed))):
+            is_free = box.is_within(self.plot) and not any(map(box.overlap, (*taken, *crossed)))
+            if is_free and not any(_is_out_of_order(y, box, *other) for other in named):
                 return DrawnPoint(point, x, y, low, high, label, label_x, label_y, anchor), box
         return DrawnPoint(point, x, y, low, high, "", x, y, "start"), None
 
@@ -755,6 +760,11 @@ def _places(x: float, y: float) -> Iterator[tuple[float, float, str]]:
     for away in (22, 34, 46):
         yield from ((x + 8, y - away, "start"), (x + 8, y + away, "start"))
         yield from ((x - 8, y - away, "end"), (x - 8, y + away, "end"))
+
+
+def _is_out_of_order(y: float, box: Box, other_y: float, other: Box) -> bool:
+    """Whether two names stand below one another the other way round than their points."""
+    return box.left < other.right and other.left < box.right and (y - other_y) * (box.top - other.top) < 0
 
 
 def _label_box(label: str, x: float, y: float, anchor: str) -> Box:

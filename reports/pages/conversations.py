@@ -42,6 +42,11 @@ class TurnBoard:
     conversations: int
     lines: tuple[TurnLine, ...]
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any figure has one."""
+        return any(cell.interval for line in self.lines for cell in line.cells)
+
 
 def conversations_section(report: Report, has_figures: bool = True) -> Markup:
     """The section; its transcripts are drawn when they are looked at.
@@ -88,8 +93,8 @@ def _all_right(bot: BotConversations) -> TurnCell:
     if bot.share is None:
         return TurnCell("unknown")
     interval = "" if bot.ci_low is None or bot.ci_high is None else f"{bot.ci_low:.2f} to {bot.ci_high:.2f}"
-    note = f"{bot.known:,} known" if bot.known < bot.conversations else ""
-    return TurnCell(f"{bot.all_right:,} of {bot.conversations:,}", interval, note, round(10 * bot.share))
+    note = f"{bot.conversations - bot.known:,} not known" if bot.known < bot.conversations else ""
+    return TurnCell(f"{bot.all_right:,} of {bot.known:,}", interval, note, round(10 * bot.share))
 
 
 def _first_wrong(bot: BotConversations) -> str:

@@ -67,9 +67,9 @@ ROW: Final = 15.0
 LABEL: Final = 190.0
 WIDEST: Final = 900.0
 STATES: Final = {
-    "found": "has the answer, and a bot retrieved it",
+    "found": "has the answer, and a bot that searches retrieved it",
     "supports": "has the answer",
-    "missed": "has the answer, and no bot retrieved it",
+    "missed": "has the answer, and no bot that searches retrieved it",
     "wrong": "was retrieved for a wrong answer, and does not have the answer",
     "unused": "was retrieved, and does not have the answer",
 }

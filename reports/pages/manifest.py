@@ -340,7 +340,7 @@ def manifest_section(report: Report, prefix: str = "", heading: str = "Manifest"
         left_out=mapping_in(settings.get("metrics_left_out")),
         settings=_shown_settings(settings.get("suite")),
         packages=mapping_in(manifest.get("packages")),
-        warnings=[str(each) for each in manifest.get("warnings") or ()],
+        warnings=report.warnings,
     )
 
 
@@ -424,16 +424,18 @@ def moment(written: str) -> str:
 
 
 def _took(started: str, finished: str, worked: object) -> str:
-    """How long the passes of a run worked together, where that was stored: it may have been taken up again later."""
+    """How long its passes worked, after bots and models were ready, where that was stored; else the whole time."""
     try:
         seconds = (datetime.fromisoformat(finished) - datetime.fromisoformat(started)).total_seconds()
     except (ValueError, TypeError):  # a date that another program wrote
         return ""
-    seconds = float(worked) if isinstance(worked, int | float) else seconds
+    seconds, words = (
+        (float(worked), "; asking and scoring took") if isinstance(worked, int | float) else (seconds, ", after")
+    )
     if seconds < 0:
         return ""
     if seconds < 60:
-        return f", after {seconds:.1f} s"
+        return f"{words} {seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f", after {hours} h {minutes} min" if hours else f", after {minutes} min {rest} s"
+    return f"{words} {hours} h {minutes} min" if hours else f"{words} {minutes} min {rest} s"

@@ -15,6 +15,7 @@ from ..leaderboard import (
     ARROWS,
     about_corrections,
     about_intervals,
+    about_reading,
     best_bots,
     corrected_figures,
     figure,
@@ -434,8 +435,9 @@ def about_tradeoffs(detail: InDetail) -> str:
     beaten = [offer for offer in detail.offers if offer.dominated_by]
     bots = "both" if len(shared.bots) == 2 else "all"
     rest = f"{count(len(shared.values), 'question')} on which {bots} bots have a value"
+    intervals = ", with 95 % intervals" if any(mean.low is not None for mean in detail.metric.means) else ""
     basis = (
-        f"{detail.metric.column.name} over the {rest}, with 95 % intervals; latency over all rows, timeouts counted as"
+        f"{detail.metric.column.name} over the {rest}{intervals}; latency over all rows, timeouts counted as"
         " longer; cost over answered rows. Filled marks and the dashed line: the Pareto frontier, where no other bot is"
         " better in both."
     )
@@ -652,22 +654,21 @@ class Share:
 class Headline:
     """What a bot has right, wrong and left open, in the words of every report, and what an answer takes.
 
-    ``low`` and ``high`` are the ends of the interval of what is right, from 0 to 100; ``href`` leads to what is wrong,
-    by cause.
+    ``low`` and ``high`` are the ends of the interval of what is right, from 0 to 100. ``wrong`` and ``abstained`` are
+    each a text and the address of its rows, or blank.
     """
 
     bot: str
     before: str
     right: str
     interval: str
-    wrong: str
-    abstained: str
+    wrong: tuple[str, str]
+    abstained: tuple[str, str]
     shares: tuple[Share, ...]
     low: float | None
     high: float | None
     takes: str
     made: str
-    href: str
 
 
 def headline_list(run: ReportedRun, order: Sequence[str] = ()) -> list[Headline]:
@@ -685,8 +686,11 @@ def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
         for kind, (start, end) in zip(("right", "wrong", "abstained"), pairwise(edges), strict=True)
     )
     is_listed = has_rows(run, CORRECT)
-    href = (
-        rows_address(bot=bot.name, metric=CORRECT, show="wrong", group="cause") if is_listed and found.right < 1 else ""
+    wrong_href, abstained_href = (
+        rows_address(bot=bot.name, metric=CORRECT, show=kind, group="cause")
+        if is_listed and found.counts.get(kind)
+        else ""
+        for kind in ("wrong", "abstained_wrongly")
     )
     low, high = (None if share is None else round(100 * share, 1) for share in (found.low, found.high))
     number = found.counts.get
@@ -696,8 +700,9 @@ def _headline(run: ReportedRun, bot: BotSummary, found: Outcomes) -> Headline:
         f"{'' if low is None else f'. 95 % interval {low:g} to {high:g} %, {OVER}'}."
     )
     return Headline(
-        bot.name, VERB, f"{right}{end}", interval, wrong, abstained, shares, low, high, _takes(bot), made, href
-    )
+        bot.name, VERB, f"{right}{end}", interval, (wrong, wrong_href), (abstained, abstained_href), shares, low, high,
+        _takes(bot), made,
+    )  # fmt: skip
 
 
 def _takes(bot: BotSummary) -> str:
@@ -744,7 +749,7 @@ MOST_CAUSES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class CauseLine:
-    """Why rows are wrong: how many of each bot, as a number and the address of these rows; and what to do."""
+    """Why rows are not right: how many of each bot, as a number and the address of these rows; and what to do."""
 
     cause: str
     cells: tuple[tuple[int, str], ...]
@@ -794,7 +799,8 @@ def _next(bots: Sequence[str], causes: Sequence[CauseLine]) -> tuple[str, str]:
     if not number:
         return "", ""
     what = f"{worst.cause[0].lower()}{worst.cause[1:]}"
-    return f"{number:,} of {count(total, 'wrong answer')} of {bots[0]}: {what}. {worst.advice}", href
+    of = f"{count(total, 'answer')} of {bots[0]} that {'is' if total == 1 else 'are'} not right"
+    return f"{number:,} of {of}: {what}. {worst.advice}", href
 
 
 DECIDED = """
@@ -850,6 +856,7 @@ def overview_section(report: Report) -> Markup:
         notes=_notes(report),
         counted=counted(report.findings.problems),
         problems=problem_list(run, report.findings.problems),
+        warnings=report.warnings,
         insights=insights,
         more_insights=more_insights,
     )
@@ -892,7 +899,7 @@ def _notes(report: Report) -> list[str]:
     summary = report.run.summary
     about = (
         *about_outcomes(summary.bots), *about_agreement(summary.bots, summary.judge, in_full=True),
-        *about_intervals(summary), *about_corrections(summary),
+        *about_reading(summary), *about_intervals(summary), *about_corrections(summary),
     )  # fmt: skip
     notes = [f"{capitalised(sentence)}." for sentence in about]
     if any(bot.embedded for bot in summary.bots):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ... import InputError
 from ..compare.comparable import Pairing, pair
-from ..compare.comparison import MetricComparison, compare_metric, correct_all, doubts
+from ..compare.comparison import NO_INTERVAL, MetricComparison, compare_metric, correct_all, doubts
 from ..compare.messages import p_value
 from ..compare.operands import Operand
 from ..compare.scores import RunTables, run_tables
@@ -238,7 +238,9 @@ def _ranked(summary: Summary, leading: Leading) -> Verdict:
         return Verdict("open", _tied(ranking, column), cost=tuple(cost), caveats=(*caveats, *leading.caveats))
     (rival, found), *others = [(each.rival, each.found) for each in leading.against]
     bots = {bot.name: bot for bot in summary.bots}
-    own = (*_leader_caveats(bots[best], column), *leading.caveats, *_other_means(bots[best], bots[rival], found))
+    said = f"{NO_INTERVAL} {found.difference.no_interval}"  # with the figures, so not again below them
+    known = (each for each in leading.caveats if not (found.difference.no_interval and each.startswith(said)))
+    own = (*_leader_caveats(bots[best], column), *known, *_other_means(bots[best], bots[rival], found))
     is_shown = all(each.found.verdict == "better" for each in leading.against)
     return Verdict(
         tone="shown" if is_shown else "open",
@@ -300,7 +302,7 @@ def _interval(found: MetricComparison) -> Iterator[Part]:
     """The interval of the difference; without signs where the difference is significant."""
     by = found.difference
     if by.low is None or by.high is None:
-        yield Part("All questions come from one source, so there is no interval. ")
+        yield Part(f"{NO_INTERVAL} {by.no_interval}. ")
         return
     ends = [abs(by.low), abs(by.high)] if found.verdict == "better" else [by.low, by.high]
     low, high = (_end(end, found) for end in sorted(ends))

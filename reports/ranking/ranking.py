@@ -291,7 +291,8 @@ class RankAgreement:
     Attributes:
         names: what the rankings are by.
         taus: of shape (rankings, rankings), Kendall's tau-b over the bots that both rank; NaN where one has no order.
-        concordance: Kendall's W over the rankings that rank all the bots, corrected for ties; None with fewer than two.
+        concordance: Kendall's W over the rankings that rank all the bots, corrected for ties, and not those in
+            which all tie; None with fewer than two.
         complete: places of those rankings.
         against: where one differs from the majority of the others.
     """
@@ -319,7 +320,8 @@ def agreement(rankings: Mapping[str, Ranking]) -> RankAgreement:
     for line, ranking in enumerate(rankings.values()):
         ranks[line, [bots.index(bot) for bot in ranking.bots]] = ranking.ranks
     taus = np.array([[kendall_tau(one, other) for other in ranks] for one in ranks]).reshape(len(names), len(names))
-    complete = np.flatnonzero(np.isfinite(ranks).all(axis=1))
+    # Where all bots tie, nothing is ranked.
+    complete = np.flatnonzero(np.isfinite(ranks).all(axis=1) & (ranks != ranks[:, :1]).any(axis=1))
     against = tuple(_against(rankings, bots, ranks))
     return RankAgreement(names, taus, concordance(ranks[complete]), tuple(complete.tolist()), against)
 

@@ -173,7 +173,11 @@ class Clusters:
         if self.count < FEWEST:
             return f"the questions come from {self.count} {noun}s only: an interval takes {FEWEST}"
         if self.degrees() < FEWEST_DEGREES:
-            return f"one of the {self.count} {noun}s has {int(self.sizes.max()):,} of the {self.questions:,} questions"
+            most, worth = int(self.sizes.max()), round(self.degrees()) + 1
+            return (
+                f"one of the {self.count} {noun}s has {most:,} of the {self.questions:,} questions, so that they tell"
+                f" no more than {worth} of equal size: an interval takes {FEWEST}"
+            )
         return ""
 
     def degrees(self, likeness: float = WORKING) -> float:

@@ -282,6 +282,7 @@ def _one_more_each_way(
 
 
 EQUAL = 1e-12  # share of a value below which a difference is only rounding
+STUDENT = "Student's t"
 NO_TEST = "none: fewer than two clusters"
 
 
@@ -355,11 +356,14 @@ def difference(
     reach = _reach(baseline, candidate, low, high, binary)
     few, error, ends = _interval(values, found, reach, binary, level)
     cautious = None if found.count < 2 else float(cautious_p_values(values[None], found, reach, binary)[0])
+    is_few = cautious is not None and found.count < FEWEST_FLIPPED and not (binary and found.single)
     p_value: float | None
-    if cautious is not None and ends is not None and found.count < FEWEST_FLIPPED and not (binary and found.single):
-        p_value, test = cautious, "Student's t, CR2"
+    if is_few and ends is not None:
+        p_value, test = cautious, f"{STUDENT}, CR2"
     else:
         p_value, test = _test(values, found, wins, losses, binary, seed)
+        if is_few and (cautious or 0.0) > (p_value or 0.0):  # without an interval sign patterns may be too few for it
+            p_value, test = cautious, f"{STUDENT}, CR2"
         cautious = p_value and max(p_value, cautious or 0.0)
     if ends is not None and low is not None and high is not None:
         ends = _within(ends, max(float(high - low), float(np.abs(values).max())))

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from proctor.metrics.score import Score, Status
-from proctor.reports.leaderboard import figure, leaderboard, milliseconds
+from proctor.reports.leaderboard import best_bots, figure, leaderboard, milliseconds
+from proctor.reports.store.run import RunMetric
 from proctor.reports.summary import MetricColumn, summarise
 from proctor.reports.table import plain
 from proctor.reports.text import printable
@@ -69,6 +70,26 @@ def test_words_of_a_reason_are_not_cut(tmp_path):
     text = shown(summarise(book.store, book.run.id), 80)
     book.store.close()
     assert text.split().count("unavailable") == 6
+
+
+def test_a_bot_that_reads_every_document_gets_no_star_for_having_read_the_right_one(tmp_path):
+    hit = RunMetric("hit_rate", "v1", "higher", 0.0, 1.0, None)
+    for whole, stars in (
+        (1.0, {"rag"}),
+        (0.75, {"full"}),
+    ):  # less than all: documents were left out, so others can beat it
+        book = Book(tmp_path / f"{whole}.db", bots=["rag", "full", "old"], metrics=[hit])
+        book.store.connection.execute("UPDATE bots SET kind = 'full_context' WHERE name = 'full'")
+        for bot, share in (("rag", 0.5), ("full", whole), ("old", 0.25)):
+            for number in range(4):
+                book.put(row(book.run, bot, f"q{number}"), ok("hit_rate", float(number < 4 * share)))
+        book.writer.close()
+        summary = summarise(book.store, book.run.id)
+        book.store.close()
+        assert best_bots(summary.metrics[0], summary.bots) == stars
+        assert ("full: no star for hit_rate, as every document is read" in " ".join(shown(summary).split())) == (
+            whole == 1
+        )
 
 
 def test_the_best_is_marked_once_and_only_where_there_is_a_better(tmp_path):

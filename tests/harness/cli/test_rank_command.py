@@ -56,11 +56,13 @@ def ranked(folder: Path, *options: object) -> str:
 
 def test_its_p_value_is_the_one_that_compare_shows(tmp_path):
     bots = {"a": lambda number: says(0.9), "b": lambda number: says(min(0.8, number / 5))}
-    write_run(tmp_path / "proctor.db", bots, 6)
+    write_run(tmp_path / "proctor.db", bots, 30)
     (compared,) = json.loads(proctor("compare", "b", "a", "--json", folder=tmp_path).stdout)["comparisons"]
     right = compared["metrics"]["right"]
     assert right["p_cautious"] > right["p"]  # else the test shows nothing
     assert f"(p {p_value(right['p_cautious'])})" in " ".join(ranked(tmp_path).split())
+    by = json.loads(ranked(tmp_path, "--json"))["details"]["right"]["lead"]["by"]
+    assert [by[name] for name in ("p", "p_cautious", "test")] == [right[name] for name in ("p", "p_cautious", "test")]
 
 
 def test_what_a_user_reads_fits_80_columns_and_says_who_is_best(folder):
@@ -220,7 +222,7 @@ def test_a_few_questions_settle_nothing():
     few = run_of(table("a", [1.0, 1, 0.9]), table("b", [0.0, 0.8, 0.5]))
     said = shown(rank_blocks(ranked_run(few)))
     assert "a leads on right, but that is not settled" in said
-    assert "(p .43); 92 %" in said
+    assert "(p .43). Probability to be best: 92 % for a, 8 % for b." in said
     one = shown(rank_blocks(ranked_run(run_of(table("a", [1.0]), table("b", [0.0])))))
     assert "a leads on right by +1.00 over b, but 1 source document can't tell with what probability" in one
     assert "100 %" not in one

@@ -1,7 +1,9 @@
 """What share of its answers each bot has right: the first line wherever a run, a comparison or a gate is told."""
 
+import csv
 import json
 import re
+from collections import Counter
 
 import proctor as package
 import pytest
@@ -27,15 +29,25 @@ def faq(question):
     return "I don't know."
 """
 # The last two can't be answered; of the first eight two expect words, the others a number.
-QUESTIONS = [
-    {"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(7)
-] + [
-    {"id": "q7", "question": "What is 7", "expected_answer": "It is seven"},
-    {"id": "q8", "question": "What is 8", "answerable": False},
-    {"id": "q9", "question": "What is 9", "answerable": False},
-]
-RAG = "rag answers 70 % right [34, 91], 20 % wrong, 10 % abstained"
-FAQ = "faq answers 20 % right [4, 57], 0 % wrong, 80 % abstained"
+QUESTIONS = (
+    [
+        {
+            "id": "q0",
+            "question": "What is 0",
+            "constraints": ["is 0"],
+            "source_document": "a.md",
+            "tags": ["one", "two"],
+        },
+    ]
+    + [{"id": f"q{number}", "question": f"What is {number}", "constraints": [f"is {number}"]} for number in range(1, 7)]
+    + [
+        {"id": "q7", "question": "What is 7", "expected_answer": "It is seven"},
+        {"id": "q8", "question": "What is 8", "answerable": False},
+        {"id": "q9", "question": "What is 9", "answerable": False},
+    ]
+)
+RAG = "rag answers 70 % right [34, 91], 20 % wrong, 10 % abstained wrongly"
+FAQ = "faq answers 20 % right [4, 57], 0 % wrong, 80 % abstained wrongly"
 NOTES = (
     "right includes abstaining where there is no answer: rag 10 %, faq 20 %",
     "wrong includes answers that failed: rag 10 %",
@@ -111,13 +123,30 @@ def test_each_share_is_rounded_by_itself_so_that_equal_ones_look_equal(tmp_path)
     run.report(tmp_path / "r.md")
     run.report(tmp_path / "r.html")
     sentences = [
-        r"b answers 82 % right \[\d+, \d+\], 12 % wrong, 5 % abstained",
-        r"c answers 78 % right \[\d+, \d+\], 18 % wrong, 5 % abstained",
+        r"b answers 82 % right \[\d+, \d+\], 12 % wrong, 5 % abstained wrongly",
+        r"c answers 78 % right \[\d+, \d+\], 18 % wrong, 5 % abstained wrongly",
     ]
     markdown = (tmp_path / "r.md").read_text().replace("**", "").replace("`", "")
     headlines = read_html((tmp_path / "r.html").read_text()).one("ul", class_="headlines")
     for sentence in sentences:
         assert all(re.search(sentence, plain(shown)) for shown in (str(run), markdown, headlines.text))
+
+
+def test_share_and_clusters_can_be_worked_out_from_the_csv_alone(folder, shown):
+    assert proctor("report", "--csv", "csv", folder=folder).returncode == 0
+    with (folder / "csv/rows.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = [line for line in csv.DictReader(file) if line["bot"] == "rag"]
+    assert Counter(line["outcome"] for line in rows) == {
+        "right": 6, "wrong": 2, "abstained_rightly": 1, "abstained_wrongly": 1,
+    }  # fmt: skip
+    assert [line["question_id"] for line in rows if line["abstained"] == "yes"] == ["q7", "q8"]
+    assert {line["question_id"] for line in rows if line["cause"]} == {"q1", "q7", "q9"}
+    assert {line["source_document"] for line in rows} == {"", "a.md"}
+    assert [line["tags"] for line in rows][:2] == ["one\ntwo", ""]
+    made = json.loads(proctor("report", "--json", "-", folder=folder).stdout)["rows"]
+    assert {row["outcome"] for row in made} == {"right", "wrong", "abstained_rightly", "abstained_wrongly"}
+    table = package.open(folder / "proctor.db").run("latest").rows("rag")
+    assert [row.outcome for row in table] == [line["outcome"] for line in rows]
 
 
 def test_compare_and_gate_open_with_the_difference(folder, shown):

@@ -75,3 +75,30 @@ def test_a_commit_says_nothing_of_ignored_or_installed_folders(tmp_path: Path) -
     assert {name: checked_out(tmp_path / name) is not None for name in cases} == cases
     git(tmp_path, "add", "--force", "scratch")
     assert checked_out(tmp_path / "scratch") is not None  # tracked all the same
+
+
+def test_a_run_ended_with_its_last_answers_though_it_is_gone_through_again(tmp_path: Path) -> None:
+    write_suite(tmp_path, BOT, 2)
+    told, written = [], []
+    for _ in range(2):
+        assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+        told.append(json.loads(proctor("report", "--json", "-", folder=tmp_path).stdout)["finished_at"])
+        written += lines(tmp_path / "proctor.db", "SELECT finished_at FROM runs")
+    assert told[0] == told[1]
+    assert written[0] < written[1], "by which the latest run is found"
+    page = proctor("report", "--html", "-", folder=tmp_path).stdout
+    assert "; asking and scoring took " in page
+
+
+def test_what_a_bot_says_of_its_settings_is_kept_with_the_run(tmp_path: Path) -> None:
+    entries = "".join(
+        f"how do i {word},{word}\n"
+        for word in ("swim", "fly", "run", "sing", "cook", "read", "sew", "row", "dig", "ski")
+    )
+    (tmp_path / "faq.csv").write_text(f"question,answer\n{entries}")
+    write_suite(tmp_path, BOT, 2, bots={"faq": {"type": "faq", "entries": "faq.csv"}})
+    run = proctor("run", "suite.yaml", folder=tmp_path)
+    said = "faq answers every question; min_similarity: auto would be 0.75"
+    assert said in " ".join(run.stderr.split())
+    for form in ("--json", "--markdown", "--html"):
+        assert said in proctor("report", form, "-", folder=tmp_path).stdout, form

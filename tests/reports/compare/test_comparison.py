@@ -23,7 +23,7 @@ from proctor.reports.export.comparison import comparison_blocks, comparison_obje
 from proctor.reports.store.encoding import to_json
 from proctor.reports.store.run import LOOP_LAG
 from proctor.reports.summary import MetricColumn
-from ranked_tables import cases
+from ranked_tables import cases, table
 from two_operands import made, side_of
 
 NAN = float("nan")
@@ -53,6 +53,24 @@ def test_metrics_stand_by_what_became_of_them():
         ("the same on every question", ["euros"]),
     ]
     assert headline(found) == "rag is better on 1 and worse on 1 of 3 metrics; no difference is shown on 1."
+
+
+def test_what_cannot_be_estimated_is_counted_apart():
+    few = {"recall": LOW[:4], "toxicity": LOW[:4], "euros": LOW[:4]}
+    found = compared(made("faq", few), made("rag", {**few, "recall": HIGH[:4]}))
+    assert headline(found) == "No difference is shown on 2 of 3 metrics; 1 can't be estimated."
+    assert found.warnings == ("No interval can be worked out: 4 questions are too few: an interval takes 5.",)
+
+
+def test_that_a_bot_reads_every_document_is_said_beside_what_it_retrieved():
+    hit = MetricColumn("hit_rate", "v1", "higher", 0.0, 1.0, None)
+    for whole, is_said in ((1.0, True), (0.9, False)):
+        old, new = (
+            replace(table(bot, {"hit_rate": values}, columns=(hit,)), kind=kind)
+            for bot, values, kind in (("rag", LOW, "rag"), ("full", np.full(40, whole), "full_context"))
+        )
+        said = "full reads every document, so its hit_rate can't be otherwise and says nothing of it."
+        assert (said in compared(old, new).warnings) == is_said
 
 
 def test_only_the_metrics_that_are_wanted():
@@ -261,7 +279,8 @@ def test_missing_values_that_differ_are_told_with_bounds_and_others_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0.1234, "+0.12"), (-0.1234, "-0.12"), (0.0001, "0.00"), (-0.0001, "0.00"), (0.0, "0.00")]
+    ("value", "shown"),
+    [(0.1234, "+0.12"), (-0.1234, "-0.12"), (-0.004, "-0.004"), (0.0001, "0.00"), (-0.0001, "0.00"), (0.0, "0.00")],
 )
 def test_a_difference_has_a_sign_unless_it_rounds_to_nothing(value, shown):
     assert signed(value, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == shown

@@ -119,6 +119,29 @@ def test_from_a_cause_on_the_first_screen_to_the_row_takes_two_clicks(page: Show
         assert cause.split("\u2026")[0].rpartition(": ")[2].strip() in page.text(".question-detail"), cause
 
 
+def test_the_shares_of_a_bot_lead_to_just_their_rows(page: Shown, file: Path) -> None:
+    for share, wanted, option in (
+        (0, {"open", "price", "talk-2"}, "Wrong (3)"),
+        (1, {"close"}, "Abstained wrongly (1)"),
+    ):
+        page.open(file)
+        line = "[...document.querySelectorAll('.headlines li')].find((each) => each.innerText.includes('list answers'))"
+        page.run(f"{line}.querySelectorAll('a')[arguments[0]].click()", share)
+        page.wait("return document.querySelector('.question-line')")
+        assert set(keys(page)) == wanted
+        assert page.run("return document.querySelector('#question-show').selectedOptions[0].textContent") == option
+    assert "Not right (4)" in page.texts("#question-show option")
+
+
+def test_a_cause_counts_what_the_list_then_shows(shown: Shown) -> None:
+    offered = [each for each in shown.texts("#question-cause option") if each != "All"]
+    assert offered
+    value = "return document.querySelector('#question-cause').options[arguments[0]].value"
+    for at, text in enumerate(offered, 1):
+        choose(shown, "cause", shown.run(value, at))
+        assert text.endswith(f"({len(keys(shown))})")
+
+
 def test_cells_have_the_answer_and_say_right_or_wrong(shown: Shown) -> None:
     cells = shown.texts(".question-line[data-place='0'] td")
     assert [" ".join(cell.split()) for cell in cells] == ["right We open at nine.", "wrong We open at ten each day."]

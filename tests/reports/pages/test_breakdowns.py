@@ -128,6 +128,11 @@ def test_a_documents_interval_is_over_its_questions_and_a_tags_over_its_document
     assert (of_tag.mean, of_tag.low, of_tag.high) == (0.8, None, None)
 
 
+def test_questions_of_no_document_have_a_line_of_their_own(tmp_path: Path) -> None:
+    of_document = part(broken_down(tmp_path / "p.db", {"x": [1.0, 0.0], "": [1.0, 1.0, 1.0]}), "document")
+    assert {line.name: line.means[0].questions for line in of_document.lines} == {"x": 2, "": 3}
+
+
 def test_a_group_strays_where_the_overall_mean_is_outside_its_interval(tmp_path: Path) -> None:
     values = {"bad": [0.0, 0.1] * 4, "good": [0.9, 1.0] * 4, "fair": [0.1, 0.9] * 4}
     made = {line.name: line.means[0].outlier for line in part(broken_down(tmp_path / "p.db", values), "document").lines}

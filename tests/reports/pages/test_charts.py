@@ -153,6 +153,29 @@ def test_names_of_points_cover_neither_one_another_nor_a_point_nor_an_interval(b
         )
 
 
+def test_names_that_stand_below_one_another_are_in_the_order_of_their_points() -> None:
+    chance = random.Random(5)
+    near = [
+        [
+            Point(f"bot-{at}", 10 ** chance.uniform(0.8, 1.2), 0.6 + chance.uniform(-0.03, 0.03), 0.4, 0.8, at)
+            for at in range(3)
+        ]
+        for _ in range(40)
+    ]
+    checked = 0
+    for points in near:
+        chart = scatter([*points, Point("far", 1.0, 0.1, 0.0, 0.2, 3)])
+        for one, other in itertools.combinations([each for each in chart.drawn if each.label], 2):
+            lefts = [
+                each.label_x - {"start": 0.0, "middle": 0.5, "end": 1.0}[each.anchor] * text_width(each.label)
+                for each in (one, other)
+            ]
+            if abs(lefts[0] - lefts[1]) < min(text_width(one.label), text_width(other.label)):
+                checked += 1
+                assert (one.y - other.y) * (one.label_y - other.label_y) >= 0
+    assert checked > 10
+
+
 def test_a_point_without_room_for_its_name_still_tells_it() -> None:
     points = [Point(f"bot number {number} of many", 5.0, 0.5) for number in range(40)]
     html = drawn("scatter", scatter(points))

@@ -5,11 +5,15 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from accessibility import faint_texts, faults, small_targets
 from browser import Shown
 from hostile_suites import ALL, ATTACKS, TURNED
+from proctor.reports.conversations import BotConversations, Conversations
+from proctor.reports.pages.conversations import turn_board
+from proctor.reports.summary import MetricColumn
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from suites import write_suite
@@ -174,6 +178,16 @@ def test_figures_by_turn_stand_among_the_metrics(page: Shown, file: Path) -> Non
     assert any(line.startswith("turn 2 1.00") for line in lines)
     assert any(line.startswith("all turns right 3 of 3") and "1 of 3" in line for line in lines)
     assert any("turn 2: 2" in line for line in lines)
+
+
+def test_conversations_are_counted_over_those_that_are_known_as_in_the_terminal() -> None:
+    found = BotConversations(13, 12, 2, 2 / 12, 0.04, 0.5, 3.0, {}, ())
+    column = MetricColumn("correct", "v1", "higher", 0.0, 1.0, 1.0)
+    summary = SimpleNamespace(conversations=Conversations("correct", 13, 39, {"a": found}), metrics=(column,))
+    board = turn_board(summary)
+    cell = next(line.cells[0] for line in board.lines if line.name == "all turns right")
+    assert (cell.text, cell.note) == ("2 of 12", "1 not known")
+    assert board.has_intervals
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

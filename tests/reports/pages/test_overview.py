@@ -321,6 +321,15 @@ def test_of_many_bots_it_is_not_said_that_no_two_can_be_compared(tmp_path: Path)
         assert "there is no question on which all bots that have values of a metric have one" in said(report).text
 
 
+def test_without_an_interval_the_reason_is_said_once_and_no_interval_is_promised(tmp_path: Path) -> None:
+    with reported(tmp_path, {"left": [1.0, 0.5, 0.5], "right": [0.0, 0.4, 0.5]}) as report:
+        verdict = said(report)
+        page = tree_of(report).text
+    why = "No interval can be worked out: 3 questions are too few: an interval takes 5."
+    assert [why in text for text in (verdict.text, *verdict.caveats)].count(True) == 1
+    assert "with 95 % intervals" not in page and "intervals are wide" not in page
+
+
 def test_questions_that_only_some_bots_answered_are_counted(tmp_path: Path) -> None:
     with reported(tmp_path, {"left": [1.0] * 9 + [None], "right": [0.0] * 10}) as report:
         doubts = said(report).caveats

@@ -297,6 +297,13 @@ def test_a_bot_in_the_head_sorts_by_its_values(shown: Shown) -> None:
     assert shown.run("return document.querySelectorAll('[aria-sort]').length") == 1
 
 
+def test_on_a_phone_the_two_bots_that_are_compared_are_opened(page: Shown, book: tuple[Path, Facts]) -> None:
+    page.open(f"{book[0].as_uri()}#answers?bot=rag&against=full_context&open=return-window", width=390)
+    page.wait("return document.querySelector('.question-opened .answers')")
+    names = "return [...document.querySelectorAll('.answers .bot-side h4')].map((each) => each.innerText)"
+    assert page.run(names) == ["rag", "full_context"]
+
+
 @pytest.mark.parametrize("width", [390, 700, 1400])
 def test_the_page_never_scrolls_sideways(page: Shown, book: tuple[Path, Facts], width: int) -> None:
     page.open(f"{book[0].as_uri()}#answers?open=return-window&q=bike", width=width)

@@ -47,6 +47,11 @@ def test_kendalls_tau_is_that_of_scipy():
         assert kendall_tau(one, other) == pytest.approx(kendalltau(one, other).statistic, nan_ok=True)
 
 
+def test_a_metric_on_which_all_tie_ranks_nobody():
+    found = agreement({"f1": sure(3, 2, 1), "match": sure(3, 2, 1), "level": sure(1, 1, 1)})
+    assert (found.complete, found.concordance) == ((0, 1), pytest.approx(1.0))
+
+
 def test_kendalls_tau_is_over_what_both_rank():
     one, other = np.array([1.0, 2, 3, np.nan]), np.array([2.0, 1, np.nan, 3])
     assert kendall_tau(one, other) == -1

@@ -209,11 +209,25 @@ def test_what_was_given_stays_as_it_was():
     assert np.array_equal(candidate, kept[1])
 
 
+def test_the_test_is_named_whose_p_value_is_given_where_there_is_no_interval():
+    clusters = np.repeat(range(8), [17, 14, 14, 1, 1, 1, 1, 1])
+    candidate = np.zeros(50)
+    candidate[[0, 20, 40]], candidate[1] = 1.0, -1.0
+    found = difference(np.zeros(50), candidate, clusters, -1, 1)
+    assert found.low is None
+    assert (found.test, found.p_value) == ("Student's t, CR2", found.cautious_p_value)
+    assert found.p_value > sign_flip(Clusters.of(clusters).sums(candidate))[0]
+
+
 @pytest.mark.parametrize(
     ("clusters", "why"),
     [
         (np.arange(40) // 20, "the questions come from 2 documents only: an interval takes 5"),
-        (np.maximum(np.arange(40) - 25, 0), "one of the 15 documents has 26 of the 40 questions"),
+        (
+            np.maximum(np.arange(40) - 25, 0),
+            "one of the 15 documents has 26 of the 40 questions, so that they tell no more than 3 of equal size: an"
+            " interval takes 5",
+        ),
         (np.zeros(40, int), "all 40 questions come from one document: an interval takes 5"),
     ],
 )

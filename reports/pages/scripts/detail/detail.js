@@ -3,7 +3,7 @@
 const NARROWEST_SIDE = 300; // pixels that a bot needs beside others
 let detailCount = 0;
 
-/** The opened question. `place` is its case in the index, `focus` {bot, metric} is what the reader came for. */
+/** The opened question. `place` is its case in the index, `focus` {bot, against, metric} is what the reader came for. */
 async function questionDetail(index, place, focus = {}) {
   const view = await openedView(index, place, focus ?? {});
   if (!view) {
@@ -34,6 +34,7 @@ async function openedView(index, place, focus) {
   view.all = index.columns.flatMap((column, at) => sideOf(view, column, at) ?? []);
   view.sides = view.all;
   view.bot = view.all.some(({ name }) => name === focus.bot) ? focus.bot : null;
+  view.against = focus.against ?? null;
   view.metric = metrics.has(focus.metric) ? focus.metric : worstMetric(view);
   return view;
 }
@@ -132,11 +133,12 @@ function chooseMetric(view, name) {
   }
 }
 
-/** The bots that are drawn: as many as have room, the one that the reader came for among them. */
+/** The bots that are drawn: as many as have room, the one that the reader came for, and its like, among them. */
 function shownSides(view) {
   if (view.chosenSides) return view.all.filter(({ name }) => view.chosenSides.has(name));
   const room = Math.max(2, Math.floor(Math.min(innerWidth, 1400) / NARROWEST_SIDE));
-  const first = [...view.all].sort((one, other) => Number(other.name === view.bot) - Number(one.name === view.bot)).slice(0, room);
+  const rank = ({ name }) => (name === view.bot ? 0 : name === view.against ? 1 : 2);
+  const first = [...view.all].sort((one, other) => rank(one) - rank(other)).slice(0, room);
   view.chosenSides = new Set(first.map(({ name }) => name));
   return view.all.filter(({ name }) => view.chosenSides.has(name));
 }

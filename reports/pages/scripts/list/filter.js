@@ -2,7 +2,9 @@
 
 const SHOWN_CASES = {
   all: "All",
+  not_right: "Not right",
   wrong: "Wrong",
+  abstained_wrongly: "Abstained wrongly",
   right: "Right",
   failed: "Misses its threshold",
   missing: "Without a value",
@@ -101,10 +103,13 @@ function showTest(rows, state, show) {
   const some = (test) => (place) => columns.some((column) => test(column, place));
   const scored = (test) => (metric < 0 ? () => false : test);
   const outcome = (column, place) => rows.outcome(column, metric, place);
+  const isNotRight = (column, place) => rows.isRight(column, metric, place) === false;
   const turned = (from, to) => scored((place) => rows.passes(0, metric, place) === from && rows.passes(1, metric, place) === to);
   return {
     all: () => null,
-    wrong: () => some((column, place) => rows.isRight(column, metric, place) === false),
+    not_right: () => some(isNotRight),
+    wrong: () => some((column, place) => isNotRight(column, place) && !rows.abstained(column, place)),
+    abstained_wrongly: () => some((column, place) => isNotRight(column, place) && rows.abstained(column, place)),
     right: () => some((column, place) => rows.isRight(column, metric, place) === true),
     failed: () => scored(some((column, place) => outcome(column, place) === "0")),
     missing: () => scored(some((column, place) => rows.isMissing(column, metric, place))),

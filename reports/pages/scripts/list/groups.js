@@ -70,7 +70,7 @@ function outcomeOf(rows, columns, metric, place) {
   const asked = columns.filter((column) => rows.hasRow(column, place));
   const found = new Set(asked.map((column) => rows.isRight(column, metric, place)));
   found.delete(null);
-  if (columns.length === 1 && asked.some((column) => rows.abstained(column, place))) return found.has(false) ? "Abstained, wrongly" : "Abstained, rightly";
+  if (columns.length === 1 && asked.some((column) => rows.abstained(column, place))) return found.has(false) ? "Abstained wrongly" : "Abstained rightly";
   const words = columns.length === 1 ? ONE_BOT : ALL_BOTS;
   return words[found.size > 1 ? "10" : found.size ? Number(found.has(true)) : "-"];
 }
@@ -85,11 +85,11 @@ function badness(rows, state) {
   };
 }
 
-/** The causes of what the state looks at: [cause, number of rows], the most frequent first. */
+/** The causes of what the state looks at: [cause, number of cases], the most frequent first. */
 function causesOf(rows, state) {
   const found = new Map();
   for (const column of columnsOf(rows, state)) {
-    for (const at of Object.values(rows.index.rows[column].cause)) found.set(at, (found.get(at) ?? 0) + 1);
+    for (const [place, at] of Object.entries(rows.index.rows[column].cause)) found.set(at, (found.get(at) ?? new Set()).add(place));
   }
-  return [...found].sort(([, one], [, other]) => other - one).map(([at, count]) => [rows.index.causes[at], count]);
+  return [...found].map(([at, places]) => [rows.index.causes[at], places.size]).sort(([, one], [, other]) => other - one);
 }

@@ -13,7 +13,9 @@ class QuestionOpening {
   row(rows, state) {
     const { named, open, metric } = state;
     const id = rows.idOf(open);
-    const focus = { bot: named.at || named.bot || null, metric: rows.metrics[metric]?.name ?? null };
+    const bot = named.at || named.bot || null;
+    const against = [named.against, named.bot].find((name) => name && name !== bot) ?? null;
+    const focus = { bot, against, metric: rows.metrics[metric]?.name ?? null };
     const asked = JSON.stringify([id, focus, rows.columns.map(({ name }) => name)]);
     const key = JSON.stringify([asked, whatIsThere(rows, open)]);
     if (key === this.#key) return this.#row;
