@@ -371,9 +371,11 @@ SELECT call = '{USER_CALL}', COUNT(*), SUM(cost) FROM (SELECT DISTINCT call_id F
 JOIN judge_calls ON judge_calls.id = call_id GROUP BY 1"""
 
 
-SELF_TEST = """
-SELECT CAST(json_extract(manifest, '$.settings.judge.self_test.requests') AS INTEGER),
-    CAST(json_extract(manifest, '$.settings.judge.self_test.cost') AS DOUBLE) FROM runs WHERE id = ?"""
+# What is broken is named by what reads all of it.
+READABLE = "IIF(json_valid(manifest), manifest, '{}')"
+SELF_TEST = f"""
+SELECT CAST(json_extract({READABLE}, '$.settings.judge.self_test.requests') AS INTEGER),
+    CAST(json_extract({READABLE}, '$.settings.judge.self_test.cost') AS DOUBLE) FROM runs WHERE id = ?"""
 
 
 def _costs(store: Store, run_id: int, bots: Sequence[BotSummary]) -> Costs:
@@ -468,7 +470,7 @@ def _latency(store: Store, run_id: int, bot_id: int, kind: str) -> LatencySummar
     figures = np.fromiter((latency for (latency,) in lines), dtype=float)
     p50, p95 = np.percentile(figures, [50, 95])
     ((lag,),) = store.query(
-        f"SELECT CAST(json_extract(manifest, '$.{LOOP_LAG}') AS DOUBLE) FROM runs WHERE id = ?", [run_id]
+        f"SELECT CAST(json_extract({READABLE}, '$.{LOOP_LAG}') AS DOUBLE) FROM runs WHERE id = ?", [run_id]
     )
     held_up = lag if lag and is_held_up(lag, float(p50), kind) else None
     return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most), held_up)
