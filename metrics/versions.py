@@ -34,6 +34,7 @@ _CONTENT: Final = "VectorStore"
 _MEMORY: Final = frozenset({"BaseCheckpointSaver", "BaseStore", "BaseCache"})
 _MODELS: Final = frozenset({"BaseLanguageModel", "Embeddings"})
 _INSTALLED: Final = frozenset({"site-packages", "dist-packages"})
+_LONGEST: Final = 10_000  # characters of a value; each level quotes those below again, which doubles their backslashes
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -177,6 +178,10 @@ class _Written:
         self._unseen: list[object] = unseen if unseen is not None else [] if above is None else above._unseen
 
     def of(self, value: object) -> str:
+        text = self._text(value)
+        return text if len(text) <= _LONGEST else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _text(self, value: object) -> str:
         if value is None or isinstance(value, (str, bytes, int, float)):
             return repr(value)
         if id(value) in self._seen:
@@ -234,7 +239,8 @@ class _Written:
             return self._part(value, kind)
         if kind.__module__ != self._module.get("__name__"):
             if self._composed and not _is_installed(kind.__module__):
-                return _Written(vars(sys.modules[kind.__module__]), above=self)._object(value)
+                module = getattr(sys.modules.get(kind.__module__), "__dict__", {})
+                return _Written(module, above=self)._object(value)
             return _shown(value)
         own = {name: getattr(each, "__func__", each) for name, each in vars(kind).items() if name != "__doc__"}
         plain = {name: each for name, each in own.items() if isinstance(each, (FunctionType, str, int, float, tuple))}

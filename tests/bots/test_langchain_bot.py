@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import tracemalloc
 from functools import partial
 from pathlib import Path
 
@@ -206,6 +207,29 @@ def test_a_chain_is_what_its_functions_hold_however_deep_they_are(made):
         vague.invoke({"messages": []}, {"configurable": {"thread_id": "1"}})
     assert fingerprint(vague) == fingerprint(again)
     assert as_bot(vague).warnings == ()
+
+
+def test_what_a_chain_holds_may_be_many_floors_deep():
+    def nested(text):
+        held = text
+        for _ in range(22):
+            held = [held, "it's"]
+        return as_bot(RunnableLambda(partial(say, held)), "chain").identity.fingerprint
+
+    tracemalloc.start()
+    assert nested("vague") == nested("vague")
+    assert nested("vague") != nested("exact")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000  # each floor doubled what stood below it
+
+
+def test_a_chain_may_hold_objects_whose_module_is_gone():
+    made: dict[str, object] = {"__name__": "gone"}
+    exec("class Gone:\n    def say(self, question):\n        return 'a'\nsay = Gone().say", made)  # noqa: S102 - a plug-in's own loader
+    assert (
+        as_bot(RunnableLambda(made["say"]), "chain").identity == as_bot(RunnableLambda(made["say"]), "chain").identity
+    )
 
 
 def test_a_chain_with_a_store_that_shows_nothing_is_equal_to_itself_alone():

@@ -55,6 +55,23 @@ def test_a_bot_that_stayed_as_it_was_passes(folder):
     assert "1 passed" in done.stdout
 
 
+IN_ITS_LOOP = """
+import threading
+
+async def answer(question):
+    is_apart = threading.current_thread() is not threading.main_thread()
+    return f"It is {question.split()[-1] if is_apart else 'timed with our scoring'}"
+"""
+
+
+def test_asynchronous_bots_have_a_loop_of_their_own_in_every_door(folder):
+    (folder / "bot.py").write_text(IN_ITS_LOOP)
+    assert session(folder).returncode == 0
+    (folder / "proctor.db").unlink(missing_ok=True)
+    done = proctor("gate", "suite.yaml", "--baseline", "baseline.json", "--fresh", folder=folder)
+    assert done.returncode == 0, done.stdout
+
+
 def test_a_bot_that_became_worse_fails_with_the_answers_that_did(folder):
     (folder / "bot.py").write_text(WORSE)
     done = session(folder)

@@ -805,6 +805,8 @@ def _settled(answer: str, expected: str) -> str:
     wanted, spoken = wording(expected).content, [wording(sentence) for sentence in sentences(answer)]
     said: dict[tuple[str, ...], dict[str, Wording]] = {}
     for text in spoken if len(spoken) > 1 else ():
+        if text.text.endswith("?"):
+            continue  # "Is it 12 months?" does not say so
         for place, word in enumerate(text.words if len(text.words) <= _WHOLE_WORDS else ()):
             # "Windows 10" and "Room 1" are names; times by themselves are a list.
             is_named = not place or text.words[place - 1].text[:1].isupper()

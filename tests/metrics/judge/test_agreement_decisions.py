@@ -101,6 +101,7 @@ TWO_FIGURES = [
     ),
     ("The warranty was 12 months. The warranty is 24 months.", "24 months", "How long is the warranty?", True),
     ("The warranty is not 12 months. The warranty is 24 months.", "24 months", "How long is the warranty?", True),
+    ("Is the warranty 12 months? The warranty is 24 months.", "24 months", "How long is the warranty?", True),
     ("It costs 40 euros. It costs 35 euros for members.", "40 euros", "How much is it?", True),
     ("A train goes at 9. A train goes at 12.", "A train goes at 9 and at 12.", "When does a train go?", True),
     ("Windows 10 is supported. Windows 11 is supported.", "Windows 10", "Which version is supported?", True),
