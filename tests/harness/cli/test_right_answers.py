@@ -10,6 +10,7 @@ import pytest
 from judge_server import JudgeServer
 from judged_runs import record, score
 from page_html import read_html
+from proctor.reports import run_end
 from suites import lines, write_suite
 from typed import proctor
 
@@ -289,8 +290,9 @@ def test_advice_names_a_setting_only_where_a_bot_has_it(tmp_path):
     assert "abstain more. Tell the bot in its prompt" in page(faq=faq, own=own), "each is told what it can change"
 
 
-def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_path):
-    """The page names the same cause for a row as the analysis, wherever there is one of its run."""
+def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_path, monkeypatch):
+    """The page names the same cause for a row as the analysis, wherever there is one of its run, stored or not."""
+    monkeypatch.setattr(run_end, "LARGE", 2)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "shop.md").write_text(
         "The shop opens at nine. Bread is baked on Tuesdays. Parking at the shop is free on Sundays. Cats may enter."
