@@ -114,7 +114,7 @@ def _key(report: Report) -> str:
     """Of the report as it is, labels of people included, of the rows behind it and what is in doubt of them."""
     run = report.run
     known = [run.summary, run.evaluators, report.findings, report.bots, report.started_at, report.finished_at]
-    return figures_key(run.store, run.id, *known, report.warnings, doubts_of(run.store, run.id))
+    return figures_key(run.store, run.id, *known, doubts_of(run.store, run.id))
 
 
 def _begins_with(summary: Summary) -> dict[str, object]:
