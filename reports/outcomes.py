@@ -271,7 +271,7 @@ def about_agreement(bots: Sequence[BotSummary], judge: JudgeInUse | None, in_ful
 
 def reads_everything(bot: str, rates: str) -> str:
     """That a rate of what was retrieved says nothing of a bot, or of several."""
-    return f"{bot}: no star for {rates}, as every document is read whatever is asked"
+    return f"no star for {rates} of {bot}, as every document is read whatever is asked"
 
 
 def difference_sentence(
@@ -324,7 +324,7 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
     what ``evidence_recall`` or ``hit_rate`` says, where the run has one of them. Where a knowledge analysis of the run
     doubts what is expected, that is the cause of what the bot answered.
     """
-    doubts = _doubts(store, run_id)
+    doubts = doubts_of(store, run_id)
     retrieval = next((metric_ids[name] for name in RETRIEVAL if name in metric_ids), None)
     wanted = {"run": run_id, "bot": bot_id, "correct": metric_ids.get(CORRECT), "retrieval": retrieval}
     for question, repeat, status, error, text, *told, key in store.connection.execute(ROWS, wanted):
@@ -335,8 +335,8 @@ def row_causes(store: Store, run_id: int, bot_id: int, metric_ids: Mapping[str, 
             yield question, repeat, doubts.get(key) or _cause(*told)
 
 
-def _doubts(store: Store, run_id: int) -> dict[str, str]:
-    """By the keys of questions what is in doubt of them."""
+def doubts_of(store: Store, run_id: int) -> dict[str, str]:
+    """By the keys of questions what the latest knowledge analysis of a run doubts of them."""
     found: dict[str, set[str]] = {}
     for kind, keys in store.query(DOUBTED, [run_id]):
         found.setdefault(kind, set()).update(orjson.loads(keys))

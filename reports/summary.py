@@ -40,7 +40,7 @@ from .store import (
     to_json,
 )
 from .store.row_scores import CODES, RunScores
-from .text import count
+from .text import count, settings_in
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -353,16 +353,19 @@ def _added_up(store: Store, run_id: int, scores: RunScores | None = None) -> Sum
         [run_id],
     )
     clusters = _Clusters.read(store, run_id)
-    summaries = tuple(_bot(store, run_id, columns, clusters, scores, *bot) for bot in bots)
+    known = orjson.loads(manifest)
+    lag = _number(known.get(LOOP_LAG)) or 0.0
+    summaries = tuple(_bot(store, run_id, columns, clusters, scores, lag, *bot) for bot in bots)
     judge = judge_in_use(store, run_id)
     models = models_in_use(store, run_id)
     metrics = tuple(columns.values())
-    primary = _primary(named_primary(orjson.loads(manifest)), metrics, summaries)
+    primary = _primary(named_primary(known), metrics, summaries)
     named = {int(bot[0]): str(bot[1]) for bot in bots}
     talked = conversations_of(store, run_id, columns, primary.name if primary else None, named)
     return Summary(
-        str(name), str(suite), str(status), int(questions), metrics, summaries, _costs(store, run_id, summaries), judge,
-        primary, models, talked, int(simulations),
+        str(name), str(suite), str(status), int(questions), metrics, summaries,
+        _costs(store, run_id, summaries, settings_in(known, "judge", "self_test")), judge, primary, models, talked,
+        int(simulations),
     )  # fmt: skip
 
 
@@ -371,19 +374,17 @@ SELECT call = '{USER_CALL}', COUNT(*), SUM(cost) FROM (SELECT DISTINCT call_id F
 JOIN judge_calls ON judge_calls.id = call_id GROUP BY 1"""
 
 
-# What is broken is named by what reads all of it.
-READABLE = "IIF(json_valid(manifest), manifest, '{}')"
-SELF_TEST = f"""
-SELECT CAST(json_extract({READABLE}, '$.settings.judge.self_test.requests') AS INTEGER),
-    CAST(json_extract({READABLE}, '$.settings.judge.self_test.cost') AS DOUBLE) FROM runs WHERE id = ?"""
+def _number(value: object) -> float | None:
+    """A number of a manifest; None where it has none."""
+    return float(value) if isinstance(value, int | float) else None
 
 
-def _costs(store: Store, run_id: int, bots: Sequence[BotSummary]) -> Costs:
+def _costs(store: Store, run_id: int, bots: Sequence[BotSummary], tested: Mapping[str, object]) -> Costs:
     known = [bot.cost for bot in bots if bot.cost is not None]
     found = {bool(of_user): (calls, cost) for of_user, calls, cost in store.query(CALLS, [run_id])}
     (judge_calls, judge), (user_calls, user) = (found.get(of_user, (0, None)) for of_user in (False, True))
-    ((tests, of_tests),) = store.query(SELF_TEST, [run_id])
-    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls, of_tests, tests or 0)
+    tests, of_tests = int(_number(tested.get("requests")) or 0), _number(tested.get("cost"))
+    return Costs(sum(known) if known else None, judge, user, judge_calls, user_calls, of_tests, tests)
 
 
 def _primary(named: str, metrics: Sequence[MetricColumn], bots: Sequence[BotSummary]) -> Primary | None:
@@ -429,7 +430,7 @@ def identities(store: Store, run_id: int) -> dict[str, Identity]:
 
 def _bot(
     store: Store, run_id: int, columns: Mapping[int, MetricColumn], clusters: _Clusters, scores: RunScores,
-    bot_id: int, name: str, kind: str, model: str | None, embedded: int, problem: str | None,
+    lag: float, bot_id: int, name: str, kind: str, model: str | None, embedded: int, problem: str | None,
 ) -> BotSummary:  # fmt: skip
     totals = store.query(
         "SELECT SUM(abstained = 1), SUM(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0)),"
@@ -450,14 +451,14 @@ def _bot(
         failed=facts["failed_rows"], abstained=abstained or 0, retriever_rows=facts["retriever_rows"],
         empty_context_rows=facts["empty_context_rows"],
         failures={str(status): int(count) for status, count in failures},
-        latency=_latency(store, run_id, bot_id, kind),
+        latency=_latency(store, run_id, bot_id, kind, lag),
         tokens=tokens if tokens_rows else None, tokens_rows=tokens_rows or 0,
         cost=cost, cost_rows=cost_rows, metrics=metrics,
         outcomes=outcomes_of(store, run_id, bot_id, metrics.get(CORRECT), facts["rows"]),
     )  # fmt: skip
 
 
-def _latency(store: Store, run_id: int, bot_id: int, kind: str) -> LatencySummary | None:
+def _latency(store: Store, run_id: int, bot_id: int, kind: str, lag: float) -> LatencySummary | None:
     rows = (
         " FROM run_rows JOIN replies ON replies.id = reply_id"
         " WHERE run_id = ? AND run_rows.bot_id = ? AND status = 'answered' AND latency_ms IS NOT NULL"
@@ -469,10 +470,7 @@ def _latency(store: Store, run_id: int, bot_id: int, kind: str) -> LatencySummar
     lines = store.connection.execute(f"SELECT latency_ms {rows}", [run_id, bot_id])
     figures = np.fromiter((latency for (latency,) in lines), dtype=float)
     p50, p95 = np.percentile(figures, [50, 95])
-    ((lag,),) = store.query(
-        f"SELECT CAST(json_extract({READABLE}, '$.{LOOP_LAG}') AS DOUBLE) FROM runs WHERE id = ?", [run_id]
-    )
-    held_up = lag if lag and is_held_up(lag, float(p50), kind) else None
+    held_up = lag if is_held_up(lag, float(p50), kind) else None
     return LatencySummary(float(figures.mean()), float(p50), float(p95), int(most), held_up)
 
 

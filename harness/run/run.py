@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 LAG_BEFORE = f"""
-SELECT MAX(json_extract(manifest, '$.{LOOP_LAG}')) FROM runs WHERE id IN (
+SELECT MAX(json_extract(manifest, '$.{LOOP_LAG}')) FROM runs WHERE json_valid(manifest) AND id IN (
     SELECT run_id FROM run_bots WHERE bot_id IN (SELECT bot_id FROM run_bots WHERE run_id = ?))"""
 UNREADABLE = RATES[-1]  # is null by definition where no judge reads anything
 

@@ -199,7 +199,7 @@ def tag_of_all(store: Store) -> str:
 
 
 def _marks_of_run(store: Store, run_id: int) -> object:
-    analyses = store.query("SELECT MAX(id) FROM analyses WHERE run_id = ?", [run_id])
+    analyses = store.query("SELECT MAX(id), MAX(finished_at) FROM analyses WHERE run_id = ?", [run_id])
     return [*_marks_of_answers(store, run_id), _calibrated(store), analyses]
 
 

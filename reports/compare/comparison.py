@@ -408,8 +408,9 @@ def _given(pairing: Pairing) -> Iterator[str]:
     names = {table.bot for table in (pairing.baseline, pairing.candidate) if table.kind == READS_ALL}
     rates = [name for name in RETRIEVAL if name in pairing.metrics and _is_all(pairing, name, names)]
     if names and rates:
-        what = f"{' and '.join(rates)} can't be otherwise and {'say' if len(rates) > 1 else 'says'} nothing of it"
-        yield f"{listed(sorted(names))} reads every document, so its {what}."
+        read, whose, them = ("reads", "its", "it") if len(names) == 1 else ("read", "their", "them")
+        what = f"{' and '.join(rates)} can't be otherwise and {'say' if len(rates) > 1 else 'says'} nothing of {them}"
+        yield f"{listed(sorted(names))} {read} every document, so {whose} {what}."
 
 
 def _is_all(pairing: Pairing, metric: str, bots: Collection[str]) -> bool:

@@ -168,16 +168,20 @@ def signed(value: float, column: MetricColumn) -> str:
 def interval(low: float | None, high: float | None, column: MetricColumn) -> str:
     """An interval in brackets, its zeros before the point left out; blank where there is none.
 
+    It has one digit more where both ends would be nothing else, as a difference within has (see ``signed``).
+
     >>> interval(-0.05, 0.2, MetricColumn("f1", "1", "higher", 0.0, 1.0, None))
     '[-.05, .20]'
     """
     if low is None or high is None:
         return ""
-    return f"[{_bare(low, column)}, {_bare(high, column)}]"
+    ends = figure(low, column), figure(high, column)
+    if not any(map(float, ends)) and any(map(float, finer := (f"{low:.3f}", f"{high:.3f}"))):
+        ends = finer
+    return f"[{', '.join(map(_bare, ends))}]"
 
 
-def _bare(value: float, column: MetricColumn) -> str:
-    text = figure(value, column)
+def _bare(text: str) -> str:
     if not float(text):
         return text.removeprefix("-").removeprefix("0") or "0"
     return text.replace("-0.", "-.").removeprefix("0")

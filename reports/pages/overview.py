@@ -717,6 +717,7 @@ def _takes(bot: BotSummary) -> str:
 _ADVICE: Final = (
     ("No answer", "See the error; proctor ask puts one of these questions to the bot alone."),
     (IN_DOUBT, "See Knowledge: the expected answer, the mark or the documents may be wrong rather than the bot."),
+    ("Abstained, though the evidence", "Tell it in its prompt when to say it doesn't know, or take another model."),
     ("Abstained, though", "Add what the bot should know, or tell it in its prompt when to say that it doesn't know."),
     ("Answered, though", "Tell the bot in its prompt to say so where it doesn't know."),
     ("not retrieved", "See what the bot read: let it search otherwise, or add the document that is missing."),
@@ -728,7 +729,8 @@ _ADVICE: Final = (
 # The same where only bots without a language model are concerned: they can't be told, and have no model to exchange.
 _ADVICE_WITHOUT_LLM: Final = (
     ("Answered, though", "Without an LLM the bot takes what is nearest for an answer: give it a model."),
-    ("Abstained, though", "Add what the bot should know; or without an LLM it found no sentence: give it a model."),
+    ("Abstained, though the evidence", "Without an LLM the bot only picks sentences, and found none: give it a model."),
+    ("Abstained, though", "Add what the bot should know, or give it a model: without an LLM it found no sentence."),
     ("evidence was retrieved", "Without an LLM the bot only picks sentences, and picked others: give it a model."),
     *(each for each in _ADVICE if each[0]),
     ("", "Read some of these rows; correct expected answers that are wrong, then what the bot knows."),
@@ -781,6 +783,7 @@ def cause_list(run: ReportedRun, bots: Sequence[str]) -> list[CauseLine]:
 
 def _advice(cause: str, bots: Sequence[BotSummary]) -> str:
     known = _ADVICE_WITHOUT_LLM if all(bot.embedded for bot in bots) else _ADVICE
+    cause = cause.partition(" (")[0] if cause.startswith("No answer") else cause  # an error may hold any words
     advice = next(advice for words, advice in known if words in cause)
     kinds = {bot.kind for bot in bots}
     for kind in kinds & set(_ADVICE_OF_KIND):

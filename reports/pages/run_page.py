@@ -12,6 +12,7 @@ from markupsafe import Markup
 from ..analysis.findings import KnowledgeAnalysis
 from ..analysis.store import analysis_of_run
 from ..conversations import has_conversations
+from ..outcomes import doubts_of
 from ..report import Report, make_report
 from ..store import Store, figures_key, keep_figure, stored_figure, to_json
 from ..store.row_scores import RunScores
@@ -110,10 +111,10 @@ def _stored_bodies(report: Report) -> dict[str, Markup] | None:
 
 
 def _key(report: Report) -> str:
-    """Of the report as it is, labels of people included, and of the rows behind it."""
+    """Of the report as it is, labels of people included, of the rows behind it and what is in doubt of them."""
     run = report.run
     known = [run.summary, run.evaluators, report.findings, report.bots, report.started_at, report.finished_at]
-    return figures_key(run.store, run.id, *known)
+    return figures_key(run.store, run.id, *known, doubts_of(run.store, run.id))
 
 
 def _begins_with(summary: Summary) -> dict[str, object]:

@@ -87,7 +87,7 @@ def test_a_bot_that_reads_every_document_gets_no_star_for_having_read_the_right_
         summary = summarise(book.store, book.run.id)
         book.store.close()
         assert best_bots(summary.metrics[0], summary.bots) == stars
-        assert ("full: no star for hit_rate, as every document is read" in " ".join(shown(summary).split())) == (
+        assert ("no star for hit_rate of full, as every document is read" in " ".join(shown(summary).split())) == (
             whole == 1
         )
 

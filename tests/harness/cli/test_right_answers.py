@@ -3,13 +3,16 @@
 import csv
 import json
 import re
+import sqlite3
 from collections import Counter
+from contextlib import closing
 
 import proctor as package
 import pytest
 from judge_server import JudgeServer
 from judged_runs import record, score
 from page_html import read_html
+from proctor.reports import run_end
 from suites import lines, write_suite
 from typed import proctor
 
@@ -289,8 +292,34 @@ def test_advice_names_a_setting_only_where_a_bot_has_it(tmp_path):
     assert "abstain more. Tell the bot in its prompt" in page(faq=faq, own=own), "each is told what it can change"
 
 
-def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_path):
-    """The page names the same cause for a row as the analysis, wherever there is one of its run."""
+def test_advice_is_no_other_where_the_evidence_was_there_or_an_error_says_its_words(tmp_path):
+    code = """def answer(question):
+    if "open" not in question:
+        raise ValueError("the passages were not retrieved")
+    return {"answer": "I don't know.", "contexts": [{"text": "The shop opens at nine.", "document": "shop.md"}]}
+"""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "shop.md").write_text("The shop opens at nine.")
+    evidence = [{"document": "shop.md", "quote": "The shop opens at nine."}]
+    asked = [
+        {"id": "open", "question": "When does the shop open?", "expected_answer": "At nine.", "evidence": evidence},
+        {"id": "shut", "question": "When does the shop shut?", "expected_answer": "At six."},
+    ]
+    own = {"own": {"type": "python", "target": "bot.py:answer"}}
+    write_suite(tmp_path, code, asked, knowledge="docs", bots=own, metrics=["correct", "hit_rate"])
+    assert proctor("run", "suite.yaml", folder=tmp_path).returncode == 0
+    with closing(sqlite3.connect(tmp_path / "proctor.db")) as database:
+        database.executescript("UPDATE bots SET kind = 'rag'; DELETE FROM run_figures")
+    page = read_html(proctor("report", "--html", "-", folder=tmp_path).stdout).one(id="overview").text
+    assert "Abstained, though the evidence was retrieved" in page and "Tell it in its prompt when to say" in page
+    assert "Add what the bot should know" not in page, "it was there"
+    assert "the passages were not retrieved" in page and "See the error" in page
+    assert "top_k" not in page, "nobody knows what was retrieved"
+
+
+def test_what_a_knowledge_analysis_doubts_is_no_fault_of_a_bot_on_the_page(tmp_path, monkeypatch):
+    """The page names the same cause for a row as the analysis, wherever there is one of its run, stored or not."""
+    monkeypatch.setattr(run_end, "LARGE", 2)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "shop.md").write_text(
         "The shop opens at nine. Bread is baked on Tuesdays. Parking at the shop is free on Sundays. Cats may enter."

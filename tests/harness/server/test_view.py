@@ -7,6 +7,7 @@ import socket
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -400,8 +401,12 @@ def test_an_analysis_that_comes_later_is_on_the_page(tmp_path: Path, ask: Callab
     path = tmp_path / "proctor.db"
     name = store_run(path, {"x": {"exact_match": [1.0, 0.0]}})
     first, page = ask(f"/runs/{name}/state")[1], ask(f"/runs/{name}")[1]
+    early = full_analysis(name)
     with closing(Store.open(path)) as store:
-        store_analysis(store, full_analysis(name))
-    assert ask(f"/runs/{name}/state")[1] != first
+        store_analysis(store, early)
+    second = ask(f"/runs/{name}/state")[1]
+    with closing(Store.open(path)) as store:  # the whole takes the place of what was stored early
+        store_analysis(store, replace(early, finished_at="2099-01-01T00:00:00.000+00:00"))
+    assert len({first, second, ask(f"/runs/{name}/state")[1]}) == 3
     assert 'id="knowledge-grid"' not in page
     assert 'id="knowledge-grid"' in ask(f"/runs/{name}")[1]

@@ -71,6 +71,9 @@ def test_that_a_bot_reads_every_document_is_said_beside_what_it_retrieved():
         )
         said = "full reads every document, so its hit_rate can't be otherwise and says nothing of it."
         assert (said in compared(old, new).warnings) == is_said
+        other = replace(new, bot="whole")
+        said = "full and whole read every document, so their hit_rate can't be otherwise and says nothing of them."
+        assert (said in compared(new, other).warnings) == is_said
 
 
 def test_only_the_metrics_that_are_wanted():
@@ -286,8 +289,18 @@ def test_a_difference_has_a_sign_unless_it_rounds_to_nothing(value, shown):
     assert signed(value, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == shown
 
 
-def test_an_interval_that_rounds_to_nothing_has_no_sign():
-    assert interval(-0.001, 1.0, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == "[.00, 1.00]"
+@pytest.mark.parametrize(
+    ("ends", "shown"),
+    [
+        ((-0.001, 1.0), "[.00, 1.00]"),
+        ((-0.003, 0.0019), "[-.003, .002]"),  # around -0.001, as the difference is shown
+        ((-0.0001, 0.002), "[.000, .002]"),
+        ((-0.0001, 0.0001), "[.00, .00]"),
+        ((0.0, 0.0), "[.00, .00]"),
+    ],
+)
+def test_an_interval_has_a_sign_unless_it_rounds_to_nothing(ends, shown):
+    assert interval(*ends, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == shown
     assert interval(None, None, MetricColumn("m", "1", "higher", 0.0, 1.0, None)) == ""
 
 
