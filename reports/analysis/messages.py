@@ -225,7 +225,7 @@ def about_grid_answers(analysis: KnowledgeAnalysis) -> str:
     if grid is None or not grid.bot or not any(one.answers for one in grid.configurations):
         return ""
     number = max((one.answers[metric].count for one in grid.configurations if metric in one.answers), default=0)
-    held_out = "" if grid.recommendation is None else " that no configuration was chosen on"
+    held_out = "" if grid.recommendation is None else ", none of which chose a configuration"
     every = len(analysis.questions)
     share = f"{number:,} of {count(every, 'question')}" if number < every else count(number, "question")
     of = f", over {share}{held_out}" if number else ""

@@ -161,7 +161,7 @@ def test_what_a_setting_does_to_answers_is_told_against_the_present_one():
     lines = shown(full_analysis()).splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("Answers of rag with the best"))
     of = " ".join(lines[start : start + 2])
-    assert "configurations, over 4 questions that no configuration was chosen on" in of
+    assert "configurations, over 4 questions, none of which chose a configuration" in of
     name, moved = next((line, after) for line, after in zip(lines[start:], lines[start + 1 :], strict=False)
                        if line.startswith("> "))  # fmt: skip
     assert name.split()[-2:] == ["0.72", ".67-.77"]
