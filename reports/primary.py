@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from .. import InputError
+from ..knowledge import did_you_mean
 from ..metrics.evaluators import RATES
 from .text import settings_in
 
@@ -118,8 +118,7 @@ def check_primary(name: str, known: Mapping[str, Gradable]) -> str:
         InputError: the run has no such metric, or one that can't be primary.
     """
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1, 0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(name, known, cutoff=0.5)
         raise InputError(
             f"primary names {name!r}, which is not among the metrics of the run.{hint} It has {', '.join(known)}."
         )

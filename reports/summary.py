@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
@@ -14,6 +13,7 @@ import orjson
 from numpy.typing import NDArray
 
 from ..bots import Identity
+from ..knowledge import did_you_mean
 from ..knowledge.questions.conversations import SIMULATED
 from ..metrics.declaration import Level
 from ..metrics.score import Aggregate, Better
@@ -257,8 +257,7 @@ def find_run(store: Store, name: str | None = None) -> tuple[int, str]:
         if len(lines) != 1:
             known = [str(line[0]) for line in store.query(f"SELECT name FROM runs ORDER BY {BY_TIME}")]
             what = "is no run" if not lines else f"is the beginning of {len(lines)} runs"
-            near = [] if lines else difflib.get_close_matches(name, known[:MOST_NEAR], 1, 0.6)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = "" if lines else did_you_mean(name, known[:MOST_NEAR], " Did you mean {}?")
             latest = ", ".join(known[:5]) or "none"
             raise StoreError(f"{name!r} {what} of {store.path}.{hint} The latest runs: {latest}.")
     return int(lines[0][0]), str(lines[0][1])

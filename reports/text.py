@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+
+from ..knowledge import did_you_mean
 
 # Within an interval in brackets, behind "p" and before "%".
 _WITHIN_FIGURES: Final = re.compile(r"(?<=\d,) (?=[-+\d.][-+\d.,]*\\?\])|(?<=\bp) (?=[<=.\d&])|(?<=\d) (?=%)")
@@ -62,8 +63,7 @@ def unknown_name(kind: str, name: str, where: str, known: Iterable[str]) -> str:
     "There is no metric 'bleuu' in run lab. Did you mean bleu? Its metrics: bleu, correct."
     """
     names = list(dict.fromkeys(known))
-    near = difflib.get_close_matches(name, names, 1, 0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, names, " Did you mean {}?", 0.5)
     return f"There is no {kind} {name!r} in {where}.{hint} Its {kind}s: {', '.join(names) or 'none'}."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -84,7 +85,8 @@ class Engine:
     queues_at_once: int | None = None
     leases: Leases | None = None
     users: SimulatedUsers | None = None
-    lags_ms: list[float] = field(default_factory=list)  # how late the loop was, seen while bots were asked
+    # How late the loop was, seen while bots were asked: four bytes each, as a run may take days.
+    lags_ms: array[float] = field(default_factory=lambda: array("f"))
 
     async def work(self, bot_queues: Sequence[BotQueue]) -> None:
         """Run the serial bot queues one after another, then the others side by side, ``queues_at_once`` of them.

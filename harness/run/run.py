@@ -383,7 +383,7 @@ class _RunInProgress:
 
     def _lag_ms(self) -> float:
         """How late this program was while bots were asked, as a median; of cached answers in the runs of these bots."""
-        lags = [] if self._engine is None else self._engine.lags_ms
+        lags = () if self._engine is None else self._engine.lags_ms
         has_cached = any(bot_queue.cached for bot_queue in self.bot_queues)
         ((before,),) = self._store.query(LAG_BEFORE, [self.run.id]) if has_cached else ((0.0,),)
         return max(round(median(lags), 1) if lags else 0.0, before or 0.0)

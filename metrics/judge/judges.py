@@ -41,7 +41,7 @@ class PromptedJudge:
     async def ask(self, call: JudgeCall[Answer], vote: int = 1, votes: int = 1) -> Answer:
         """The model's answer, after up to two repairs if needed; see ``metrics.tools.Judge``.
 
-        Where nothing could be read in an earlier run, the model is asked anew: it may have been mended since.
+        Where nothing could be read in an earlier run, the model is asked anew: it may work by now.
         """
         request = render(call, vote, votes)
         try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ...knowledge import did_you_mean
 from ..records import record_object
 from ..store.database import Store, StoreError, insert, transaction
 from ..store.encoding import to_json
@@ -57,8 +57,7 @@ def find_analysis(store: Store, name: str | None = None) -> KnowledgeAnalysis | 
     if len(lines) != 1:
         known = [str(line[0]) for line in store.query("SELECT name FROM analyses ORDER BY id DESC LIMIT 1000")]
         what = "is no analysis" if not lines else f"is the beginning of {len(lines)} analyses"
-        near = [] if lines else difflib.get_close_matches(name, known, 1, 0.6)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = "" if lines else did_you_mean(name, known, " Did you mean {}?")
         raise StoreError(
             f"{name!r} {what} of {store.path}.{hint} The latest analyses: {', '.join(known[:5]) or 'none'}."
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Final
 
 from ... import InputError
 from ...bots import Identity
+from ...knowledge import did_you_mean, nearest_name
 from ..files import DATABASE, is_database, is_parts
 from ..store.database import Store
 from ..store.run import BY_TIME, LATEST, LATEST_FIRST
@@ -166,9 +166,8 @@ def _no_file(path: Path) -> str:
         return f"{path} is a folder; a database or a baseline file was wanted{_listed_files(path, ', such as ')}."
     if not path.parent.is_dir():
         return f"There is no file {path}. The folder {path.parent} does not exist either."
-    near = difflib.get_close_matches(path.name, _files(path.parent), 1, 0.4)
-    if near:
-        return f"There is no file {path}. Did you mean {path.parent / near[0]}?"
+    if near := nearest_name(path.name, _files(path.parent), 0.4):
+        return f"There is no file {path}. Did you mean {path.parent / near}?"
     there = _listed_files(path.parent, " There is ")
     return f"There is no file {path}.{f'{there}.' if there else ' ' + MAKES_ONE}"
 
@@ -285,8 +284,7 @@ def _unknown(store: Store, text: str, name: str, runs: Sequence[Found]) -> str:
     if len(several) > 1:
         return f"{json.dumps(name)} is the beginning of {len(several)} runs of {store.path}: {_listed(several)}."
     bots = _bots(store, runs[0])
-    near = difflib.get_close_matches(name, [*bots, *WORDS, *(run for _, run in runs)], 1, 0.5)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, [*bots, *WORDS, *(run for _, run in runs)], " Did you mean {}?", 0.5)
     return (
         f"{store.path}: {json.dumps(text, ensure_ascii=False)} is neither a bot of the latest run nor the beginning of "
         f"a run.{hint} Bots of {runs[0][1]}: {', '.join(bots)}. The latest runs: {_listed(runs)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ...knowledge import did_you_mean
 from ...metrics import Better, passed
 from ..compare import (
     ComparedConversations,
@@ -1152,8 +1152,7 @@ def _refusal(pairing: Pairing, name: str, ended_early: bool = False) -> str:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    return f"; did you mean {near[0]}?" if near else f"; they measured {', '.join(known)}"
+    return did_you_mean(name, known, "; did you mean {}?", 0.5) or f"; they measured {', '.join(known)}"
 
 
 def _empty(pairing: Pairing, name: str) -> str:
